@@ -19,16 +19,20 @@ fn ns(clock: ClockId) -> u64 {
 
 /// Measures `work`. Returns its CPU time in seconds, and its result.
 pub(crate) fn seconds<R>(work: impl FnOnce() -> R) -> (f64, R) {
+    let (ns, result) = timed(1, work);
+    (ns / 1e9, result)
+}
+
+/// Measures `work`. Returns its CPU time in nanoseconds, divided by `items`, and its result.
+pub(crate) fn timed<R>(items: usize, work: impl FnOnce() -> R) -> (f64, R) {
     let start = thread_ns();
     let result = work();
-    ((thread_ns() - start) as f64 / 1e9, result)
+    ((thread_ns() - start) as f64 / items as f64, result)
 }
 
 /// Measures `work`. Returns its CPU time in nanoseconds, divided by `items`.
 pub(crate) fn ns_each(items: usize, work: impl FnOnce()) -> f64 {
-    let start = thread_ns();
-    work();
-    (thread_ns() - start) as f64 / items as f64
+    timed(items, work).0
 }
 
 /// The median of several measurements.

@@ -38,17 +38,10 @@ pub(super) fn table1(context: &Context) -> Result<Finding> {
             decrements.",
         brief(ns[0] / ns[4])
     ));
-    let notes = vec![
-        format!(
-            "Processor time of the thread, medians of {rounds} rounds. In a round, each way in turn does a few \
+    let notes = vec![format!(
+        "Processor time of the thread, medians of {rounds} rounds. In a round, each way in turn does a few \
                  million decrements; the seconds are scaled to the paper's 2 billion."
-        ),
-        "Random decrements are slow because of memory, not because of the generator: SplitMix64 is little \
-             faster. Our processor overlaps several random accesses, and the paper's Xeon fewer; and consecutive \
-             decrements one by one are slow because each counter in a word waits for the one before. So the first \
-             ratio is smaller here."
-            .to_owned(),
-    ];
+    )];
     Ok(Finding::new("no keys; positions are random numbers from the seed, or consecutive.", verdict, [table], [plot])
         .with_notes(notes))
 }

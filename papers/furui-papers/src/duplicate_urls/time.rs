@@ -54,35 +54,30 @@ pub(super) fn time(context: &Context) -> Result<Finding> {
     });
     let text = text.collect::<Vec<_>>().join(" ");
     let notes = vec![
-            format!("Processor time of the thread, medians of {rounds} rounds. In warm storage files are in the page cache and mapped."),
-            "The device: each read of a file, of adjacent pages for a look-up or a megabyte or so for a merge, is charged with 100 us, on \
-             top of the processor time of a run in which files are read by system calls. Reads wait for each other, as in a crawler of one \
-             thread; writes are not charged."
-                .to_owned(),
-            format!(
-                "\"One by one\" is what the paper does: batches of one link, for at most the first {TIMED} links, with \
+        format!(
+            "Processor time of the thread, medians of {rounds} rounds. In warm storage files are in the page cache and mapped."
+        ),
+        format!(
+            "\"One by one\" is what the paper does: batches of one link, for at most the first {TIMED} links, with \
                  proportionally less memory. In batches of sorted hashes one read answers for many links. And the \
                  memory of a cache is taken from the set, which then has more runs. So a cache spares few reads there, \
                  or none."
-            ),
-            format!(
-                "Processor time of the thread, medians of {rounds} rounds; files are in the page cache, so there \
+        ),
+        format!(
+            "Processor time of the thread, medians of {rounds} rounds; files are in the page cache, so there \
                 is no waiting for a device."
-            ),
-            format!(
-                "The cache and the exact set are those of `Seen` with batches of {BATCH}: the set is in RAM and, \
+        ),
+        format!(
+            "The cache and the exact set are those of `Seen` with batches of {BATCH}: the set is in RAM and, \
                  once it has more keys than fit into memory, in runs in files. Memory is 4 bytes a page, at least 1 \
                  MiB, which is less than half of what the set needs, except on rust-doc, where everything stays in \
                  RAM. The time includes that of new keys, which no cache can save."
-            ),
-            format!(
-                "Caches alone are asked link by link, as in the paper, about at most the first {TIMED} links of a \
+        ),
+        format!(
+            "Caches alone are asked link by link, as in the paper, about at most the first {TIMED} links of a \
                  crawl; in `Seen`, LRU and SBFL work in rounds of 256 links, so that their cache misses overlap."
-            ),
-            "Our LRU takes O(1) time, not the O(log N) of the paper's section 1: its time grows only because a large \
-             LRU does not fit into the processor's caches."
-                .to_owned(),
-        ];
+        ),
+    ];
     Ok(Finding::new(data, Verdict::new(Grade::Measured, text), [whole, alone], [plot]).with_notes(notes))
 }
 

@@ -110,10 +110,6 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     };
     let added = |hash: &str, k| 100.0 * (of_buffer(hash, k, "at once") / of_buffer(hash, k, "trie") - 1.0);
     let notes = vec![
-        "Building trie and filter at once saves the second scan. In the paper, that scan reads each key out of the \
-         trie and hashes it from its first byte (\"by key\"); a second breadth-first walk that carries the hashes \
-         along is the fairer rival."
-            .into(),
         format!(
             "The paper's Fig. 3 freezes a dynamic trie on a machine of 2005, under Java 1.6. Here a LOUDS trie is built from \
              a linked trie in {} times the time of the second walk, which is over the LOUDS trie with the hashes (k = 4).",
@@ -126,7 +122,6 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
             PAPER.map(|(k, ..)| brief(added(POLYNOMIALS, k))).join(", "),
             [4, 8].map(|k| brief(added(ONE_STATE, k))).join(" and "),
         ),
-        "\"One state\" means one 64-bit hash for all probes, as for the filters of compact tries.".into(),
     ];
     Ok(Finding::new(data, verdict, [table, merging], plots).with_notes(notes))
 }

@@ -11,7 +11,7 @@ use super::minimal_trie::MinimalTrie;
 use super::path_hash::build;
 use super::scale;
 use super::words::WordList;
-use crate::clock::{median, ns_each};
+use crate::clock::{self, median, ns_each};
 use crate::keys::mix;
 use crate::report::{Cell, Context, Finding, Grade, Result, Table, Verdict, brief};
 
@@ -76,9 +76,9 @@ impl Three {
 }
 
 fn timed<R>(items: usize, times: &mut Vec<f64>, work: impl FnOnce() -> R) -> R {
-    let mut result = None;
-    times.push(ns_each(items, || result = Some(work())));
-    result.expect("it was done")
+    let (time, result) = clock::timed(items, work);
+    times.push(time);
+    result
 }
 
 fn measure(name: &str, corpus: &WordList, context: &Context, tries: &mut Table, tail: &mut Table) -> Result<()> {

@@ -232,10 +232,6 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         load.keys, load.lookups, load.sample
     );
     let notes = vec![
-        "Files are in the operating system's page cache, so CPU time includes the calls and the copying, but no \
-         waiting for a device. Bytes are those that a device would see without other caches: for the Bloom filters, \
-         pages of 4 KiB."
-            .into(),
         format!(
             "All filters take keys in batches of {BATCH} for insertions and lookups. A Bloom filter sorts the batch by \
              page, so that it reads and writes a page once a batch at most, and keeps pages in a cache of the given \
@@ -247,7 +243,6 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
              inserted when it is full. Lookups of keys that still wait are not part of the measurement. This way is \
              left out where all pages fit into memory."
         ),
-        "\"Compacted\": all levels are merged into one at the end, which is part of the costs of insertions.".into(),
     ];
     Ok(Finding::new(data, verdict, [table], plots).with_notes(notes))
 }

@@ -181,12 +181,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         "Uniform 64-bit hashes; both filters have {:.1} MiB, the Bloom filter {probes} probes a key.",
         quotient.bits() as f64 / f64::from(8 << 20)
     );
-    let mut notes = vec![
-        "A run is not found by walking along the cluster, as in the entry's Fig. 6, but by counting the flags of 64 \
-         slots at once (the rank-and-select quotient filter); quotient-walk measures both ways."
-            .into(),
-        "Nothing but this table is in the caches while it is measured, so \"one key at a time\" is one or two cache misses.".into(),
-    ];
+    let mut notes = vec![];
     if table.only(&[("filter", QFILTER.into())]).next().is_none() {
         notes.push("The crate qfilter needs the feature `rivals`, and is left out.".into());
     }

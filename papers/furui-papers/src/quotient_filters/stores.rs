@@ -110,27 +110,10 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         plot("stores-mixed", "Half lookups, half insertions, by memory", &table, "mixed ns", "ns of CPU an operation"),
         plot("stores-written", "Bytes written for an insertion", &table, "written a key inserted", "bytes a key"),
     ];
-    let mut notes =
-        vec![
-        format!("Keys are inserted {TRANSACTION} at a time, in one batch or transaction; in the mixed load, {MIXED} \
-            at a time."),
-        "Times are the CPU time of all threads, including background ones, in one run of each store, so differences \
-         of a tenth mean nothing. Files are in the operating system's page cache, so the figures include no waiting \
-         for a device."
-            .into(),
-        "Bytes are those of read and write calls. LMDB reads through a memory map, which is not counted, and has no \
-         limit of memory, so it is equal at every size. furui reads by calls here, not through a map, so that its \
-         reads are counted."
-            .into(),
-        "The sort-merge file (DRUM) does the minimum of work: it tells which keys are new only when it merges, and \
-         answers no queries in between."
-            .into(),
-        "The bytes stored are the lengths of all files; those of fjall include a journal of 64 MiB that is allocated \
-            at the beginning.".into(),
-        "RocksDB keeps filters and indices of its files in memory beyond the given limit, as it does by default: \
-            some 1.3 bytes a key."
-            .into(),
-    ];
+    let mut notes = vec![format!(
+        "Keys are inserted {TRANSACTION} at a time, in one batch or transaction; in the mixed load, {MIXED} \
+            at a time."
+    )];
     if !unfinished.is_empty() {
         let seconds = ENOUGH_NS / 1_000_000_000;
         notes.push(format!(

@@ -22,8 +22,7 @@ pub(crate) struct Finding {
     pub(crate) tables: Vec<Table>,
     pub(crate) plots: Vec<Plot>,
     pub(crate) verdict: Verdict,
-    /// Remarks for the reader that depend on the run, of a sentence or two each. They follow those that do not, which
-    /// are in `experiments.md`.
+    /// Remarks for the reader that depend on the run, of a sentence or two each. Others are in `experiments.md`.
     pub(crate) notes: Vec<String>,
 }
 
@@ -60,10 +59,16 @@ impl Experiment {
         self.paragraphs().nth(1).expect("a claim").replace('\n', " ")
     }
 
-    /// The remarks that do not depend on the run.
-    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+    /// All remarks: those of the file, in which `{}` stands for one that depends on the run, and then the others of the
+    /// run.
+    pub(crate) fn notes(&self, finding: &Finding) -> Vec<String> {
         let list = self.paragraphs().nth(2).unwrap_or_default().strip_prefix("- ");
-        list.into_iter().flat_map(|list| list.split("\n- ")).map(|note| note.replace("\n ", ""))
+        let of_file = list.into_iter().flat_map(|list| list.split("\n- ")).map(|note| note.replace("\n ", ""));
+        let mut of_run = finding.notes.iter().cloned();
+        let mut notes: Vec<String> =
+            of_file.map(|note| if note == "{}" { of_run.next().expect("a remark") } else { note }).collect();
+        notes.extend(of_run);
+        notes
     }
 
     /// The paragraphs of the experiment's section.

@@ -81,9 +81,7 @@ impl Pages {
         let mut sections = self.sections(experiment.source)?;
         let new = section(experiment, context, finding, &self.commit);
         let new = match sections.get(&experiment.full_name()) {
-            Some(old) if context.recorded.is_some() => {
-                drawn_again(old, &new, experiment.notes().next().is_some() || !finding.notes.is_empty())
-            }
+            Some(old) if context.recorded.is_some() => drawn_again(old, &new, !experiment.notes(finding).is_empty()),
             _ => new,
         };
         sections.insert(experiment.full_name(), new);
@@ -207,8 +205,7 @@ fn section(experiment: &Experiment, context: &Context, finding: &Finding, commit
             text += &format!("\n{head}\n\n{}", table.markdown());
         }
     }
-    let notes: String =
-        experiment.notes().chain(finding.notes.iter().cloned()).map(|note| format!("- {note}\n")).collect();
+    let notes: String = experiment.notes(finding).iter().map(|note| format!("- {note}\n")).collect();
     if !notes.is_empty() {
         text += &format!("\n{notes}");
     }

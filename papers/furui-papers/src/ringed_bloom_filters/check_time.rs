@@ -53,16 +53,10 @@ pub(super) fn fig6(context: &Context) -> Result<Finding> {
         between(ratios("ours", "ringed"))
     ));
     let kept = between(node.range("kept / anew", &[]));
-    let notes = vec![
-        "Processor time of one thread, medians of 5 rounds in turn. All filters of a row have the same k, and hash \
-             the same keys. Before the filter comes, this can be computed and is: for a fixed-size filter the \
-             positions, for a ringed one h0 and the offsets; for a variable-size one nothing."
-            .to_owned(),
-        format!(
-            "The second table is what a node does. Keys computed once serve filters of every rate, so a rate for each pair of \
+    let notes = vec![format!(
+        "The second table is what a node does. Keys computed once serve filters of every rate, so a rate for each pair of \
                  lists (eq. 18) costs {kept} times as much as with keys that are computed anew for each rate."
-        ),
-    ];
+    )];
     Ok(Finding::new(SYNTHETIC, verdict, [table, node], [plot]).with_notes(notes))
 }
 

@@ -61,16 +61,13 @@ pub(super) fn cuts(context: &Context) -> Result<Finding> {
         draw("cuts", "mean over all pairs", ALL_PAIRS, 39.0),
         draw("cuts-max", "maximum, the median round", "max, median round", 73.0),
     ];
-    let notes = vec![
-        "The rows \"mean\" are the means over all numbers of documents.".to_owned(),
-        format!(
-            "The paper sends the list of the word that is drawn first. If the smaller list is sent, as by a \
+    let notes = vec![format!(
+        "The paper sends the list of the word that is drawn first. If the smaller list is sent, as by a \
                  node, ringed filters cut the mean of every round by {} % or more, whatever the length of the fixed \
                  ones, and the maximum of the median round by {} % or more.",
-            least("mean, least"),
-            least("max, median round"),
-        ),
-    ];
+        least("mean, least"),
+        least("max, median round"),
+    )];
     Ok(Finding::new(data, verdict(&table, &smaller_first, &ways, &corpora[0]), [table, smaller_first], plots)
         .with_notes(notes))
 }

@@ -14,7 +14,7 @@ use furui::raw::{LoudsTrie, Merged, Node, Skeleton, SortedKeys, Trie, Value, fre
 use furui::raw::{Rolling, RollingState};
 
 use super::shuffled;
-use crate::clock::{median, ns_each};
+use crate::clock::{median, timed};
 use crate::keys::mix;
 use crate::ours::peak_bytes;
 use crate::report::Result;
@@ -71,35 +71,33 @@ fn measure(ways: usize, tries: Vec<Trie>) -> Result<String> {
     let mut output = 0;
     let mut peak = 0;
     for _ in 0..ROUNDS {
-        let mut merged = None;
-        let alone = ns_each(keys, || merged = Some(Trie::merge(&tries, &rolling, true, |_| {})));
-        let trie = merged.take().ok_or("not merged")??;
-        let mut by_nodes = None;
-        let virtual_nodes = ns_each(keys, || by_nodes = Some(over_virtual_nodes(&louds, &rolling)));
-        let by_nodes = by_nodes.ok_or("not merged")??;
-        let mut again = None;
-        let encoded = ns_each(keys, || again = Some(as_compact(&by_nodes)));
-        assert!(again.ok_or("not encoded")??.iter().eq(trie.iter()), "the same keys and values");
+        let (alone, trie) = timed(keys, || Trie::merge(&tries, &rolling, true, |_| {}));
+        let trie = trie?;
+        let (virtual_nodes, by_nodes) = timed(keys, || over_virtual_nodes(&louds, &rolling));
+        let by_nodes = by_nodes?;
+        let (encoded, again) = timed(keys, || as_compact(&by_nodes));
+        assert!(again?.iter().eq(trie.iter()), "the same keys and values");
         drop(by_nodes);
-        let mut filled = None;
-        let scan = ns_each(keys, || filled = Some(scanned(&trie)));
-        black_box(filled.ok_or("not scanned")??);
+        let (scan, filled) = timed(keys, || scanned(&trie));
+        black_box(filled?);
         drop(trie);
         let mut own = Fill::new(BlockedBloom::with_rate(keys as u64, OWN_RATE)?.hashed_by(Rolling::spec(SEED)));
-        let with_own = ns_each(keys, || {
-            merged = Some(Trie::merge(&tries, &rolling, true, |hash| own.push(hash)));
+        let (with_own, merged) = timed(keys, || {
+            let merged = Trie::merge(&tries, &rolling, true, |hash| own.push(hash));
             own.insert();
+            merged
         });
-        drop((merged.take().ok_or("not merged")??, own));
+        drop((merged?, own));
         reset_peak();
         let before = peak_bytes();
         let mut filter = Fill::new(four_probes(keys)?);
-        let carried = ns_each(keys, || {
-            merged = Some(Trie::merge(&tries, &rolling, true, |hash| filter.push(hash)));
+        let (carried, merged) = timed(keys, || {
+            let merged = Trie::merge(&tries, &rolling, true, |hash| filter.push(hash));
             filter.insert();
+            merged
         });
         peak = peak_bytes() - before;
-        let trie = merged.ok_or("not merged")??;
+        let trie = merged?;
         output = trie.bytes() + filter.filter.bits() as usize / 8;
         for (column, ns) in
             columns.iter_mut().zip([alone, virtual_nodes, virtual_nodes + encoded, with_own, carried, alone + scan])

@@ -10,8 +10,7 @@ use furui::raw::PAGE_BYTES;
 use furui::store::cascade::Cascade;
 use furui::store::{Directory, Storage};
 
-use super::timed;
-use crate::clock::median;
+use crate::clock::{median, timed};
 use crate::keys::mix;
 use crate::report::Result;
 use crate::store::counted::{Counted, Reads};
@@ -61,7 +60,8 @@ pub(super) fn run(directory: &Path) -> Result<()> {
 
 fn insert(directory: &Path, insertions: &mut Table) -> Result<()> {
     let mut set = ours::open(Directory::open(directory)?.mapped(false), MEMORY)?;
-    let (ns, most_runs) = timed(KEYS, || ours::insert(&mut set, KEYS, mix))?;
+    let (ns, most_runs) = timed(KEYS as usize, || ours::insert(&mut set, KEYS, mix));
+    let most_runs = most_runs?;
     insertions.add("furui, the command line's batches", ns);
     assert_eq!(set.len(), KEYS);
     println!(
@@ -81,12 +81,12 @@ fn find(directory: &Path, queries: &[u64], lookups: &mut Table) -> Result<()> {
         // pass maps or reads each page and checks it.
         find_sorted(&mut set, queries, LOOKUPS)?;
         for batch in BATCHES {
-            let (ns, found) = timed(LOOKUPS as u64, || find_sorted(&mut set, queries, batch))?;
-            assert_eq!(found, LOOKUPS / 2);
+            let (ns, found) = timed(LOOKUPS, || find_sorted(&mut set, queries, batch));
+            assert_eq!(found?, LOOKUPS / 2);
             lookups.add(&format!("{name}, batches of {batch}"), ns);
         }
-        let (ns, found) = timed(LOOKUPS as u64, || find_each(&set, queries))?;
-        assert_eq!(found, LOOKUPS / 2);
+        let (ns, found) = timed(LOOKUPS, || find_each(&set, queries));
+        assert_eq!(found?, LOOKUPS / 2);
         lookups.add(&format!("{name}, single"), ns);
     }
     Ok(())
@@ -144,7 +144,7 @@ fn pages_read(directory: &Path, queries: &[u64]) -> Result<()> {
 
 /// Inserts all keys into a store, or each batch in the order of its keys. Returns the nanoseconds a key.
 fn fill(store: &mut dyn Store, sorted: bool) -> Result<f64> {
-    let (ns, ()) = timed(KEYS, || {
+    let (ns, filled) = timed(KEYS as usize, || {
         let mut keys = vec![];
         for start in (0..KEYS).step_by(TRANSACTION as usize) {
             keys.clear();
@@ -156,8 +156,8 @@ fn fill(store: &mut dyn Store, sorted: bool) -> Result<f64> {
             assert!(new.is_none_or(|new| new == keys.len() as u64), "every key is new");
         }
         store.sync()
-    })?;
-    Ok(ns)
+    });
+    filled.map(|()| ns)
 }
 
 #[cfg(feature = "rivals")]
@@ -175,14 +175,14 @@ mod against {
         insertions.add("LMDB tuned", fill(&mut tuned, false)?);
         lookups.add("LMDB tuned", find(&mut tuned, queries)?);
         for batch in BATCHES {
-            let (ns, found) = timed(LOOKUPS as u64, || {
+            let (ns, found) = timed(LOOKUPS, || -> Result<usize> {
                 queries.chunks(batch).try_fold(0, |count, keys| {
                     let mut sorted = keys.to_vec();
                     sorted.sort_unstable();
                     Ok(count + tuned.count(&sorted)?.unwrap_or(0))
                 })
-            })?;
-            assert_eq!(found, LOOKUPS / 2);
+            });
+            assert_eq!(found?, LOOKUPS / 2);
             lookups.add(&format!("LMDB tuned, batches of {batch} sorted for it"), ns);
         }
         drop(tuned);
@@ -203,8 +203,8 @@ mod against {
     }
 
     fn find(store: &mut dyn Store, queries: &[u64]) -> Result<f64> {
-        let (ns, found) = timed(LOOKUPS as u64, || store.count(queries))?;
-        assert_eq!(found, Some(LOOKUPS / 2));
+        let (ns, found) = timed(LOOKUPS, || store.count(queries));
+        assert_eq!(found?, Some(LOOKUPS / 2));
         Ok(ns)
     }
 }
