@@ -6,6 +6,7 @@ use crate::call::{Call, READ};
 use crate::command::{Command, entry};
 use crate::filter::Filter;
 use crate::filter::settings::Dialect;
+use crate::filter::table::Table;
 use crate::refusal::Refusal;
 use crate::value::Value;
 
@@ -95,7 +96,7 @@ fn info(call: &Call<'_>) -> Result<(), Refusal> {
     }
     let key = call.open(1, READ)?;
     let filter = filter_of(&key, Dialect::Bf)?.ok_or_else(missing)?;
-    let chain = filter.chain().ok_or(Refusal::WrongType)?;
+    let Table::Chain(chain) = &filter.table else { return Err(Refusal::WrongType) };
     let fields = [
         (&b"CAPACITY"[..], c"Capacity", Some(chain.capacity())),
         (b"SIZE", c"Size", Some(filter.bytes() as u64)),
@@ -129,6 +130,6 @@ fn info(call: &Call<'_>) -> Result<(), Refusal> {
 fn card(call: &Call<'_>) -> Result<(), Refusal> {
     let key = call.open(1, READ)?;
     let filter = filter_of(&key, Dialect::Bf)?;
-    call.integer(filter.and_then(Filter::keys).unwrap_or(0));
+    call.integer(filter.and_then(|filter| filter.table.keys()).unwrap_or(0));
     Ok(())
 }

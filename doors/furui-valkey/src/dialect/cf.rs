@@ -95,7 +95,7 @@ fn insert_into(
     first: usize,
     only_new: bool,
 ) -> Result<Vec<Result<bool, Refusal>>, Refusal> {
-    let insert = |filter: &mut Filter, item| match only_new && filter.contains_at(item, 0) {
+    let insert = |filter: &mut Filter, item| match only_new && filter.table.contains_at(item, 0) {
         true => Ok(false),
         false => filter.insert(item).map(|_| true),
     };
@@ -105,7 +105,7 @@ fn insert_into(
 fn del(call: &Call<'_>) -> Result<(), Refusal> {
     let mut key = call.open(1, WRITE)?;
     let filter = changed(&mut key, Dialect::Cf)?.ok_or_else(|| Refusal::because("Not found"))?;
-    let was_there = filter.remove(filter.key(call.bytes(2)?))?;
+    let was_there = filter.table.remove(filter.key(call.bytes(2)?))?;
     if was_there {
         call.replicate();
         call.notify(c"cf.del");
@@ -117,14 +117,14 @@ fn del(call: &Call<'_>) -> Result<(), Refusal> {
 fn count(call: &Call<'_>) -> Result<(), Refusal> {
     let key = call.open(1, READ)?;
     let (filter, item) = (filter_of(&key, Dialect::Cf)?, call.bytes(2)?);
-    call.integer(filter.map_or(Ok(0), |filter| filter.count(filter.key(item)))?);
+    call.integer(filter.map_or(Ok(0), |filter| filter.table.count(filter.key(item)))?);
     Ok(())
 }
 
 fn info(call: &Call<'_>) -> Result<(), Refusal> {
     let key = call.open(1, READ)?;
     let filter = filter_of(&key, Dialect::Cf)?.ok_or_else(missing)?;
-    let copies = filter.copies().ok_or(Refusal::WrongType)?;
+    let Table::Copies(copies) = &filter.table else { return Err(Refusal::WrongType) };
     let shape = copies.shape();
     let fields = [
         (c"Size", filter.bytes() as u64),

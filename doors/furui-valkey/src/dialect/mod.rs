@@ -142,7 +142,7 @@ pub fn scan_dump(call: &Call<'_>, dialect: Dialect) -> Result<(), Refusal> {
     let iterator: usize = number(call, 2, 0..=usize::MAX - 1, wrong)?;
     let key = call.open(1, READ)?;
     let filter = filter_of(&key, dialect)?.ok_or_else(missing)?;
-    let is_nothing = dialect == Dialect::Cf && filter.keys() == Some(0);
+    let is_nothing = dialect == Dialect::Cf && filter.table.keys() == Some(0);
     drop(key);
     let place = iterator + 1;
     let give = |pieces: usize, name: &str, data: &[u8]| {
@@ -236,5 +236,5 @@ pub fn all_exist(call: &Call<'_>, dialect: Dialect) -> Result<(), Refusal> {
 }
 
 fn contains(filter: Option<&Filter>, item: &[u8]) -> bool {
-    filter.is_some_and(|filter| filter.contains_at(filter.key(item), 0))
+    filter.is_some_and(|filter| filter.table.contains_at(filter.key(item), 0))
 }

@@ -83,7 +83,7 @@ fn add(call: &Call<'_>) -> Result<(), Refusal> {
     let now = call.now();
     filter.tell_time(now)?;
     insert(call, filter, 2)?;
-    match filter.is_timed() {
+    match filter.table.is_timed() {
         true => call.replicate_at(c"FURUI.FILTER.ADD.AT", now),
         // A repeat changes filters that forget, and those that count.
         false => call.replicate(),
@@ -113,14 +113,15 @@ fn insert(call: &Call<'_>, filter: &mut Filter, first: usize) -> Result<(), Refu
 fn has(call: &Call<'_>) -> Result<(), Refusal> {
     let (now, key) = (call.now(), call.open(1, READ)?);
     let filter: Option<&Filter> = key.value()?;
-    call.integers(call.rest(2).map(|key| filter.is_some_and(|filter| filter.contains_at(filter.key(key), now))));
+    call.integers(call.rest(2).map(|key| filter.is_some_and(|filter| filter.table.contains_at(filter.key(key), now))));
     Ok(())
 }
 
 fn del(call: &Call<'_>) -> Result<(), Refusal> {
     let mut key = call.open(1, WRITE)?;
     let filter = changed(&mut key)?;
-    let removed = call.rest(2).map(|key| filter.remove(filter.key(key))).collect::<Result<Vec<bool>, Refusal>>()?;
+    let removed =
+        call.rest(2).map(|key| filter.table.remove(filter.key(key))).collect::<Result<Vec<bool>, Refusal>>()?;
     call.integers(removed.iter().copied());
     if removed.contains(&true) {
         call.replicate();
@@ -132,7 +133,7 @@ fn del(call: &Call<'_>) -> Result<(), Refusal> {
 fn count(call: &Call<'_>) -> Result<(), Refusal> {
     let key = call.open(1, READ)?;
     let filter = filter_of(&key)?;
-    let counts = call.rest(2).map(|key| filter.count(filter.key(key))).collect::<Result<Vec<u64>, Refusal>>()?;
+    let counts = call.rest(2).map(|key| filter.table.count(filter.key(key))).collect::<Result<Vec<u64>, Refusal>>()?;
     call.integers(counts.into_iter());
     Ok(())
 }

@@ -226,14 +226,14 @@ impl Table {
     /// The window of the filter, if it has one.
     pub fn window(&self) -> Option<Window> {
         match self {
-            Self::Window(filter) => Some(filter.window()),
+            Self::Window(filter) => filter.window(),
             _ => None,
         }
     }
 
     /// True if the filter forgets by time.
     pub fn is_timed(&self) -> bool {
-        matches!(self, Self::Window(filter) if matches!(filter.window(), Window::Milliseconds(_)))
+        matches!(self, Self::Window(filter) if filter.is_timed())
     }
 
     /// The files of a filter with this table, whose keys were made in this way.
