@@ -20,9 +20,9 @@ fn tiers(crawl: &Crawl) -> [(&'static str, Tier); 6] {
         ("LRU and SBFL, k = 4, 1 %", coarse(false)),
         ("the same, front pages spared", coarse(true)),
         ("LRU and SBFL, k = 8, 0.001 %", Tier::stable(entries, counters, Stable::FINE)),
-        ("recent tags of 16 bits", Tier::Quarter { bytes }),
-        ("recent tags of 32 bits", Tier::Half { bytes }),
-        ("recent tags of 64 bits", Tier::Whole { bytes }),
+        ("recent tags of 16 bits", Tier::Tags { bits: 16, bytes }),
+        ("recent tags of 32 bits", Tier::Tags { bits: 32, bytes }),
+        ("recent tags of 64 bits", Tier::Tags { bits: 64, bytes }),
     ]
 }
 

@@ -13,36 +13,27 @@ const REACH: &str = "reach the set, %";
 const LOST: &str = "pages lost, %";
 const SAVED: &str = "memory saved, %";
 
-const CACHES: [&str; 7] = [
-    "LRU",
-    "S3-FIFO",
-    "LRU and SBFL, k = 4, 1 %",
-    "LRU and SBFL, k = 8, 0.001 %",
-    "tags of 64 bits, 4 ways",
-    "tags of 32 bits, 4 ways",
-    "tags of 16 bits, 8 ways",
-];
-
-/// Each of [`CACHES`] with this many bytes. An LRU in front of a filter gets an eighth of the bytes.
-fn tiers(bytes: usize) -> [Tier; CACHES.len()] {
+/// Each cache with this many bytes. An LRU in front of a filter gets an eighth of the bytes.
+fn tiers(bytes: usize) -> [(&'static str, Tier); 7] {
     let entries = (bytes / 8 / LRU_BYTES).max(1);
     // A byte holds four counters.
     let stable = |filter| Tier::stable(entries, 4 * (bytes - entries * LRU_BYTES), filter);
     [
-        Tier::Lru { entries: bytes / LRU_BYTES },
-        Tier::S3Fifo { bytes },
-        stable(Stable::COARSE),
-        stable(Stable::FINE),
-        Tier::Whole { bytes },
-        Tier::Half { bytes },
-        Tier::Quarter { bytes },
+        ("LRU", Tier::Lru { entries: bytes / LRU_BYTES }),
+        ("S3-FIFO", Tier::S3Fifo { bytes }),
+        ("LRU and SBFL, k = 4, 1 %", stable(Stable::COARSE)),
+        ("LRU and SBFL, k = 8, 0.001 %", stable(Stable::FINE)),
+        ("tags of 64 bits, 4 ways", Tier::Tags { bits: 64, bytes }),
+        ("tags of 32 bits, 4 ways", Tier::Tags { bits: 32, bytes }),
+        ("tags of 16 bits, 8 ways", Tier::Tags { bits: 16, bytes }),
     ]
 }
 
 pub(crate) fn recent(context: &Context) -> Result<Finding> {
     let (crawls, data) = crawls(context)?;
+    let caches = tiers(LRU_BYTES).map(|(name, _)| name);
     let mut table = Table::new("recent", "Caches of equal memory".to_owned(), ["crawl", "cache", KB, REACH, LOST]);
-    let bar = context.bar((crawls.len() * SIZES.len() * CACHES.len()) as u64, "recent tags");
+    let bar = context.bar((crawls.len() * SIZES.len() * caches.len()) as u64, "recent tags");
     let mut saved = Table::new(
         "recent-saved",
         "Memory saved compared with the LRU, if as few links reach the set; interpolated".to_owned(),
@@ -52,7 +43,7 @@ pub(crate) fn recent(context: &Context) -> Result<Finding> {
     for crawl in &crawls {
         let budgets = SIZES.map(|log2| crawl.size(log2) * LRU_BYTES);
         for bytes in budgets {
-            for (name, tier) in CACHES.into_iter().zip(tiers(bytes)) {
+            for (name, tier) in tiers(bytes) {
                 let outcome = tier.ask(crawl, &Mode::Replay)?;
                 let lost = 100.0 * outcome.lost() as f64 / crawl.pages() as f64;
                 let reach = 100.0 * (1.0 - outcome.hit_ratio());
@@ -62,7 +53,7 @@ pub(crate) fn recent(context: &Context) -> Result<Finding> {
         }
         let curve = |name: &str| table.points(KB, REACH, &only(crawl, name));
         for (name, (kb, reach)) in
-            CACHES[1..].iter().flat_map(|name| curve(CACHES[0]).into_iter().map(move |at| (name, at)))
+            caches[1..].iter().flat_map(|name| curve(caches[0]).into_iter().map(move |at| (name, at)))
         {
             let cell = match memory_for(&curve(name), reach) {
                 Some(needed) => (100.0 * (1.0 - needed / kb)).into(),
@@ -73,7 +64,7 @@ pub(crate) fn recent(context: &Context) -> Result<Finding> {
         let name = format!("recent-{}", slug(crawl.name));
         let plot =
             Plot::new(&name, format!("{}: links that reach the set", crawl.name), Axis::log(KB), Axis::linear(REACH));
-        plots.push(plot.lines(&table, [KB, REACH], CACHES, |name| only(crawl, name)));
+        plots.push(plot.lines(&table, [KB, REACH], caches, |name| only(crawl, name)));
     }
     let text = crawls.iter().map(|crawl| {
         let of = |name: &&str| {
@@ -81,7 +72,7 @@ pub(crate) fn recent(context: &Context) -> Result<Finding> {
             format!("{name} {} to {} %", brief(least), brief(most))
         };
         let known = |name: &&&str| saved.range(SAVED, &only(crawl, name)).0.is_finite();
-        let each: Vec<_> = CACHES[1..].iter().filter(known).map(of).collect();
+        let each: Vec<_> = caches[1..].iter().filter(known).map(of).collect();
         format!("{}, memory saved compared with an LRU: {}.", crawl.name, each.join("; "))
     });
     let text = text.collect::<Vec<_>>().join(" ");

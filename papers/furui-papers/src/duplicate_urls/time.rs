@@ -97,9 +97,8 @@ fn tiers(crawl: &Crawl) -> Vec<(&'static str, Tier, usize)> {
     for log2 in LRU.step_by(3) {
         let bytes = crawl.size(log2) * LRU_BYTES;
         tiers.push((CACHES[0], Tier::Lru { entries: crawl.size(log2) }, bytes));
-        tiers.push((CACHES[4], Tier::Whole { bytes }, bytes));
-        tiers.push((CACHES[5], Tier::Half { bytes }, bytes));
-        tiers.push((CACHES[6], Tier::Quarter { bytes }, bytes));
+        let tags = CACHES[4..].iter().zip([64, 32, 16]);
+        tiers.extend(tags.map(|(&name, bits)| (name, Tier::Tags { bits, bytes }, bytes)));
     }
     for log2 in COUNTERS.step_by(3) {
         let bytes = stable_bytes(crawl, log2);

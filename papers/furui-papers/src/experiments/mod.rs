@@ -35,9 +35,11 @@ fn experiments() -> Vec<Experiment> {
 fn chosen(names: &[String]) -> Result<Vec<Experiment>> {
     let all = experiments();
     let named = |name: &str, one: &Experiment| name == "all" || name == one.source.prefix() || name == one.full_name();
-    if let Some(unknown) = names.iter().find(|name| !all.iter().any(|one| named(name, one))) {
+    let unknown = names.iter().find(|name| !all.iter().any(|one| named(name, one)));
+    if unknown.is_some() || names.is_empty() {
         let known: Vec<_> = all.iter().map(Experiment::full_name).collect();
-        return Err(format!("there is no experiment {unknown}; there are {}", known.join(", ")).into());
+        let what = unknown.map_or("which experiment?".into(), |name| format!("there is no experiment {name};"));
+        return Err(format!("{what} there are {}", known.join(", ")).into());
     }
     Ok(all.into_iter().filter(|one| names.iter().any(|name| named(name, one))).collect())
 }
@@ -70,12 +72,7 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<()> {
         let dir: std::path::PathBuf = out.clone().ok_or("--recorded needs --out, the directory of the pages")?;
         context.recorded = Some(dir);
     }
-    let experiments = chosen(&names)?;
-    if experiments.is_empty() {
-        let known: Vec<_> = self::experiments().iter().map(Experiment::full_name).collect();
-        return Err(format!("which experiment? {}", known.join(", ")).into());
-    }
-    measure(&experiments, &context, out.map(Pages::new).as_ref())
+    measure(&chosen(&names)?, &context, out.map(Pages::new).as_ref())
 }
 
 /// Runs experiments, prints their findings, and writes them to `pages`.
