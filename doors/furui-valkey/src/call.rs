@@ -102,9 +102,14 @@ impl<'a> Call<'a> {
     /// True if the command comes from the master, or from the AOF file. It was accepted once, so no limit refuses it
     /// now.
     pub fn is_repeated(&self) -> bool {
+        self.has_flag(raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING)
+    }
+
+    /// True if the context of the call has one of these flags.
+    fn has_flag(&self, flags: u32) -> bool {
         // SAFETY: the context is that of the call.
-        let flags = unsafe { raw::RedisModule_GetContextFlags.expect("Redis 7")(self.context) };
-        flags.cast_unsigned() & (raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING) != 0
+        let found = unsafe { raw::RedisModule_GetContextFlags.expect("Redis 7")(self.context) };
+        found.cast_unsigned() & flags != 0
     }
 
     /// Replicates the command as it came.
@@ -199,9 +204,7 @@ impl<'a> Call<'a> {
 
     /// True if the client speaks RESP3.
     pub fn is_resp3(&self) -> bool {
-        // SAFETY: the context is that of the call.
-        let flags = unsafe { raw::RedisModule_GetContextFlags.expect("Redis 7")(self.context) };
-        flags & raw::REDISMODULE_CTX_FLAGS_RESP3 as c_int != 0
+        self.has_flag(raw::REDISMODULE_CTX_FLAGS_RESP3)
     }
 
     /// Replies with a word.

@@ -119,15 +119,15 @@ impl Filter {
 
     /// What the filter tells of itself: the number of different keys may be an estimate.
     pub fn facts(&self) -> Vec<(&'static str, Fact)> {
-        let table = &self.table;
+        let (capacity, intended_rate, rate, window) = self.table.figures();
         vec![
             ("type", "filter".into()),
-            ("kind", table.kind().into()),
-            ("capacity", table.capacity().into()),
-            ("keys", table.keys().into()),
-            ("error", table.intended_rate().map(|rate| rate.to_string()).into()),
-            ("error-now", table.rate().to_string().into()),
-            ("window", table.window().map(window_text).into()),
+            ("kind", self.table.kind().into()),
+            ("capacity", capacity.into()),
+            ("keys", self.table.keys().into()),
+            ("error", intended_rate.map(|rate| rate.to_string()).into()),
+            ("error-now", rate.to_string().into()),
+            ("window", window.map(window_text).into()),
             ("bytes", self.bytes().into()),
             ("hash", self.hash().algorithm.name().into()),
             ("seed", seed_text(self.hash().seed).into()),

@@ -191,43 +191,22 @@ impl Table {
         }
     }
 
-    /// How many keys the filter was made for.
-    pub fn capacity(&self) -> u64 {
+    /// The number of keys that the filter was made for, the rate that was asked for, the rate at which it says yes to a
+    /// key that is not in it, now, and its window.
+    pub fn figures(&self) -> (u64, Option<f64>, f64, Option<Window>) {
         match self {
-            Self::Whole(filter) => match &**filter {
-                AnyFilter::Growing(filter) => filter.capacity(),
-                filter => filter.capacity(),
-            },
-            Self::Window(filter) => filter.capacity(),
-            Self::Chain(filter) => filter.capacity(),
-            Self::Copies(filter) => filter.capacity(),
-        }
-    }
-
-    pub fn intended_rate(&self) -> Option<f64> {
-        match self {
-            Self::Whole(filter) => filter.intended_rate(),
-            Self::Window(filter) => Some(filter.rate()),
-            Self::Chain(filter) => Some(filter.rate()),
-            Self::Copies(_) => None,
-        }
-    }
-
-    /// The rate at which the filter says yes to a key that is not in it, now.
-    pub fn rate(&self) -> f64 {
-        match self {
-            Self::Whole(filter) => filter.false_positive_rate(),
-            Self::Window(filter) => filter.false_positive_rate(),
-            Self::Chain(filter) => filter.false_positive_rate(),
-            Self::Copies(filter) => filter.false_positive_rate(),
-        }
-    }
-
-    /// The window of the filter, if it has one.
-    pub fn window(&self) -> Option<Window> {
-        match self {
-            Self::Window(filter) => filter.window(),
-            _ => None,
+            Self::Whole(filter) => {
+                let capacity = match &**filter {
+                    AnyFilter::Growing(filter) => filter.capacity(),
+                    filter => filter.capacity(),
+                };
+                (capacity, filter.intended_rate(), filter.false_positive_rate(), None)
+            }
+            Self::Window(filter) => {
+                (filter.capacity(), Some(filter.rate()), filter.false_positive_rate(), filter.window())
+            }
+            Self::Chain(filter) => (filter.capacity(), Some(filter.rate()), filter.false_positive_rate(), None),
+            Self::Copies(filter) => (filter.capacity(), None, filter.false_positive_rate(), None),
         }
     }
 

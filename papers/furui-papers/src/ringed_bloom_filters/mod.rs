@@ -23,8 +23,10 @@ pub(crate) use corpus::{Corpus, ids};
 pub(crate) use exchange::{Choice, Order, kbit, measure};
 pub(crate) use workload::{Workload, queries};
 
+use furui::KeyHash;
 use zipf::Law;
 
+use crate::keys::mix;
 use crate::report::{Context, Result, Run};
 
 /// The numbers k of the paper's rates α = 2⁻ᵏ, from 2⁻¹ to 2⁻¹¹.
@@ -56,6 +58,11 @@ pub(crate) const EXPERIMENTS: &[(&str, Run)] = &[
     ("eq18", eq18::eq18),
     ("three", three::three),
 ];
+
+/// The hashes of so many keys of a set.
+fn members(set: u64, keys: u64) -> Vec<KeyHash> {
+    (0..keys).map(|i| KeyHash::new(mix(set << 32 | i))).collect()
+}
 
 /// The synthetic documents, the real ones if there are any, and a description of both.
 pub(crate) fn corpora(context: &Context) -> Result<(Vec<Corpus>, String)> {

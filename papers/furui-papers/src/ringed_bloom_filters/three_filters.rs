@@ -1,11 +1,9 @@
 //! Fig. 5: the rates of fixed, variable and ringed filters.
 
-use furui::KeyHash;
 use furui::filter::{Bloom, FilterMut, Gamma, RingedBloom, RingedParams, sizing};
 use furui::raw::ringed_rate;
 
-use super::{KEYS, PROBES, SYNTHETIC};
-use crate::keys::mix;
+use super::{KEYS, PROBES, SYNTHETIC, members};
 use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
 
 pub(super) fn fig5(context: &Context) -> Result<Finding> {
@@ -96,7 +94,7 @@ fn rates(quick: bool) -> Result<Table> {
         let filters = if quick { 10 } else { KEYS / keys };
         let mut measured = [0.0; 4];
         for set in 0..filters {
-            let hashes: Vec<_> = (0..keys).map(|i| KeyHash::new(mix(set << 32 | i))).collect();
+            let hashes = members(set, keys);
             for (bits, measured) in [variable_bits(500), variable_bits(keys)].into_iter().zip(&mut measured[..2]) {
                 let mut bloom = Bloom::from_parts(bits, PROBES)?;
                 bloom.insert_all(&hashes)?;

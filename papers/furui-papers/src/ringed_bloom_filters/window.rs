@@ -4,7 +4,7 @@ use furui::KeyHash;
 use furui::filter::{Bloom, FilterMut, Gamma, RingedBloom, RingedParams, sizing};
 use furui::raw::{ringed_rate, ringed_rate_refined};
 
-use super::{KEYS, PROBES, SYNTHETIC};
+use super::{KEYS, PROBES, SYNTHETIC, members};
 use crate::keys::mix;
 use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
 
@@ -94,13 +94,12 @@ fn windows(quick: bool) -> Result<Table> {
         let gamma = params.gamma();
         for &keys in sizes {
             let filters = (KEYS / keys).clamp(1, 1000);
-            let mut measured = 0.0;
-            for set in 0..filters {
-                let hashes: Vec<_> = (0..keys).map(|i| KeyHash::new(mix(set << 32 | i))).collect();
+            let rate = |set| -> Result<f64> {
                 let mut filter = RingedBloom::with_size(params, keys)?;
-                filter.insert_all(&hashes).expect("a Bloom filter is never full");
-                measured += filter.false_positive_rate() / filters as f64;
-            }
+                filter.insert_all(&members(set, keys))?;
+                Ok(filter.false_positive_rate() / filters as f64)
+            };
+            let measured: f64 = (0..filters).map(rate).sum::<Result<_>>()?;
             let bloom = sizing::rate(PROBES, keys, params.bits(keys)?);
             let [paper, refined] =
                 [ringed_rate, ringed_rate_refined].map(|rate| rate(PROBES, keys, delta.into(), gamma));
@@ -133,7 +132,7 @@ fn eq5(quick: bool) -> Result<Table> {
     for &n in sizes {
         let (mut yes, mut rates) = (0, [0.0; 2]);
         for set in 0..sets {
-            let members: Vec<_> = (0..n).map(|i| KeyHash::new(mix(set << 32 | i))).collect();
+            let members = members(set, n);
             // All filters have the same hash functions, so a key has the same bits in all of them.
             let of = |key: &KeyHash| -> Result<u64> {
                 let mut filter = Bloom::from_parts(gamma, PROBES)?;
@@ -174,7 +173,7 @@ fn fig2() -> Result<Table> {
     let n: u64 = 10_000;
     let columns = ["delta", "mean", "least", "at 10 %", "median", "at 90 %", "greatest", "spread / mean"];
     let mut table = Table::new("fig2", format!("Fig. 2: the rates of the windows of a filter of {n} keys"), columns);
-    let members: Vec<_> = (0..n).map(|i| KeyHash::new(mix(i))).collect();
+    let members = members(0, n);
     for delta in [1, 10, 100, 1000, 100_000] {
         let params = RingedParams::new(PROBES, Gamma::Whole, delta)?;
         let mut filter = RingedBloom::with_size(params, n)?;

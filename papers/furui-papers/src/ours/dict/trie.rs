@@ -64,7 +64,19 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<()> {
     for &key in misses {
         assert_eq!(trie.get(key), None, "{}", String::from_utf8_lossy(key));
     }
-    let mut columns: [Vec<f64>; 8] = Default::default();
+    let mut answers = vec![];
+    let ours: [Contestant<'_>; 2] = [
+        ("one at a time", Box::new(|queries| queries.iter().for_each(|query| _ = black_box(trie.get(query))))),
+        ("batched", Box::new(|queries| trie.get_all(queries, &mut answers))),
+    ];
+    let mut contestants = Vec::from(ours);
+    #[cfg(feature = "rivals")]
+    {
+        contestants.push(("fst", Box::new(|queries| queries.iter().for_each(|query| _ = black_box(rival.get(query))))));
+        let of_marisa = |queries: &[&[u8]]| queries.iter().for_each(|query| _ = black_box(marisa.get(query)));
+        contestants.push(("marisa", Box::new(of_marisa)));
+    }
+    let mut samples = vec![<[Vec<f64>; 2]>::default(); contestants.len()];
     for round in 0..ROUNDS {
         let pick = |list: &[&'_ [u8]], i: usize| -> usize {
             scale(mix((round * LOOKUPS + i) as u64), list.len() as u64) as usize
@@ -72,38 +84,25 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<()> {
         let hits: Vec<_> = (0..LOOKUPS).map(|i| keys[pick(keys, i)]).collect();
         let missed: Vec<_> = (0..LOOKUPS / 2).map(|i| misses[pick(misses, i)]).collect();
         let [mut of_hits, mut of_missed] = [vec![], vec![]];
-        let (hits, missed) = (copied(&hits, &mut of_hits), copied(&missed, &mut of_missed));
-        let mut answers = vec![];
-        for (at, queries) in [(0, &hits), (1, &missed)] {
-            columns[at].push(ns_each(queries.len(), || {
-                for query in queries {
-                    black_box(trie.get(query));
-                }
-            }));
-            columns[at + 2].push(ns_each(queries.len(), || trie.get_all(queries, &mut answers)));
-            #[cfg(feature = "rivals")]
-            columns[at + 4].push(ns_each(queries.len(), || {
-                for query in queries {
-                    black_box(rival.get(query));
-                }
-            }));
-            #[cfg(feature = "rivals")]
-            columns[at + 6].push(ns_each(queries.len(), || {
-                for query in queries {
-                    black_box(marisa.get(query));
-                }
-            }));
+        let queries = [copied(&hits, &mut of_hits), copied(&missed, &mut of_missed)];
+        for (at, queries) in queries.iter().enumerate() {
+            for ((_, ask), samples) in contestants.iter_mut().zip(&mut samples) {
+                samples[at].push(ns_each(queries.len(), || ask(queries)));
+            }
         }
     }
-    let medians = columns.map(|mut samples| if samples.is_empty() { f64::NAN } else { median(&mut samples) });
+    let medians: Vec<[f64; 2]> = samples.into_iter().map(|of| of.map(|mut samples| median(&mut samples))).collect();
+    let fst = contestants.iter().position(|(name, _)| *name == "fst").map_or([f64::NAN; 2], |at| medians[at]);
     println!("| | hit ns | x fst | miss ns | x fst |");
     println!("|---|--:|--:|--:|--:|");
-    for (name, at) in [("one at a time", 0), ("batched", 2), ("fst", 4), ("marisa", 6)] {
-        let [hit, miss] = [medians[at], medians[at + 1]];
-        println!("| {name} | {hit:.0} | {:.2} | {miss:.0} | {:.2} |", hit / medians[4], miss / medians[5]);
+    for ((name, _), [hit, miss]) in contestants.iter().zip(&medians) {
+        println!("| {name} | {hit:.0} | {:.2} | {miss:.0} | {:.2} |", hit / fst[0], miss / fst[1]);
     }
     Ok(())
 }
+
+/// The name of a row of the table, and the look-ups that are measured for it.
+type Contestant<'a> = (&'static str, Box<dyn FnMut(&[&[u8]]) + 'a>);
 
 /// Builds our trie a few times. Returns the trie, and the median of the nanoseconds a key.
 fn build(sorted: &[(&[u8], u32)]) -> Result<(Trie, f64)> {
