@@ -53,7 +53,7 @@ pub const MAX_PIECES: usize = 1 << 20;
 
 impl Arriving {
     fn new(pieces: usize) -> Self {
-        Self { here: 0, pieces, files: Files::new(), account: Account::default() }
+        Self { here: 0, pieces, files: Files::default(), account: Account::default() }
     }
 
     /// Takes the next piece.

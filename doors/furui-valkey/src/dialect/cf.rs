@@ -125,14 +125,14 @@ fn info(call: &Call<'_>) -> Result<(), Refusal> {
     let key = call.open(1, READ)?;
     let filter = filter_of(&key, Dialect::Cf)?.ok_or_else(missing)?;
     let Table::Copies(copies) = &filter.table else { return Err(Refusal::WrongType) };
-    let shape = copies.shape();
+    let shape = copies.shape;
     let fields = [
         (c"Size", filter.bytes() as u64),
         // The slots of the table, in buckets of the size that the client has given.
         (c"Number of buckets", copies.slots().div_ceil(shape.bucket_size.into())),
         (c"Number of filters", 1),
         (c"Number of items inserted", copies.len()),
-        (c"Number of items deleted", copies.deleted()),
+        (c"Number of items deleted", copies.deleted),
         (c"Bucket size", shape.bucket_size.into()),
         (c"Expansion rate", shape.expansion.into()),
         (c"Max iterations", shape.max_iterations.into()),

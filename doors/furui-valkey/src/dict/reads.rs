@@ -130,12 +130,12 @@ fn count(call: &Call<'_>) -> Result<(), Refusal> {
         return Ok(());
     };
     dict.tend();
-    let mut count = dict.len();
+    let mut count = dict.len;
     if let Some(prefix) = prefix {
         count = 0;
         let end = after_prefix(prefix);
         let end = end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-        dict.content().for_each((Bound::Included(prefix), end), |_, _| {
+        dict.content.for_each((Bound::Included(prefix), end), |_, _| {
             count += 1;
             true
         })?;
@@ -150,7 +150,7 @@ fn read(call: &Call<'_>, then: impl FnOnce(Option<&Content>) -> Result<(), Refus
     let dict: Option<&mut Dictionary> = key.value_mut()?;
     then(dict.map(|dict| {
         dict.tend();
-        dict.content()
+        dict.content
     }))
 }
 

@@ -65,13 +65,13 @@ fn number(call: &Call<'_>) -> Result<(), Refusal> {
     let dict = dict_or_new(call, &mut key, Purpose::Numbers, growth)?;
     if !call.is_repeated() && dict.admit(growth).is_err() {
         // Fields that have a number already need no memory.
-        let known = dict.content().get_all(&fields)?;
+        let known = dict.content.get_all(&fields)?;
         let new = fields.iter().zip(known).filter(|(_, known)| known.is_none()).map(|(&field, _)| field);
         dict.admit(Dictionary::growth(new))?;
     }
-    let first = dict.content().next_number();
+    let first = dict.content.next_number();
     let numbers = each(call, c"FURUI.DICT.NUMBER", dict, (&fields, 1), |dict, field| dict.number(field[0]))?;
-    if dict.content().next_number() != first {
+    if dict.content.next_number() != first {
         call.replicate();
         call.notify(c"furui.dict.number");
     }
@@ -141,7 +141,7 @@ fn dict_or_new<'k>(
     }
     let dict: &mut Dictionary = key.value_mut()?.ok_or_else(|| Refusal::because("the key has no value"))?;
     dict.tend();
-    let refused = match dict.content().purpose() {
+    let refused = match dict.content.purpose() {
         found if found == purpose => return Ok(dict),
         Purpose::Numbers => "numbers, which FURUI.DICT.NUMBER gives: set values in another key",
         Purpose::Bytes => "bytes, which FURUI.DICT.SET sets: number fields in another key",

@@ -74,7 +74,7 @@ impl Table {
     pub fn hash(&self) -> HashSpec {
         match self {
             Self::Whole(filter) => filter.hash_spec(),
-            Self::Window(filter) => filter.hash(),
+            Self::Window(filter) => filter.hash,
             Self::Chain(filter) => filter.hash_spec(),
             Self::Copies(filter) => filter.hash(),
         }
@@ -202,9 +202,7 @@ impl Table {
                 };
                 (capacity, filter.intended_rate(), filter.false_positive_rate(), None)
             }
-            Self::Window(filter) => {
-                (filter.capacity(), Some(filter.rate()), filter.false_positive_rate(), filter.window())
-            }
+            Self::Window(filter) => (filter.capacity, Some(filter.rate), filter.false_positive_rate(), filter.window()),
             Self::Chain(filter) => (filter.capacity(), Some(filter.rate()), filter.false_positive_rate(), None),
             Self::Copies(filter) => (filter.capacity(), None, filter.false_positive_rate(), None),
         }
@@ -249,7 +247,7 @@ impl Table {
         }
         if let Some(text) = files.get(SETTINGS) {
             let settings = Settings::read(text)?;
-            let table = match settings.dialect() {
+            let table = match settings.dialect {
                 Dialect::Bf => {
                     let bytes = files.get(NAME).filter(|_| files.iter().len() == 2).ok_or_else(damaged)?;
                     let AnyFilter::Growing(filter) = AnyFilter::copy_of_bytes(bytes, NAME)? else {

@@ -21,9 +21,9 @@ use crate::text::window_text;
 #[derive(Clone)]
 pub struct WindowFilter {
     /// The number of keys that are expected in the window.
-    capacity: u64,
-    rate: f64,
-    hash: HashSpec,
+    pub capacity: u64,
+    pub rate: f64,
+    pub hash: HashSpec,
     ring: Ring<GrowingBloom>,
 }
 
@@ -51,20 +51,8 @@ impl WindowFilter {
         Ok(Self { capacity, rate, hash, ring })
     }
 
-    pub fn hash(&self) -> HashSpec {
-        self.hash
-    }
-
     pub fn window(&self) -> Option<Window> {
         self.ring.window
-    }
-
-    pub fn capacity(&self) -> u64 {
-        self.capacity
-    }
-
-    pub fn rate(&self) -> f64 {
-        self.rate
     }
 
     /// The number of keys, where a key counts once in each slice in which it occurred.
@@ -124,7 +112,7 @@ impl WindowFilter {
     /// # Errors
     /// If there is not enough memory.
     pub fn files(&self) -> Result<Files, Refusal> {
-        let mut files = Files::new();
+        let mut files = Files::default();
         let window = self.window().map(window_text).unwrap_or_default();
         let mut text = format!("{window} {} {} {}\n", self.capacity, self.rate, self.ring.time);
         for (i, (number, filter)) in self.ring.slices.iter().enumerate() {

@@ -127,7 +127,7 @@ impl Value for Set {
     fn files(&self) -> Result<Files, Refusal> {
         let mut manifest = Manifest::new(StoreKind::Seen, self.hash());
         (manifest.window, manifest.tick, manifest.form) = (self.window(), self.ring.time, self.form);
-        let mut runs = Files::new();
+        let mut runs = Files::default();
         for (slice, keys) in self.ring.slices.iter().filter(|(_, keys)| !keys.is_empty()) {
             let (number, mut run) = (manifest.take_number()?, vec![]);
             let name = StoreKind::Seen.file_name(number);

@@ -34,7 +34,7 @@ pub(super) fn fig6(context: &Context) -> Result<Finding> {
     }
     let web = &crawls[0];
     let only = [("crawl", web.name.into()), ("filter", Stable::COARSE.name().into()), (SIZE, 30u64.into())];
-    let ours = 100.0 * table.number(FALSE_POSITIVES, &only) / web.pages() as f64;
+    let ours = 100.0 * table.number(FALSE_POSITIVES, &only) / web.pages as f64;
     let paper = 100.0 * PAPER_FALSE_POSITIVES / PAPER_HOSTS;
     let verdict = Verdict::all(verdicts).and(format!(
         "At 2^30 counters the seeded web has {} false positives for 100 pages, the paper {} for 100 hosts.",
@@ -60,7 +60,7 @@ fn measure(crawls: &[Crawl], filters: &[Stable], context: &Context) -> Result<[T
                     u64::from(log2).into(),
                     (counters as u64).into(),
                     outcome.false_positives.into(),
-                    (outcome.lost() as u64).into(),
+                    (outcome.lost as u64).into(),
                     outcome.false_negatives.into(),
                     (100.0 * outcome.false_negatives as f64 / outcome.links as f64).into(),
                 ]);

@@ -101,7 +101,7 @@ pub(super) fn stable_hits(crawls: &[Crawl], sizes: &RangeInclusive<u32>, context
             kb(stable_bytes(crawl, log2)),
             (100.0 * outcome.hit_ratio()).into(),
             outcome.false_positives.into(),
-            (outcome.lost() as u64).into(),
+            (outcome.lost as u64).into(),
         ])
     });
     for row in rows {
@@ -138,7 +138,7 @@ pub(super) fn fig8(context: &Context) -> Result<Finding> {
 
 /// The verdict on the false positives of a crawl, compared with the paper, which has `paper` of them for each page.
 fn errors(crawl: &Crawl, filter: Stable, found: f64, paper: f64) -> Verdict {
-    let expected = paper * crawl.pages() as f64;
+    let expected = paper * crawl.pages as f64;
     let off = (found / expected).max(expected / found);
     let few = found.max(expected) < FEW;
     let grade = match off {

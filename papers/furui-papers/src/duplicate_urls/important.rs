@@ -50,7 +50,7 @@ fn measure(crawls: &[Crawl], context: &Context) -> Result<[Table; 4]> {
         let in_links = crawl.in_links(|_| true);
         let class = |page: usize| CLASSES.partition_point(|&least| least <= in_links[page].max(1)) - 1;
         let mut pages = [0u64; CLASSES.len()];
-        (0..crawl.pages()).for_each(|page| pages[class(page)] += 1);
+        (0..crawl.pages).for_each(|page| pages[class(page)] += 1);
         for (name, tier) in tiers(crawl) {
             let replayed = tier.ask(crawl, &Mode::Replay)?;
             bar.inc(1);
@@ -72,7 +72,7 @@ fn measure(crawls: &[Crawl], context: &Context) -> Result<[Table; 4]> {
             let many = |page: usize| in_links[page] >= 16;
             let protected = |page: usize| crawl.is_front(page as u32);
             for (pages, is_one) in [(PROTECTED, &protected as &dyn Fn(usize) -> bool), (MANY_LINKS, &many)] {
-                let all: Vec<usize> = (0..crawl.pages()).filter(|&page| is_one(page)).collect();
+                let all: Vec<usize> = (0..crawl.pages).filter(|&page| is_one(page)).collect();
                 let lost = all.iter().filter(|&&page| !live.crawled[page]);
                 let (met, unmet): (Vec<usize>, Vec<usize>) = lost.partition(|&&page| live.met[page]);
                 kept.push([
@@ -85,7 +85,7 @@ fn measure(crawls: &[Crawl], context: &Context) -> Result<[Table; 4]> {
                     (100.0 * (met.len() + unmet.len()) as f64 / all.len().max(1) as f64).into(),
                 ]);
             }
-            for row in come_back(crawl, &live).into_iter().filter(|_| live.lost() > 0) {
+            for row in come_back(crawl, &live).into_iter().filter(|_| live.lost > 0) {
                 let left = |is_one: &dyn Fn(usize) -> bool| {
                     row.crawled.iter().enumerate().filter(|&(page, crawled)| !crawled && is_one(page)).count() as u64
                 };
@@ -93,13 +93,13 @@ fn measure(crawls: &[Crawl], context: &Context) -> Result<[Table; 4]> {
                 let head = [crawl.name.into(), name.into(), (row.share as u64).into()];
                 remedy.push(head.into_iter().chain(figures.map(Into::into)));
             }
-            let of_links = |count: u64| 100.0 * count as f64 / crawl.links() as f64;
+            let of_links = |count: u64| 100.0 * count as f64 / crawl.links as f64;
             totals.push([
                 crawl.name.into(),
                 name.into(),
-                (replayed.lost() as u64).into(),
-                (live.lost() as u64).into(),
-                of_links(crawl.links() as u64 - live.links).into(),
+                (replayed.lost as u64).into(),
+                (live.lost as u64).into(),
+                of_links(crawl.links as u64 - live.links).into(),
                 (100.0 - of_links(replayed.hits + replayed.false_positives)).into(),
             ]);
         }
@@ -201,7 +201,7 @@ struct Back {
 fn come_back(crawl: &Crawl, live: &Outcome) -> Vec<Back> {
     let links = crawl.in_links(|page| live.crawled[page]);
     let mut lost: Vec<u32> =
-        (0..crawl.pages() as u32).filter(|&page| links[page as usize] > 0 && !live.crawled[page as usize]).collect();
+        (0..crawl.pages as u32).filter(|&page| links[page as usize] > 0 && !live.crawled[page as usize]).collect();
     lost.sort_by_key(|&page| std::cmp::Reverse(links[page as usize]));
     let back = |share: usize| {
         let (fetched, mut crawled) = ((lost.len() * share).div_ceil(100), live.crawled.clone());

@@ -45,7 +45,7 @@ pub(crate) fn recent(context: &Context) -> Result<Finding> {
         for bytes in budgets {
             for (name, tier) in tiers(bytes) {
                 let outcome = tier.ask(crawl, &Mode::Replay)?;
-                let lost = 100.0 * outcome.lost() as f64 / crawl.pages() as f64;
+                let lost = 100.0 * outcome.lost as f64 / crawl.pages as f64;
                 let reach = 100.0 * (1.0 - outcome.hit_ratio());
                 table.push([crawl.name.into(), name.into(), (bytes as f64 / 1e3).into(), reach.into(), lost.into()]);
                 bar.inc(1);

@@ -161,7 +161,7 @@ fn whole(crawls: &[Crawl], rounds: usize, context: &Context) -> Result<Table> {
     let mut table = Table::new("time", "Cache and exact set".to_owned(), columns);
     for crawl in crawls {
         let keys = crawl.keys();
-        let memory = (4 * crawl.pages() as u64).max(1 << 20);
+        let memory = (4 * crawl.pages as u64).max(1 << 20);
         let bar = context.bar((rounds * WHOLE.len()) as u64, "time of a crawl");
         let first = &keys[..keys.len().min(TIMED)];
         let share = (memory as f64 * first.len() as f64 / keys.len() as f64) as u64;
