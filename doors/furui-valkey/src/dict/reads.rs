@@ -150,7 +150,7 @@ fn read(call: &Call<'_>, then: impl FnOnce(Option<&Content>) -> Result<(), Refus
     let dict: Option<&mut Dictionary> = key.value_mut()?;
     then(dict.map(|dict| {
         dict.tend();
-        dict.content
+        &dict.content
     }))
 }
 
