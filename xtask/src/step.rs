@@ -33,7 +33,8 @@ impl Step {
         &[
             Self::new(
                 "clippy",
-                "no lint reports anything, in any target of any crate with all features, and in the command without the node",
+                "no lint reports anything, in any target of any crate with all features, and in the command without the \
+                 node",
                 clippy,
             ),
             Self::new("fuzz", "the fuzz targets find nothing within seconds, from their seeds on", || {
@@ -84,7 +85,8 @@ impl Step {
 
     pub(crate) const SOAK: [&[Self]; 1] = [&[Self::new(
         "soak",
-        "property tests with many cases and ignored tests, in release, the size of the wheel, and minutes of each fuzz target",
+        "property tests with many cases and ignored tests, in release, the size of the wheel, and minutes of each \
+         fuzz target",
         soak,
     )]];
 

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use furui::store::Window;
 
-/// What a set or a filter remembers, in slices of a sixteenth of its window, by the time of each; a slice goes as a whole
-/// when it is older than the window.
+/// What a set or a filter remembers, in slices of a sixteenth of its window, by the time of each; a slice goes as a
+/// whole when it is older than the window.
 #[derive(Clone)]
 pub struct Ring<T> {
     /// The part of the stream that is remembered; `None` for all of it, which is then one slice.
@@ -31,8 +31,8 @@ impl<T> Ring<T> {
         self.slices.back().map_or(0, |(number, _)| *number)
     }
 
-    /// Moves on to a time in milliseconds, if the window is one of time, and begins a slice by `begin` if it is time for
-    /// one. Time never goes back.
+    /// Moves on to a time in milliseconds, if the window is one of time, and begins a slice by `begin` if it is time
+    /// for one. Time never goes back.
     pub fn tell_time<E>(&mut self, milliseconds: u64, begin: impl FnOnce() -> Result<T, E>) -> Result<(), E> {
         if self.is_timed() { self.move_on(milliseconds, begin) } else { Ok(()) }
     }

@@ -23,8 +23,8 @@ use crate::value::{VERSION, Value, methods};
 /// The type of sets.
 pub static SETS: ValkeyType = ValkeyType::new("furui-set", VERSION, methods::<Set>());
 
-/// An exact set of members, each known by its 64-bit hash. With a window, members are in the slice of the time they were
-/// last seen at.
+/// An exact set of members, each known by its 64-bit hash. With a window, members are in the slice of the time they
+/// were last seen at.
 pub struct Set {
     hasher: KeyHasher,
     ring: Ring<KeySet>,

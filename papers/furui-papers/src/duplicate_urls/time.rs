@@ -55,7 +55,8 @@ pub(super) fn time(context: &Context) -> Result<Finding> {
     let text = text.collect::<Vec<_>>().join(" ");
     let notes = vec![
         format!(
-            "Processor time of the thread, medians of {rounds} rounds. In warm storage files are in the page cache and mapped."
+            "Processor time of the thread, medians of {rounds} rounds. In warm storage files are in the page cache and \
+             mapped."
         ),
         format!(
             "\"One by one\" is what the paper does: batches of one link, for at most the first {TIMED} links, with \

@@ -54,8 +54,8 @@ pub(super) fn fig6(context: &Context) -> Result<Finding> {
     ));
     let kept = between(node.range("kept / anew", &[]));
     let notes = vec![format!(
-        "The second table is what a node does. Keys computed once serve filters of every rate, so a rate for each pair of \
-                 lists (eq. 18) costs {kept} times as much as with keys that are computed anew for each rate."
+        "The second table is what a node does. Keys computed once serve filters of every rate, so a rate for each pair \
+         of lists (eq. 18) costs {kept} times as much as with keys that are computed anew for each rate."
     )];
     Ok(Finding::new(SYNTHETIC, verdict, [table, node], [plot]).with_notes(notes))
 }

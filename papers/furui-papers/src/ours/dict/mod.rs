@@ -31,9 +31,9 @@ fn shuffled(text: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
-/// Copies of the keys to look up, one after the other in `room`, as if they came from a file or a peer. With keys in the
-/// shuffled text, lookups would wait until the keys are loaded, which is not part of a lookup; and the contestant that
-/// runs first would wait most.
+/// Copies of the keys to look up, one after the other in `room`, as if they came from a file or a peer. With keys in
+/// the shuffled text, lookups would wait until the keys are loaded, which is not part of a lookup; and the contestant
+/// that runs first would wait most.
 fn copied<'r>(keys: &[&[u8]], room: &'r mut Vec<u8>) -> Vec<&'r [u8]> {
     *room = keys.concat();
     let mut rest = room.as_slice();

@@ -198,8 +198,11 @@ fn report(title: &str, n: usize, base: &str, rows: impl Fn() -> Result<Vec<Row>>
     Ok(())
 }
 
+/// Measures one kind of filter with so many keys.
+type Run = fn(usize) -> Result<()>;
+
 /// The kinds of filters, and what measures them.
-const KINDS: [(&str, fn(usize) -> Result<()>); 7] = [
+const KINDS: [(&str, Run); 7] = [
     ("blocked", blocked::run),
     ("bloom", bloom::run),
     ("ringed", ringed::run),
