@@ -19,8 +19,11 @@ pub(super) fn run(n: usize) -> Result<()> {
     })
 }
 
-/// Empty filters for `n` keys. That of stable counters has the size with which it remembers the last n keys.
+/// Empty filters for `n` keys.
 fn kinds(n: u64) -> Result<[(&'static str, AnyFilter); 8]> {
+    // The filter has the size with which it remembers the last n keys: a key stays for two rounds of the cursor.
+    let decrements = StableBloomLight::with_rate(1 << 12, RATE)?.decrements();
+    let stable_light = StableBloomLight::with_rate(n as usize * decrements / 2 + decrements, RATE)?;
     Ok([
         ("Bloom", Bloom::with_rate(n, RATE)?.into()),
         ("BlockedBloom", BlockedBloom::with_rate(n, RATE)?.into()),
@@ -29,6 +32,6 @@ fn kinds(n: u64) -> Result<[(&'static str, AnyFilter); 8]> {
         ("GrowingBloom", GrowingBloom::with_rate(RATE)?.into()),
         ("QuotientFilter", QuotientFilter::with_rate(n, RATE)?.into()),
         ("CountingBloom", CountingBloom::with_rate(n, RATE)?.into()),
-        ("StableBloomLight", StableBloomLight::for_last(n, RATE)?.into()),
+        ("StableBloomLight", stable_light.into()),
     ])
 }
