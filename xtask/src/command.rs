@@ -23,11 +23,11 @@ pub(crate) fn root() -> &'static Path {
 
 /// Runs cargo at the root with `arguments`, which are separated by spaces and have no quotes, and with `variables` in
 /// its environment.
-pub(crate) fn cargo(arguments: &str, variables: &[(&str, &str)]) -> Result<(), String> {
+pub(crate) fn cargo(arguments: &str, variables: &[(&str, &str)]) -> Result<Outcome, String> {
     println!("$ {}cargo {arguments}", variables.iter().map(|(k, v)| format!("{k}='{v}' ")).collect::<String>());
     let mut command = cargo_command();
     command.args(arguments.split_whitespace()).envs(variables.iter().copied());
-    succeed(&mut command, &format!("cargo {arguments}"))
+    succeed(&mut command, &format!("cargo {arguments}")).map(|()| Outcome::Passed)
 }
 
 /// The output of cargo at the root with `arguments`, which are separated by spaces and have no quotes, and with

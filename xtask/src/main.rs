@@ -47,7 +47,7 @@ fn main() -> ExitCode {
             Some(step) => step::run_all(&[&[step]]),
             None => Err(format!("there is no step `{name}`; the steps are\n{}", step::list())),
         },
-        ["soak"] => step::run_all(&[&[Step::Soak]]),
+        ["soak"] => step::run_all(&Step::SOAK),
         ["lines"] => lines::print(command::root()),
         ["lines", dir] => lines::print(dir.as_ref()),
         _ => Err(HELP.to_owned()),

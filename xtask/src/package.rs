@@ -1,6 +1,6 @@
 //! The check of the packages that users get from crates.io.
 
-use crate::command::{cargo, cargo_output};
+use crate::command::{Outcome, cargo, cargo_output};
 
 /// The arguments that package all published crates. The packages are not built here: that is part of a release
 /// (RELEASING.md).
@@ -10,7 +10,7 @@ const PACKAGE: &str = "package --workspace --exclude furui-papers --exclude furu
 const FILES: [&str; 3] = ["LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 
 /// Packages every published crate, and checks that each package contains [`FILES`].
-pub(crate) fn check() -> Result<(), String> {
+pub(crate) fn check() -> Result<Outcome, String> {
     let list = cargo_output(&format!("{PACKAGE} --list"), &[])?;
     let count = |name: &str| list.lines().filter(|line| *line == name).count();
     let packages = count("Cargo.toml.orig");

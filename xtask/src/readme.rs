@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Stdio;
 
-use crate::command::{cargo, cargo_command, cargo_output, root, succeed, system};
+use crate::command::{Outcome, cargo, cargo_command, cargo_output, root, succeed, system};
 
 /// Variables for a release build that takes a third of the time: this step tests what the commands do, not how fast
 /// they are.
@@ -35,11 +35,11 @@ furui.path = "../../core/furui"
 "#;
 
 /// Runs everything in README.md that can be run: the Rust program, and the `cargo run` commands.
-pub(crate) fn run() -> Result<(), String> {
+pub(crate) fn run() -> Result<Outcome, String> {
     let readme =
         fs::read_to_string(root().join("README.md")).map_err(|error| format!("cannot read README.md: {error}"))?;
     run_program(&readme)?;
-    run_commands(&readme)
+    run_commands(&readme).map(|()| Outcome::Passed)
 }
 
 /// Builds the program in the `rust` block as a crate of its own, and runs it in an empty directory.
@@ -74,7 +74,7 @@ fn run_commands(readme: &str) -> Result<(), String> {
     }
     commands.iter().try_for_each(|arguments| match arguments.ends_with("-- demo") {
         true => refused(&arguments.replace(NODE, "")).and_then(|()| demo(arguments)),
-        false => cargo(arguments, &QUICK_BUILD),
+        false => cargo(arguments, &QUICK_BUILD).map(drop),
     })
 }
 

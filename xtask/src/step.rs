@@ -16,171 +16,153 @@ const FUZZ_SECONDS: u32 = 2;
 const SOAK_FUZZ_SECONDS: u32 = 120;
 
 /// One check that can be run alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
-    Fmt,
-    Deny,
-    Package,
-    Clippy,
-    Doc,
-    Fuzz,
-    Msrv,
-    Targets,
-    Miri,
-    Test,
-    Quick,
-    Pipelines,
-    Python,
-    Valkey,
-    Browser,
-    Readme,
-    Soak,
+#[derive(Clone, Copy)]
+pub(crate) struct Step {
+    name: &'static str,
+    about: &'static str,
+    run: fn() -> Result<Outcome, String>,
 }
 
 impl Step {
     /// The steps of `cargo xtask test`, the cheapest first, in stages. The steps of a stage run at the same time: each
     /// of them leaves processors idle, since it waits for other programs or ends with one long job.
     pub(crate) const STAGES: [&[Self]; 8] = [
-        &[Self::Fmt],
-        &[Self::Deny],
-        &[Self::Package],
-        &[Self::Clippy, Self::Fuzz, Self::Msrv],
-        &[Self::Doc, Self::Targets, Self::Miri],
-        &[Self::Test],
-        &[Self::Pipelines, Self::Browser, Self::Python],
-        &[Self::Readme, Self::Valkey],
+        &[Self::new("fmt", "the sources are formatted", fmt)],
+        &[Self::new("deny", "dependencies have allowed licences and sources, and come in one version", deny::check)],
+        &[Self::new("package", "every crate that is published can be packaged, with its licences", package::check)],
+        &[
+            Self::new(
+                "clippy",
+                "no lint reports anything, in any target of any crate with all features, and in the command without the \
+                 node",
+                clippy,
+            ),
+            Self::new("fuzz", "the fuzz targets find nothing within seconds, from their seeds on", || {
+                fuzz::run(FUZZ_SECONDS)
+            }),
+            Self::new(
+                "msrv",
+                "the library and the command type-check with the oldest supported Rust",
+                toolchains::oldest,
+            ),
+        ],
+        &[
+            Self::new("doc", "the documentation builds without a warning", doc),
+            Self::new(
+                "targets",
+                "the library type-checks for 64-bit ARM, 32-bit x86 and a big-endian processor",
+                toolchains::targets,
+            ),
+            Self::new("miri", "Miri finds no undefined behaviour in the portable code", toolchains::miri),
+        ],
+        &[Self::new("test", "the tests of all crates, except for those of the modules", test)],
+        &[
+            Self::new(
+                "pipelines",
+                "the command gives the rows that Miller, jq, DuckDB, datatrove and others give",
+                pipelines::run,
+            ),
+            Self::new("browser", "the search page in a browser without a window", browser),
+            Self::new(
+                "python",
+                "the Python module, with Scrapy, Arrow, Polars, pandas, DuckDB, datatrove, Ray and dlt",
+                python::run,
+            ),
+        ],
+        &[
+            Self::new("readme", "the program and the commands printed in README.md work", readme::run),
+            Self::new("valkey", "the module for Valkey and Redis, in real servers", valkey::run),
+        ],
     ];
 
     /// What a developer runs before each commit: it needs no other program.
-    pub(crate) const QUICK: [&[Self]; 2] = [&[Self::Fmt], &[Self::Quick]];
+    pub(crate) const QUICK: [&[Self]; 2] = [
+        Self::STAGES[0],
+        &[Self::new(
+            "quick",
+            "the tests of the library, the command and the search engine, with few random cases",
+            || cargo(&format!("test {TESTED} --lib --bins --tests"), &[("PROPTEST_CASES", QUICK_CASES)]),
+        )],
+    ];
+
+    pub(crate) const SOAK: [&[Self]; 1] = [&[Self::new(
+        "soak",
+        "property tests with many cases and ignored tests, in release, the size of the wheel, and minutes of each \
+         fuzz target",
+        soak,
+    )]];
+
+    const fn new(name: &'static str, about: &'static str, run: fn() -> Result<Outcome, String>) -> Self {
+        Self { name, about, run }
+    }
 
     /// The step with this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        Self::STAGES.concat().into_iter().find(|step| step.name() == name)
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Fmt => "fmt",
-            Self::Deny => "deny",
-            Self::Package => "package",
-            Self::Clippy => "clippy",
-            Self::Doc => "doc",
-            Self::Fuzz => "fuzz",
-            Self::Msrv => "msrv",
-            Self::Targets => "targets",
-            Self::Miri => "miri",
-            Self::Test => "test",
-            Self::Quick => "quick",
-            Self::Pipelines => "pipelines",
-            Self::Python => "python",
-            Self::Valkey => "valkey",
-            Self::Browser => "browser",
-            Self::Readme => "readme",
-            Self::Soak => "soak",
-        }
-    }
-
-    fn about(self) -> &'static str {
-        match self {
-            Self::Fmt => "the sources are formatted",
-            Self::Deny => "dependencies have allowed licences and sources, and come in one version",
-            Self::Package => "every crate that is published can be packaged, with its licences",
-            Self::Clippy => {
-                "no lint reports anything, in any target of any crate with all features, and in the command without the node"
-            }
-            Self::Doc => "the documentation builds without a warning",
-            Self::Fuzz => "the fuzz targets find nothing within seconds, from their seeds on",
-            Self::Msrv => "the library and the command type-check with the oldest supported Rust",
-            Self::Targets => "the library type-checks for 64-bit ARM, 32-bit x86 and a big-endian processor",
-            Self::Miri => "Miri finds no undefined behaviour in the portable code",
-            Self::Test => "the tests of all crates, except for those of the modules",
-            Self::Quick => "the tests of the library, the command and the search engine, with few random cases",
-            Self::Pipelines => "the command gives the rows that Miller, jq, DuckDB, datatrove and others give",
-            Self::Python => "the Python module, with Scrapy, Arrow, Polars, pandas, DuckDB, datatrove, Ray and dlt",
-            Self::Valkey => "the module for Valkey and Redis, in real servers",
-            Self::Browser => "the search page in a browser without a window",
-            Self::Readme => "the program and the commands printed in README.md work",
-            Self::Soak => {
-                "property tests with many cases and ignored tests, in release, the size of the wheel, and minutes of each fuzz target"
-            }
-        }
+        Self::STAGES.concat().into_iter().find(|step| step.name == name)
     }
 
     /// The command that runs this step and nothing else.
     fn invocation(self) -> String {
-        match self {
-            Self::Soak => "cargo xtask soak".to_owned(),
-            _ => format!("cargo xtask test {}", self.name()),
+        match self.name {
+            "soak" => "cargo xtask soak".to_owned(),
+            name => format!("cargo xtask test {name}"),
         }
     }
+}
 
-    fn run(self) -> Result<Outcome, String> {
-        match self {
-            Self::Fmt => {
-                ensure_component("rustfmt", "fmt")?;
-                cargo("fmt --check", &[])?;
-            }
-            Self::Deny => return deny::check(),
-            Self::Package => package::check()?,
-            Self::Clippy => {
-                ensure_component("clippy", "clippy")?;
-                cargo("clippy --workspace --exclude furui-valkey --all-targets --all-features -- -D warnings", &[])?;
-                cargo("clippy -p furui-cli --all-targets -- -D warnings", &[])?;
-            }
-            // All features are on, so that the dependencies need not be type-checked again for another set of features.
-            Self::Doc => cargo(
-                "doc --workspace --exclude furui-valkey --no-deps --all-features",
-                &[("RUSTDOCFLAGS", "-D warnings")],
-            )?,
-            Self::Fuzz => return fuzz::run(FUZZ_SECONDS),
-            Self::Msrv => return toolchains::oldest(),
-            Self::Targets => return toolchains::targets(),
-            Self::Miri => return toolchains::miri(),
-            Self::Test => {
-                // Many tests of nodes wait for a time limit, so there are more at a time than processors.
-                let threads = (available_parallelism().map_or(2, |processors| processors.get()) * 3).div_ceil(2);
-                cargo(&format!("test {TESTED}"), &[("RUST_TEST_THREADS", &threads.to_string())])?;
-            }
-            Self::Quick => cargo(&format!("test {TESTED} --lib --bins --tests"), &[("PROPTEST_CASES", QUICK_CASES)])?,
-            Self::Pipelines => return pipelines::run(),
-            Self::Python => return python::run(),
-            Self::Valkey => return valkey::run(),
-            Self::Browser => {
-                let chromium = browser::ensure()?;
-                cargo(&format!("test {TESTED} --test it browser:: -- --ignored"), &[("CHROMIUM", chromium)])?;
-            }
-            Self::Readme => readme::run()?,
-            // Doc tests are left out: there, "ignored" means "not meant to run".
-            Self::Soak => {
-                let others = pipelines::ensure();
-                cargo(
-                    &format!("test {TESTED} --release --lib --bins --tests -- --include-ignored{}", others.skip),
-                    &[("PROPTEST_CASES", SOAK_CASES), ("CHROMIUM", browser::ensure()?), ("PYTHONPATH", &others.python)],
-                )?;
-                python::check_size()?;
-                return fuzz::run(SOAK_FUZZ_SECONDS);
-            }
-        }
-        Ok(Outcome::Passed)
-    }
+fn fmt() -> Result<Outcome, String> {
+    ensure_component("rustfmt", "fmt")?;
+    cargo("fmt --check", &[])
+}
+
+fn clippy() -> Result<Outcome, String> {
+    ensure_component("clippy", "clippy")?;
+    cargo("clippy --workspace --exclude furui-valkey --all-targets --all-features -- -D warnings", &[])?;
+    cargo("clippy -p furui-cli --all-targets -- -D warnings", &[])
+}
+
+/// All features are on, so that the dependencies need not be type-checked again for another set of features.
+fn doc() -> Result<Outcome, String> {
+    let arguments = "doc --workspace --exclude furui-valkey --no-deps --all-features";
+    cargo(arguments, &[("RUSTDOCFLAGS", "-D warnings")])
+}
+
+fn test() -> Result<Outcome, String> {
+    // Many tests of nodes wait for a time limit, so there are more at a time than processors.
+    let threads = (available_parallelism().map_or(2, |processors| processors.get()) * 3).div_ceil(2);
+    cargo(&format!("test {TESTED}"), &[("RUST_TEST_THREADS", &threads.to_string())])
+}
+
+fn browser() -> Result<Outcome, String> {
+    let chromium = browser::ensure()?;
+    cargo(&format!("test {TESTED} --test it browser:: -- --ignored"), &[("CHROMIUM", chromium)])
+}
+
+fn soak() -> Result<Outcome, String> {
+    let others = pipelines::ensure();
+    // Doc tests are left out: there, "ignored" means "not meant to run".
+    cargo(
+        &format!("test {TESTED} --release --lib --bins --tests -- --include-ignored{}", others.skip),
+        &[("PROPTEST_CASES", SOAK_CASES), ("CHROMIUM", browser::ensure()?), ("PYTHONPATH", &others.python)],
+    )?;
+    python::check_size()?;
+    fuzz::run(SOAK_FUZZ_SECONDS)
 }
 
 /// One line per step of `cargo xtask test`.
 pub(crate) fn list() -> String {
-    Step::STAGES.concat().iter().map(|step| format!("  {:9} {}\n", step.name(), step.about())).collect()
+    Step::STAGES.concat().iter().map(|step| format!("  {:9} {}\n", step.name, step.about)).collect()
 }
 
 /// Runs a step in this process. Returns true if it was skipped.
 fn run_alone(step: Step) -> Result<bool, String> {
-    println!("=== {}: {}", step.name(), step.about());
+    println!("=== {}: {}", step.name, step.about);
     let start = Instant::now();
-    let outcome = step
-        .run()
-        .map_err(|why| format!("step {} failed: {why}\nto run it alone: {}", step.name(), step.invocation()))?;
+    let outcome = (step.run)()
+        .map_err(|why| format!("step {} failed: {why}\nto run it alone: {}", step.name, step.invocation()))?;
     match outcome {
-        Outcome::Passed => println!("=== {}: passed in {:.1} s", step.name(), start.elapsed().as_secs_f64()),
-        Outcome::Skipped(ref why) => println!("=== {}: SKIPPED: {why}", step.name()),
+        Outcome::Passed => println!("=== {}: passed in {:.1} s", step.name, start.elapsed().as_secs_f64()),
+        Outcome::Skipped(ref why) => println!("=== {}: SKIPPED: {why}", step.name),
     }
     Ok(outcome != Outcome::Passed)
 }
@@ -191,7 +173,7 @@ fn run_beside(steps: &[Step]) -> Result<Vec<&'static str>, String> {
     let program = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     let run = |step: &Step| {
         let mut command = Command::new(&program);
-        command.args(["test", step.name()]).stdin(Stdio::null());
+        command.args(["test", step.name]).stdin(Stdio::null());
         // Both streams in one, so that errors stand where they happened.
         let (mut output, input) = io::pipe()?;
         command.stdout(input.try_clone()?).stderr(input);
@@ -214,12 +196,12 @@ fn run_beside(steps: &[Step]) -> Result<Vec<&'static str>, String> {
     });
     let mut skipped = vec![];
     for (step, ended) in steps.iter().zip(ended) {
-        let (is_passed, text) = ended.map_err(|error| format!("cannot run step {}: {error}", step.name()))?;
+        let (is_passed, text) = ended.map_err(|error| format!("cannot run step {}: {error}", step.name))?;
         if !is_passed {
-            return Err(format!("step {} failed; to run it alone: {}", step.name(), step.invocation()));
+            return Err(format!("step {} failed; to run it alone: {}", step.name, step.invocation()));
         }
-        if text.contains(&format!("=== {}: SKIPPED", step.name())) {
-            skipped.push(step.name());
+        if text.contains(&format!("=== {}: SKIPPED", step.name)) {
+            skipped.push(step.name);
         }
     }
     Ok(skipped)
@@ -231,7 +213,7 @@ pub(crate) fn run_all(stages: &[&[Step]]) -> Result<(), String> {
     let mut skipped = vec![];
     for stage in stages {
         match stage {
-            [step] => skipped.extend(run_alone(*step)?.then(|| step.name())),
+            [step] => skipped.extend(run_alone(*step)?.then_some(step.name)),
             steps => skipped.extend(run_beside(steps)?),
         }
     }

@@ -2,8 +2,7 @@
 
 use furui::Error;
 use furui::error::StoreProblem;
-use furui::filter::{ConfigError, Full, Mismatch};
-use furui::format::{FormatError, ReadError, WriteError};
+use furui::format::FormatError;
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyMemoryError, PyOSError};
 use pyo3::prelude::*;
@@ -91,26 +90,11 @@ pub trait OrRaise<T> {
     fn or_raise(self, py: Python<'_>) -> PyResult<T>;
 }
 
-impl<T, E: Into<Cause>> OrRaise<T> for Result<T, E> {
+impl<T, E: Into<Error>> OrRaise<T> for Result<T, E> {
     fn or_raise(self, py: Python<'_>) -> PyResult<T> {
-        self.map_err(|error| raise(py, error.into().0))
+        self.map_err(|error| raise(py, error))
     }
 }
-
-/// Any error of the library.
-pub struct Cause(Error);
-
-macro_rules! causes {
-    ($($error:ty),*) => {
-        $(impl From<$error> for Cause {
-            fn from(error: $error) -> Self {
-                Self(error.into())
-            }
-        })*
-    };
-}
-
-causes!(Error, FormatError, ReadError, WriteError, ConfigError, Full, Mismatch);
 
 /// An exception for an error of the operating system that is not about a file.
 pub fn os(error: &std::io::Error) -> PyErr {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::errors::{os, raise};
+use crate::errors::{OrRaise, os};
 use crate::fork::Origin;
 use crate::shared::{Shared, Store};
 use crate::syncer::Syncer;
@@ -64,14 +64,14 @@ impl<S: Store> Guarded<S> {
     ) -> PyResult<R> {
         self.origin.check(py)?;
         let done = py.detach(|| self.shared.lock().as_mut().map(work));
-        done.ok_or_else(closed)?.map_err(|error| raise(py, error))
+        done.ok_or_else(closed)?.or_raise(py)
     }
 
     /// Closes the store. Nothing happens if it is closed already.
     pub fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.origin.check(py)?;
         let done = py.detach(|| self.shared.lock().take().map_or(Ok(()), |mut store| store.close()));
-        done.map_err(|error| raise(py, error))
+        done.or_raise(py)
     }
 
     /// True if the store is closed.

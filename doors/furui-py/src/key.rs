@@ -25,22 +25,19 @@ pub struct IntKey {
 }
 
 impl IntKey {
-    /// The key of a number that is not negative.
+    /// The key of a number from -2⁶³ to 2⁶⁴ - 1.
     #[inline]
-    pub fn unsigned(number: u64) -> Self {
+    pub fn of(number: impl Into<i128>) -> Self {
+        let number = number.into();
         let mut bytes = [0xff; 9];
-        bytes[..8].copy_from_slice(&number.to_le_bytes());
-        Self { bytes, length: 8 }
+        bytes[..8].copy_from_slice(&(number as u64).to_le_bytes());
+        Self { bytes, length: if number < 0 { 9 } else { 8 } }
     }
+}
 
-    /// The key of a number that may be negative.
+impl AsRef<[u8]> for IntKey {
     #[inline]
-    pub fn signed(number: i64) -> Self {
-        Self { length: if number < 0 { 9 } else { 8 }, ..Self::unsigned(number.cast_unsigned()) }
-    }
-
-    #[inline]
-    pub fn bytes(&self) -> &[u8] {
+    fn as_ref(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 }
@@ -61,19 +58,19 @@ pub fn with_key<R>(key: &Bound<'_, PyAny>, take: impl FnOnce(&[u8]) -> R) -> PyR
         return Ok(take(bytes.as_bytes()));
     }
     if let Ok(number) = key.cast::<PyInt>() {
-        return Ok(take(int(number)?.bytes()));
+        return Ok(take(int(number)?.as_ref()));
     }
     other(key, take)
 }
 
 fn int(number: &Bound<'_, PyInt>) -> PyResult<IntKey> {
     if let Ok(number) = number.extract::<u64>() {
-        return Ok(IntKey::unsigned(number));
+        return Ok(IntKey::of(number));
     }
     let number = number.extract::<i64>().map_err(|_| {
         PyOverflowError::new_err("an integer key must be from -2**63 to 2**64 - 1: pass others as bytes or str")
     })?;
-    Ok(IntKey::signed(number))
+    Ok(IntKey::of(number))
 }
 
 fn escaped<'py>(text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyBytes>> {
@@ -95,7 +92,7 @@ fn other<R>(key: &Bound<'_, PyAny>, take: impl FnOnce(&[u8]) -> R) -> PyResult<R
     }
     // Integers of numpy and others that are exact.
     if let Ok(number) = key.call_method0("__index__") {
-        return Ok(take(int(number.cast::<PyInt>()?)?.bytes()));
+        return Ok(take(int(number.cast::<PyInt>()?)?.as_ref()));
     }
     let name = key.get_type().name()?;
     Err(PyTypeError::new_err(format!(

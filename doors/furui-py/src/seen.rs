@@ -166,7 +166,7 @@ impl Seen {
                 None => Set::open_with(files, options),
             }
         });
-        let set = set.map_err(|error| raise(py, error))?;
+        let set = set.or_raise(py)?;
         let hasher = set.hash_spec().hasher();
         let window = set.set().manifest().window;
         let counts_time = matches!(window, Some(Window::Milliseconds(_)));

@@ -48,6 +48,12 @@ def test_arrow_text_and_bytes(kind: Any, values: list[Any]) -> None:
     assert furui.Seen().add_many(pa.table({"key": array})).to_pylist() == NEW, "a table of one column"
 
 
+def test_an_arrow_dictionary_without_values_has_only_nulls() -> None:
+    array = pa.array([None, None], pa.dictionary(pa.int32(), pa.string()))
+    assert furui.Seen().add_many(array).to_pylist() == [True, False]
+    assert furui.Seen().add_many(array[:0]).to_pylist() == []
+
+
 @pytest.mark.parametrize(
     "kind", [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()], ids=str
 )

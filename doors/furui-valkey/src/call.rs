@@ -16,6 +16,9 @@ pub const READ: KeyMode = KeyMode::READ;
 /// The mode of a key that may be changed.
 pub const WRITE: KeyMode = KeyMode::READ.union(KeyMode::WRITE);
 
+/// The argument that is the key of a command.
+const KEY: usize = 1;
+
 /// The server's own words for a value of another type.
 const WRONG_TYPE: &str = "WRONGTYPE Operation against a key holding the wrong kind of value";
 
@@ -79,6 +82,11 @@ impl<'a> Call<'a> {
         text.parse().map_err(|_| Refusal::because(format!("{what} {text:?} is not a valid number")))
     }
 
+    /// The options from an argument on: the name of each in upper case, and the index of its value.
+    pub fn options(&self, first: usize) -> impl Iterator<Item = Result<(String, usize), Refusal>> {
+        (first..self.len()).step_by(2).map(|at| Ok((self.text(at)?.to_ascii_uppercase(), at + 1)))
+    }
+
     /// Opens the key that an argument names.
     pub fn open(&self, index: usize, mode: KeyMode) -> Result<Key, Refusal> {
         let &name = self.arguments.get(index).ok_or(Refusal::Arity)?;
@@ -94,9 +102,14 @@ impl<'a> Call<'a> {
     /// True if the command comes from the master, or from the AOF file. It was accepted once, so no limit refuses it
     /// now.
     pub fn is_repeated(&self) -> bool {
+        self.has_flag(raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING)
+    }
+
+    /// True if the context of the call has one of these flags.
+    fn has_flag(&self, flags: u32) -> bool {
         // SAFETY: the context is that of the call.
-        let flags = unsafe { raw::RedisModule_GetContextFlags.expect("Redis 7")(self.context) };
-        flags.cast_unsigned() & (raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING) != 0
+        let found = unsafe { raw::RedisModule_GetContextFlags.expect("Redis 7")(self.context) };
+        found.cast_unsigned() & flags != 0
     }
 
     /// Replicates the command as it came.
@@ -104,9 +117,16 @@ impl<'a> Call<'a> {
         raw::replicate_verbatim(self.context);
     }
 
-    /// Replicates another command: its name, then the key of this call's argument `key`, then other arguments.
-    pub fn replicate_as(&self, command: &CStr, key: usize, arguments: &[&[u8]]) {
-        let Some(&key) = self.arguments.get(key) else { return };
+    /// Replicates a command that tells the time of this one, in milliseconds, before the arguments after the key.
+    pub fn replicate_at(&self, command: &CStr, time: u64) {
+        let time = time.to_string();
+        let arguments: Vec<&[u8]> = std::iter::once(time.as_bytes()).chain(self.rest(2)).collect();
+        self.replicate_as(command, &arguments);
+    }
+
+    /// Replicates another command: its name, then the key of this call, then other arguments.
+    pub fn replicate_as(&self, command: &CStr, arguments: &[&[u8]]) {
+        let Some(&key) = self.arguments.get(KEY) else { return };
         let mut texts: Vec<*mut raw::RedisModuleString> = vec![key];
         // SAFETY: the context is that of the call, and the pointers and lengths are those of slices.
         texts.extend(arguments.iter().map(|text| unsafe {
@@ -128,17 +148,41 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Tells those who subscribed to events of keys that the key of an argument has changed.
-    pub fn notify(&self, event: &CStr, key: usize) {
-        if let Some(&key) = self.arguments.get(key) {
+    /// Tells those who subscribed to events of keys that the key of this call has changed.
+    pub fn notify(&self, event: &CStr) {
+        if let Some(&key) = self.arguments.get(KEY) {
             let kind = raw::NotifyEvent::MODULE.bits();
             // SAFETY: the context and the key are those of the call.
             unsafe { raw::RedisModule_NotifyKeyspaceEvent.expect("Redis 7")(self.context, kind, event.as_ptr(), key) };
         }
     }
 
-    pub fn integer(&self, number: i64) {
-        raw::reply_with_long_long(self.context, number);
+    /// Replies with a number, or with the largest one if it is larger.
+    pub fn integer(&self, number: impl TryInto<i64>) {
+        raw::reply_with_long_long(self.context, number.try_into().unwrap_or(i64::MAX));
+    }
+
+    /// Replies with an array of numbers.
+    pub fn integers<N: TryInto<i64>>(&self, numbers: impl ExactSizeIterator<Item = N>) {
+        self.array(numbers.len());
+        numbers.for_each(|number| self.integer(number));
+    }
+
+    /// Inserts the items from argument `first` on, and replies for each whether it is new, or why it has no room. True
+    /// if one of them is new.
+    pub fn insert_each(&self, first: usize, mut insert: impl FnMut(&[u8]) -> Result<bool, Refusal>) -> bool {
+        let mut changed = false;
+        self.array(self.rest(first).len());
+        for item in self.rest(first) {
+            match insert(item) {
+                Ok(is_new) => {
+                    self.integer(is_new);
+                    changed |= is_new;
+                }
+                Err(refusal) => self.refuse(refusal),
+            }
+        }
+        changed
     }
 
     /// Replies with yes or no: a number, or what clients of RESP3 have for it.
@@ -160,9 +204,7 @@ impl<'a> Call<'a> {
 
     /// True if the client speaks RESP3.
     pub fn is_resp3(&self) -> bool {
-        // SAFETY: the context is that of the call.
-        let flags = unsafe { raw::RedisModule_GetContextFlags.expect("Redis 7")(self.context) };
-        flags & raw::REDISMODULE_CTX_FLAGS_RESP3 as c_int != 0
+        self.has_flag(raw::REDISMODULE_CTX_FLAGS_RESP3)
     }
 
     /// Replies with a word.
@@ -248,6 +290,22 @@ impl Key {
         }
     }
 
+    /// Checks that there is no such key.
+    ///
+    /// # Errors
+    /// [`Refusal::WrongType`] if the value is of another type; that the key exists.
+    pub fn check_vacant<V: Value>(&self) -> Result<(), Refusal> {
+        match self.value::<V>()? {
+            Some(_) => Err(Refusal::because("the key exists already")),
+            None => Ok(()),
+        }
+    }
+
+    /// What `read` tells of the value of the key. `None` if there is no value of this type.
+    pub fn read<V: Value, T>(&self, read: impl FnOnce(&V) -> T) -> Option<T> {
+        self.value().ok().flatten().map(read)
+    }
+
     pub fn set<V: Value>(&mut self, value: V) -> &mut V {
         let value = Box::into_raw(Box::new(value));
         // SAFETY: the key is open for writing, and the type frees its values as boxes of `V`.
@@ -257,9 +315,7 @@ impl Key {
             &mut *value
         }
     }
-}
 
-impl Key {
     /// Removes the key and its value. The key is then empty.
     pub fn remove(&mut self) {
         // SAFETY: the key is open for writing.

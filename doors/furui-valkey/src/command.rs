@@ -11,20 +11,17 @@ pub type Entry = extern "C" fn(*mut raw::RedisModuleCtx, *mut *mut raw::RedisMod
 
 pub struct Command {
     pub name: &'static CStr,
-    /// The flags, as the server reads them: `write` or `readonly`, `deny-oom`, `fast`.
-    pub flags: &'static CStr,
-    pub summary: &'static CStr,
-    pub complexity: &'static CStr,
-    /// The number of arguments with the name; at least as many if it is negative.
-    pub arity: c_int,
-    /// The last argument that is a key, where the first one is argument 1; counted from the end if it is negative.
-    pub last_key: c_int,
-    pub entry: Entry,
+    flags: &'static CStr,
+    summary: &'static CStr,
+    complexity: &'static CStr,
+    arity: c_int,
+    last_key: c_int,
+    entry: Entry,
 }
 
 /// The function that the server calls for a command with this handler.
 macro_rules! entry {
-    ($handler:path) => {{
+    ($handler:expr) => {{
         extern "C" fn call(
             context: *mut valkey_module::raw::RedisModuleCtx,
             arguments: *mut *mut valkey_module::raw::RedisModuleString,
@@ -49,6 +46,29 @@ static INFO_VERSION: raw::RedisModuleCommandInfoVersion = raw::RedisModuleComman
 };
 
 impl Command {
+    /// A command of which the first argument is the only key. `flags` are as the server reads them: `write` or
+    /// `readonly`, `deny-oom`, `fast`. `arity` is the number of arguments with the name; at least as many if it is
+    /// negative. The server refuses other numbers of arguments.
+    pub const fn new(name: &'static CStr, flags: &'static CStr, arity: c_int, entry: Entry) -> Self {
+        Self { name, flags, summary: c"", complexity: c"", arity, last_key: FIRST_KEY, entry }
+    }
+
+    #[must_use]
+    pub const fn summary(self, summary: &'static CStr) -> Self {
+        Self { summary, ..self }
+    }
+
+    #[must_use]
+    pub const fn complexity(self, complexity: &'static CStr) -> Self {
+        Self { complexity, ..self }
+    }
+
+    /// The command of which all arguments are keys.
+    #[must_use]
+    pub const fn with_keys_only(self) -> Self {
+        Self { last_key: -1, ..self }
+    }
+
     /// Registers the command with the server. False if the server refuses it, for example because another module has a
     /// command of this name.
     pub fn register(&self, context: *mut raw::RedisModuleCtx) -> bool {

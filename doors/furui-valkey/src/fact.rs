@@ -45,7 +45,7 @@ pub fn tell(call: &Call<'_>, facts: &[(&str, Fact)]) {
     for (name, fact) in facts {
         call.bulk(name.as_bytes());
         match fact {
-            Fact::Number(number) => call.integer(i64::try_from(*number).unwrap_or(i64::MAX)),
+            Fact::Number(number) => call.integer(*number),
             Fact::Text(text) => call.bulk(text.as_bytes()),
             Fact::Nothing => call.null(),
         }

@@ -14,10 +14,6 @@ const MAX_FILES: usize = furui::store::MAX_RUNS + 1;
 pub struct Files(Vec<(String, Vec<u8>)>);
 
 impl Files {
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     pub fn of(name: &str, bytes: Vec<u8>) -> Self {
         Self(vec![(name.to_owned(), bytes)])
     }
@@ -87,7 +83,7 @@ impl Files {
 
     /// Reads what [`save`](Self::save) wrote.
     pub fn load(from: &mut In) -> Result<Self, Refusal> {
-        let mut files = Self::new();
+        let mut files = Self::default();
         for _ in 0..from.number()? {
             let name = String::from_utf8(from.bytes()?)?;
             files.append(&name, &from.bytes()?)?;

@@ -11,15 +11,15 @@ use crate::refusal::Refusal;
 pub const PIECE: usize = 16 << 20;
 
 /// A value that is written to an RDB file.
-pub struct Out(*mut raw::RedisModuleIO);
+pub struct Out(pub *mut raw::RedisModuleIO);
 
 /// A value that is read from an RDB file.
-pub struct In(*mut raw::RedisModuleIO);
+pub struct In(pub *mut raw::RedisModuleIO);
 
 /// A value that is written to an AOF file as commands.
 pub struct Commands {
-    io: *mut raw::RedisModuleIO,
-    key: *mut raw::RedisModuleString,
+    pub io: *mut raw::RedisModuleIO,
+    pub key: *mut raw::RedisModuleString,
 }
 
 /// Tells the server that this module handles payloads that are cut off. Otherwise the server ends when it loads one.
@@ -32,10 +32,6 @@ pub fn handle_errors(context: *mut raw::RedisModuleCtx) {
 const HANDLE_IO_ERRORS: c_int = 1 << 0;
 
 impl Out {
-    pub fn new(io: *mut raw::RedisModuleIO) -> Self {
-        Self(io)
-    }
-
     pub fn number(&mut self, number: u64) {
         raw::save_unsigned(self.0, number);
     }
@@ -48,10 +44,6 @@ impl Out {
 }
 
 impl In {
-    pub fn new(io: *mut raw::RedisModuleIO) -> Self {
-        Self(io)
-    }
-
     pub fn number(&mut self) -> Result<u64, Refusal> {
         let number = raw::load_unsigned(self.0).map_err(|_| cut_off())?;
         if raw::is_io_error(self.0) { Err(cut_off()) } else { Ok(number) }
@@ -78,10 +70,6 @@ fn cut_off() -> Refusal {
 }
 
 impl Commands {
-    pub fn new(io: *mut raw::RedisModuleIO, key: *mut raw::RedisModuleString) -> Self {
-        Self { io, key }
-    }
-
     /// Writes a command: its name, the key, and other arguments.
     pub fn command(&mut self, name: &CStr, arguments: &[&[u8]]) {
         // SAFETY: "s" announces a string of the server, and each "b" a pointer and a length; the commands of this

@@ -21,6 +21,7 @@ mod info;
 mod io;
 mod limits;
 mod refusal;
+mod ring;
 mod set;
 mod text;
 mod transfer;

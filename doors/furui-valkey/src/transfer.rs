@@ -21,24 +21,18 @@ use crate::set::Set;
 use crate::value::{VERSION, Value, methods};
 
 pub const COMMANDS: [Command; 2] = [
-    Command {
-        name: c"furui.dump",
-        flags: c"readonly",
-        summary: c"Returns piece number PIECE, from 1 on, of the files of a value: [PIECE, number of pieces, file name, data].",
-        complexity: c"O(N) with N the size of the value",
-        arity: 3,
-        last_key: 1,
-        entry: entry!(dump),
-    },
-    Command {
-        name: c"furui.load",
-        flags: c"write deny-oom",
-        summary: c"Takes a piece of the files of a value: FURUI.LOAD key piece/pieces file data. The last one makes the value.",
-        complexity: c"O(N) with N the size of the piece; O(value) for the last one",
-        arity: 5,
-        last_key: 1,
-        entry: entry!(load),
-    },
+    Command::new(c"furui.dump", c"readonly", 3, entry!(dump))
+        .summary(
+            c"Returns piece number PIECE, from 1 on, of the files of a value: [PIECE, number of pieces, file name, \
+              data].",
+        )
+        .complexity(c"O(N) with N the size of the value"),
+    Command::new(c"furui.load", c"write deny-oom", 5, entry!(load))
+        .summary(
+            c"Takes a piece of the files of a value: FURUI.LOAD key piece/pieces file data. The last one makes the \
+              value.",
+        )
+        .complexity(c"O(N) with N the size of the piece; O(value) for the last one"),
 ];
 
 /// The type of values that have not arrived completely.
@@ -59,7 +53,7 @@ pub const MAX_PIECES: usize = 1 << 20;
 
 impl Arriving {
     fn new(pieces: usize) -> Self {
-        Self { here: 0, pieces, files: Files::new(), account: Account::default() }
+        Self { here: 0, pieces, files: Files::default(), account: Account::default() }
     }
 
     /// Takes the next piece.
@@ -116,10 +110,10 @@ pub fn arrive(call: &Call<'_>, place: (usize, usize), name: &str, piece: &[u8]) 
     } else {
         key.remove();
         if let Err(refusal) = finish(&mut key, arriving) {
-            call.replicate_as(c"DEL", 1, &[]);
+            call.replicate_as(c"DEL", &[]);
             return Err(refusal);
         }
-        call.notify(c"furui.load", 1);
+        call.notify(c"furui.load");
     }
     call.replicate();
     call.ok();
@@ -203,8 +197,8 @@ fn dump(call: &Call<'_>) -> Result<(), Refusal> {
         return Err(Refusal::because(format!("there are {pieces} pieces, from 1 on")));
     };
     call.array(4);
-    call.integer(piece as i64);
-    call.integer(pieces as i64);
+    call.integer(piece);
+    call.integer(pieces);
     call.bulk(file.as_bytes());
     call.bulk(data);
     if piece == pieces {
@@ -237,19 +231,14 @@ fn files_of(call: &Call<'_>) -> Result<Files, Refusal> {
     if key.is_empty() {
         return Err(Refusal::because("there is no such key"));
     }
-    if let Ok(Some(set)) = key.value::<Set>() {
-        Account::default().admit(set.bytes(), set.bytes())?;
-        return set.files();
-    }
-    if let Ok(Some(filter)) = key.value::<Filter>() {
-        Account::default().admit(filter.bytes(), filter.bytes())?;
-        return filter.files();
-    }
-    if let Ok(Some(dict)) = key.value::<Dictionary>() {
-        Account::default().admit(dict.bytes(), dict.bytes())?;
-        return dict.files();
-    }
-    Err(Refusal::WrongType)
+    let files = key.read(copied::<Set>).or_else(|| key.read(copied::<Filter>));
+    files.or_else(|| key.read(copied::<Dictionary>)).unwrap_or(Err(Refusal::WrongType))
+}
+
+/// The files of a value, if there is memory for them.
+fn copied<V: Value>(value: &V) -> Result<Files, Refusal> {
+    Account::default().admit(value.bytes(), value.bytes())?;
+    value.files()
 }
 
 impl Value for Arriving {

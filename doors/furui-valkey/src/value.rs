@@ -109,13 +109,13 @@ fn boxed<V>(value: Option<V>) -> *mut c_void {
 unsafe extern "C" fn rdb_save<V: Value>(io: *mut raw::RedisModuleIO, value: *mut c_void) {
     // SAFETY: values of the type are boxes of `V`.
     let value = unsafe { &*value.cast::<V>() };
-    let _saved = guard(|| value.save(&mut Out::new(io)));
+    let _saved = guard(|| value.save(&mut Out(io)));
 }
 
 unsafe extern "C" fn rdb_load<V: Value>(io: *mut raw::RedisModuleIO, version: c_int) -> *mut c_void {
     // If the value is null, the server reports that the file cannot be read.
     boxed(guard(|| match version {
-        VERSION => V::load(&mut In::new(io)),
+        VERSION => V::load(&mut In(io)),
         _ => Err(Refusal::because("the value was written by another version of furui")),
     }))
 }
@@ -127,7 +127,7 @@ unsafe extern "C" fn aof_rewrite<V: Value>(
 ) {
     // SAFETY: values of the type are boxes of `V`.
     let value = unsafe { &*value.cast::<V>() };
-    let _written = guard(|| value.rewrite(&mut Commands::new(io, key)));
+    let _written = guard(|| value.rewrite(&mut Commands { io, key }));
 }
 
 unsafe extern "C" fn free<V: Value>(value: *mut c_void) {

@@ -29,7 +29,6 @@ use std::thread;
 use crate::support::TempDir;
 use change::Change;
 use judge::{Fault, Finding, Target};
-use process::limit_memory;
 use random::Random;
 use specimen::Specimen;
 
@@ -55,7 +54,6 @@ fn damage(count: usize) {
     let only = number("FURUI_DAMAGE_ONLY").map(|only| only as usize);
     let scratch = TempDir::new();
     let specimens = Specimen::all(&scratch);
-    limit_memory();
     let files: Vec<_> =
         specimens.iter().flat_map(|specimen| specimen.files.iter().map(move |path| (specimen, path))).collect();
     let targets = in_parallel(0..files.len(), |index| {

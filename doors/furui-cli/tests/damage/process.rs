@@ -8,10 +8,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
+use rustix::process::{Pid, Signal, kill_process};
 
-/// The maximum address space of a command.
-const MEMORY: u64 = 1 << 30;
+/// Limits the address space of a command to 1 GiB, where the system can.
+const LIMITED: &str = "ulimit -c 0; ulimit -v 1048576 2>/dev/null; exec \"$0\" \"$@\"";
 /// The time after which a command counts as hanging. The slowest takes less than a second.
 const TIME: Duration = Duration::from_secs(60);
 /// The maximum number of bytes that a command may print.
@@ -43,22 +43,15 @@ impl Answer {
     }
 }
 
-/// Limits the address space of this process, and thereby of all processes that it starts.
-pub fn limit_memory() {
-    let limit = |resource, most| {
-        let Rlimit { maximum, .. } = getrlimit(resource);
-        setrlimit(resource, Rlimit { current: Some(most), maximum })
-    };
-    limit(Resource::Core, 0).unwrap();
-    if limit(Resource::As, MEMORY).is_err() {
-        println!("SKIPPED: this system cannot limit memory");
-    }
-}
-
 /// Runs `furui` in a directory, without input.
 pub fn run(directory: &Path, arguments: &[String]) -> Answer {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_furui"));
-    command.args(arguments).current_dir(directory).env("TMPDIR", directory).env("RUST_BACKTRACE", "0");
+    let mut command = Command::new("/bin/sh");
+    command
+        .args(["-c", LIMITED, env!("CARGO_BIN_EXE_furui")])
+        .args(arguments)
+        .current_dir(directory)
+        .env("TMPDIR", directory)
+        .env("RUST_BACKTRACE", "0");
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let pid = Pid::from_child(&child);

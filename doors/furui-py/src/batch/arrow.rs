@@ -5,10 +5,7 @@
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
-use arrow_array::types::{
-    ArrowDictionaryKeyType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
-use arrow_array::{AnyDictionaryArray, Array, ArrayRef, ArrowPrimitiveType, make_array};
+use arrow_array::{AnyDictionaryArray, Array, ArrayRef, downcast_integer_array, make_array};
 use arrow_schema::{ArrowError, DataType};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -59,8 +56,9 @@ fn unreadable(error: &ArrowError) -> PyErr {
 }
 
 /// Calls `take` with each value of an array. A table of one column is taken for its column.
-fn each_value(array: &ArrayRef, take: &mut dyn FnMut(&[u8])) -> Result<(), ArrowError> {
-    match array.data_type() {
+fn each_value(array: &dyn Array, take: &mut dyn FnMut(&[u8])) -> Result<(), ArrowError> {
+    downcast_integer_array!(
+        array => each(array.iter().map(|number| number.map(IntKey::of)), take),
         DataType::Utf8 => each(array.as_string::<i32>(), take),
         DataType::LargeUtf8 => each(array.as_string::<i64>(), take),
         DataType::Utf8View => each(array.as_string_view(), take),
@@ -68,19 +66,9 @@ fn each_value(array: &ArrayRef, take: &mut dyn FnMut(&[u8])) -> Result<(), Arrow
         DataType::LargeBinary => each(array.as_binary::<i64>(), take),
         DataType::BinaryView => each(array.as_binary_view(), take),
         DataType::FixedSizeBinary(_) => each(array.as_fixed_size_binary(), take),
-        DataType::UInt8 => each_number::<UInt8Type>(array, |number| IntKey::unsigned(number.into()), take),
-        DataType::UInt16 => each_number::<UInt16Type>(array, |number| IntKey::unsigned(number.into()), take),
-        DataType::UInt32 => each_number::<UInt32Type>(array, |number| IntKey::unsigned(number.into()), take),
-        DataType::UInt64 => each_number::<UInt64Type>(array, IntKey::unsigned, take),
-        DataType::Int8 => each_number::<Int8Type>(array, |number| IntKey::signed(number.into()), take),
-        DataType::Int16 => each_number::<Int16Type>(array, |number| IntKey::signed(number.into()), take),
-        DataType::Int32 => each_number::<Int32Type>(array, |number| IntKey::signed(number.into()), take),
-        DataType::Int64 => each_number::<Int64Type>(array, IntKey::signed, take),
-        DataType::Boolean => {
-            each(array.as_boolean().iter().map(|bit| bit.map(|bit| Owned(IntKey::unsigned(bit.into())))), take);
-        }
+        DataType::Boolean => each(array.as_boolean().iter().map(|bit| bit.map(IntKey::of)), take),
         DataType::Null => (0..array.len()).for_each(|_| take(NULL)),
-        DataType::Dictionary(keys, _) => return each_coded(array, keys, take),
+        DataType::Dictionary(..) => return each_coded(array.as_any_dictionary(), take),
         DataType::Struct(fields) if fields.len() == 1 && array.null_count() == 0 => {
             return each_value(array.as_struct().column(0), take);
         }
@@ -92,22 +80,13 @@ fn each_value(array: &ArrayRef, take: &mut dyn FnMut(&[u8])) -> Result<(), Arrow
                 "Arrow values of type {other} are no keys: cast them to strings, bytes or integers first"
             )));
         }
-    }
+    );
     Ok(())
 }
 
 /// The error that becomes a `TypeError`.
 fn refused(text: String) -> ArrowError {
     ArrowError::NotYetImplemented(text)
-}
-
-/// The key of an integer, as bytes.
-struct Owned(IntKey);
-
-impl AsRef<[u8]> for Owned {
-    fn as_ref(&self) -> &[u8] {
-        self.0.bytes()
-    }
 }
 
 fn each<V: AsRef<[u8]>>(values: impl IntoIterator<Item = Option<V>>, take: &mut dyn FnMut(&[u8])) {
@@ -119,43 +98,19 @@ fn each<V: AsRef<[u8]>>(values: impl IntoIterator<Item = Option<V>>, take: &mut 
     }
 }
 
-fn each_number<T: ArrowPrimitiveType>(
-    array: &ArrayRef,
-    key: impl Fn(T::Native) -> IntKey,
-    take: &mut dyn FnMut(&[u8]),
-) {
-    each(array.as_primitive::<T>().iter().map(|number| number.map(|number| Owned(key(number)))), take);
-}
-
 /// Calls `take` with each value of an array that is coded by a dictionary.
-fn each_coded(array: &ArrayRef, codes: &DataType, take: &mut dyn FnMut(&[u8])) -> Result<(), ArrowError> {
-    match codes {
-        DataType::Int8 => each_coded_by::<Int8Type>(array, take),
-        DataType::Int16 => each_coded_by::<Int16Type>(array, take),
-        DataType::Int32 => each_coded_by::<Int32Type>(array, take),
-        DataType::Int64 => each_coded_by::<Int64Type>(array, take),
-        DataType::UInt8 => each_coded_by::<UInt8Type>(array, take),
-        DataType::UInt16 => each_coded_by::<UInt16Type>(array, take),
-        DataType::UInt32 => each_coded_by::<UInt32Type>(array, take),
-        DataType::UInt64 => each_coded_by::<UInt64Type>(array, take),
-        other => Err(refused(format!("Arrow dictionaries with codes of type {other} are unknown"))),
-    }
-}
-
-fn each_coded_by<K: ArrowDictionaryKeyType>(array: &ArrayRef, take: &mut dyn FnMut(&[u8])) -> Result<(), ArrowError> {
-    let array = array.as_dictionary::<K>();
-    let (mut bytes, mut ends) = (vec![], vec![]);
+fn each_coded(array: &dyn AnyDictionaryArray, take: &mut dyn FnMut(&[u8])) -> Result<(), ArrowError> {
+    let (mut bytes, mut ends) = (vec![], vec![0]);
     each_value(array.values(), &mut |key: &[u8]| {
         bytes.extend_from_slice(key);
         ends.push(bytes.len());
     })?;
-    for code in array.normalized_keys().iter().zip(array.keys()) {
-        match code {
-            (_, None) => take(NULL),
-            (&code, Some(_)) => {
-                let start = code.checked_sub(1).map_or(0, |before| ends[before]);
-                take(&bytes[start..ends[code]]);
-            }
+    // Without values there are only nulls.
+    let codes = if array.values().is_empty() { vec![0; array.len()] } else { array.normalized_keys() };
+    for (i, code) in codes.into_iter().enumerate() {
+        match array.keys().is_null(i) {
+            true => take(NULL),
+            false => take(&bytes[ends[code]..ends[code + 1]]),
         }
     }
     Ok(())

@@ -34,12 +34,12 @@ pub fn each_key(array: &Bound<'_, PyAny>, take: &mut impl FnMut(&[u8])) -> PyRes
             }
             "u" | "b" => {
                 for word in bytes_as("<u8")?.as_bytes().as_chunks().0 {
-                    take(IntKey::unsigned(u64::from_le_bytes(*word)).bytes());
+                    take(IntKey::of(u64::from_le_bytes(*word)).as_ref());
                 }
             }
             "i" => {
                 for word in bytes_as("<i8")?.as_bytes().as_chunks().0 {
-                    take(IntKey::signed(i64::from_le_bytes(*word)).bytes());
+                    take(IntKey::of(i64::from_le_bytes(*word)).as_ref());
                 }
             }
             "S" | "U" | "O" | "T" => {

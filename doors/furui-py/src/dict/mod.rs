@@ -52,7 +52,7 @@ impl Dict {
         let named = |values| Purpose::ALL.into_iter().find(|purpose| purpose.name() == values);
         let unknown = || config(py, "values is \"numbers\", \"values\", \"counts\", \"bytes\" or None");
         let purpose = values.map(|values| named(values).ok_or_else(unknown)).transpose()?;
-        let map = py.detach(|| AnyMap::open(&path, purpose, read_only)).map_err(|error| raise(py, error))?;
+        let map = py.detach(|| AnyMap::open(&path, purpose, read_only)).or_raise(py)?;
         Ok(Self { map: Guarded::new(map, None)?, path, is_text: text, is_read_only: read_only })
     }
 

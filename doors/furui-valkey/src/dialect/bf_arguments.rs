@@ -85,9 +85,6 @@ impl BloomShape {
     /// # Errors
     /// In the words of valkey-bloom.
     pub fn of_insert(call: &Call<'_>) -> Result<(Self, bool, usize), Refusal> {
-        if call.len() < 4 {
-            return Err(Refusal::Arity);
-        }
         let (mut shape, mut creates, mut scales, mut next) = (Self::default(), true, true, 2);
         loop {
             // Without ITEMS, or a value of a word, there are too few arguments.

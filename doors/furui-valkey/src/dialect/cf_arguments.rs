@@ -15,7 +15,7 @@ const MAX_CAPACITY: u64 = 1 << 30;
 /// # Errors
 /// In the words of RedisBloom.
 pub fn of_reserve(call: &Call<'_>) -> Result<CuckooShape, Refusal> {
-    if call.len() < 3 || call.len().is_multiple_of(2) {
+    if call.len().is_multiple_of(2) {
         return Err(Refusal::Arity);
     }
     let mut shape = USUAL;

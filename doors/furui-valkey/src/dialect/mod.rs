@@ -7,10 +7,10 @@ mod cf_arguments;
 
 use std::str::FromStr;
 
-use furui::{HashAlgorithm, HashSpec};
+use furui::{HashAlgorithm, HashSpec, KeyHash};
 use valkey_module::ValkeyString;
 
-use crate::call::{Call, Key, READ};
+use crate::call::{Call, Key, READ, WRITE};
 use crate::filter::Filter;
 use crate::filter::settings::Dialect;
 use crate::refusal::Refusal;
@@ -77,26 +77,77 @@ pub fn number<N: FromStr + PartialOrd>(
     number.filter(|number| range.contains(number)).ok_or_else(|| Refusal::because(reason))
 }
 
-/// Replies with a number that is not negative.
-pub fn reply(call: &Call<'_>, number: u64) {
-    call.integer(i64::try_from(number).unwrap_or(i64::MAX));
+/// Gives the command's key the filter that `make` makes.
+pub fn reserve(
+    call: &Call<'_>,
+    dialect: Dialect,
+    make: impl FnOnce() -> Result<Filter, Refusal>,
+) -> Result<(), Refusal> {
+    let mut key = call.open(1, WRITE)?;
+    if filter_of(&key, dialect)?.is_some() {
+        return Err(Refusal::because("item exists"));
+    }
+    key.set(make()?);
+    call.replicate();
+    call.notify(match dialect {
+        Dialect::Bf => c"bloom.reserve",
+        Dialect::Cf => c"cf.reserve",
+    });
+    call.ok();
+    Ok(())
+}
+
+/// Inserts the items from argument `first` on, with `BF` up to the first one that is refused. If there is no filter, it
+/// is the one that `make` makes. Gives the answer of `insert` for each item: whether it was inserted as new.
+pub fn insert_into(
+    call: &Call<'_>,
+    dialect: Dialect,
+    first: usize,
+    make: impl FnOnce() -> Result<Filter, Refusal>,
+    insert: impl Fn(&mut Filter, KeyHash) -> Result<bool, Refusal>,
+) -> Result<Vec<Result<bool, Refusal>>, Refusal> {
+    let mut key = call.open(1, WRITE)?;
+    let is_made = filter_of(&key, dialect)?.is_none();
+    if is_made {
+        key.set(make()?);
+    }
+    let filter = changed(&mut key, dialect)?.ok_or_else(missing)?;
+    let mut answers = vec![];
+    for item in call.rest(first) {
+        answers.push(insert(filter, filter.key(item)));
+        if dialect == Dialect::Bf && matches!(answers.last(), Some(Err(_))) {
+            break;
+        }
+    }
+    filter.settle();
+    let is_added = answers.iter().any(|answer| matches!(answer, Ok(true)));
+    let events = match dialect {
+        Dialect::Bf => [is_made.then_some(c"bloom.reserve"), is_added.then_some(c"bloom.add")],
+        Dialect::Cf => [None, (is_made || is_added).then_some(c"cf.add")],
+    };
+    events.into_iter().flatten().for_each(|event| call.notify(event));
+    if is_made || is_added {
+        call.replicate();
+    }
+    Ok(answers)
 }
 
 /// `SCANDUMP key iterator`: a chunk of the filter's files, and the iterator by which it is loaded and the next one is
 /// fetched. The first one is fetched by 0; after the last one, the iterator is 0. A chunk has one piece of one file.
-pub fn scan_dump(call: &Call<'_>, dialect: Dialect, wrong_iterator: &str) -> Result<(), Refusal> {
-    if call.len() != 3 {
-        return Err(Refusal::Arity);
-    }
-    let iterator: usize = number(call, 2, 0..=usize::MAX - 1, wrong_iterator)?;
+pub fn scan_dump(call: &Call<'_>, dialect: Dialect) -> Result<(), Refusal> {
+    let wrong = match dialect {
+        Dialect::Bf => "Second argument must be numeric",
+        Dialect::Cf => "Invalid position",
+    };
+    let iterator: usize = number(call, 2, 0..=usize::MAX - 1, wrong)?;
     let key = call.open(1, READ)?;
     let filter = filter_of(&key, dialect)?.ok_or_else(missing)?;
-    let is_nothing = dialect == Dialect::Cf && filter.keys() == Some(0);
+    let is_nothing = dialect == Dialect::Cf && filter.table.keys() == Some(0);
     drop(key);
     let place = iterator + 1;
     let give = |pieces: usize, name: &str, data: &[u8]| {
         call.array(2);
-        reply(call, place as u64);
+        call.integer(place);
         call.bulk(&chunk(place, pieces, name, data));
     };
     if is_nothing || !leave(call, place, give)? {
@@ -111,11 +162,13 @@ pub fn scan_dump(call: &Call<'_>, dialect: Dialect, wrong_iterator: &str) -> Res
 }
 
 /// `LOADCHUNK key iterator chunk`: takes the chunks of a filter in order. The last one makes the filter.
-pub fn load_chunk(call: &Call<'_>, dialect: Dialect, wrong_iterator: &str, bad: &str) -> Result<(), Refusal> {
-    if call.len() != 4 {
-        return Err(Refusal::Arity);
-    }
-    let place: usize = number(call, 2, 1..=usize::MAX, wrong_iterator)?;
+pub fn load_chunk(call: &Call<'_>, dialect: Dialect) -> Result<(), Refusal> {
+    let (wrong, bad) = match dialect {
+        Dialect::Bf => ("invalid offset - no link found", "received bad data"),
+        Dialect::Cf if call.bytes(2)? == b"1" => ("Invalid position", "Couldn't create filter!"),
+        Dialect::Cf => ("Invalid position", "Couldn't load chunk!"),
+    };
+    let place: usize = number(call, 2, 1..=usize::MAX, wrong)?;
     let key = call.open(1, READ)?;
     if let Some(filter) = key.value::<Filter>().ok().flatten() {
         return Err(match filter.dialect() {
@@ -167,9 +220,6 @@ pub fn tell_first(call: &Call<'_>, answers: Vec<Result<bool, Refusal>>) -> Resul
 
 /// Replies whether an item may be in the filter of the first key.
 pub fn exists(call: &Call<'_>, dialect: Dialect) -> Result<(), Refusal> {
-    if call.len() != 3 {
-        return Err(Refusal::Arity);
-    }
     let key = call.open(1, READ)?;
     let (filter, item) = (filter_of(&key, dialect)?, call.bytes(2)?);
     call.boolean(contains(filter, item));
@@ -178,9 +228,6 @@ pub fn exists(call: &Call<'_>, dialect: Dialect) -> Result<(), Refusal> {
 
 /// Replies for each item whether it may be in the filter of the first key.
 pub fn all_exist(call: &Call<'_>, dialect: Dialect) -> Result<(), Refusal> {
-    if call.len() < 3 {
-        return Err(Refusal::Arity);
-    }
     let key = call.open(1, READ)?;
     let (filter, items) = (filter_of(&key, dialect)?, call.rest(2));
     call.array(items.len());
@@ -189,5 +236,5 @@ pub fn all_exist(call: &Call<'_>, dialect: Dialect) -> Result<(), Refusal> {
 }
 
 fn contains(filter: Option<&Filter>, item: &[u8]) -> bool {
-    filter.is_some_and(|filter| filter.contains_at(filter.key(item), 0))
+    filter.is_some_and(|filter| filter.table.contains_at(filter.key(item), 0))
 }

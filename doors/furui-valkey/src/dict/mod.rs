@@ -32,10 +32,11 @@ pub static DICTS: ValkeyType = ValkeyType::new("furui-dct", VERSION, methods::<D
 /// New fields go to a window, a hash table. A thread freezes full windows into tries, and another one merges tries; the
 /// next command that uses the key installs what they made.
 pub struct Dictionary {
-    content: Content,
+    pub content: Content,
     /// The files of the tries. Threads write to it, so it is not read when the server has forked to save.
     memory: Memory,
-    len: u64,
+    /// The number of fields.
+    pub len: u64,
     freezing: Option<Pending>,
     merging: Option<Pending>,
     /// True if a job has failed. No other one is handed out until a command has done its work.
@@ -74,15 +75,6 @@ impl Dictionary {
         start_threads();
         let (freezing, merging) = (None, None);
         Self { content, memory, len, freezing, merging, stuck: false, open: 0, full: 0, account: Account::default() }
-    }
-
-    /// The entries, to be read.
-    pub fn content(&self) -> &Content {
-        &self.content
-    }
-
-    pub fn len(&self) -> u64 {
-        self.len
     }
 
     /// What the dictionary tells of itself.

@@ -9,51 +9,37 @@ use crate::command::{Command, entry};
 use crate::refusal::Refusal;
 
 pub const COMMANDS: [Command; 5] = [
-    Command {
-        name: c"furui.dict.get",
-        flags: c"readonly fast",
-        summary: c"Returns the value of a field in a dictionary: bytes, a number, or null if there is no such field.",
-        complexity: c"O(1)",
-        arity: 3,
-        last_key: 1,
-        entry: entry!(get),
-    },
-    Command {
-        name: c"furui.dict.mget",
-        flags: c"readonly fast",
-        summary: c"Returns the value of each field in a dictionary, null for a field that is not there.",
-        complexity: c"O(N) with N fields",
-        arity: -3,
-        last_key: 1,
-        entry: entry!(get_all),
-    },
-    Command {
-        name: c"furui.dict.prefix",
-        flags: c"readonly",
-        summary: c"Returns the fields that begin with a prefix, each followed by its value, in byte order, at most LIMIT (1000 if it is not given) and about 16 MiB: FURUI.DICT.PREFIX key prefix [LIMIT n] [AFTER field]. Go on after the last field until a reply is empty.",
-        complexity: c"O(N) with N fields in the reply and deleted fields between them; O(W log W) with W fields in the window, if it has changed",
-        arity: -3,
-        last_key: 1,
-        entry: entry!(prefix),
-    },
-    Command {
-        name: c"furui.dict.range",
-        flags: c"readonly",
-        summary: c"Returns the fields from START on and before END, each followed by its value, as FURUI.DICT.PREFIX does: FURUI.DICT.RANGE key start end [LIMIT n] [AFTER field]. An empty END is no end.",
-        complexity: c"O(N) with N fields in the reply and deleted fields between them; O(W log W) with W fields in the window, if it has changed",
-        arity: -4,
-        last_key: 1,
-        entry: entry!(range),
-    },
-    Command {
-        name: c"furui.dict.count",
-        flags: c"readonly",
-        summary: c"Returns the number of fields, or of those that begin with a prefix: FURUI.DICT.COUNT key [PREFIX prefix].",
-        complexity: c"O(1) for all fields; O(N) with N fields that begin with the prefix",
-        arity: -2,
-        last_key: 1,
-        entry: entry!(count),
-    },
+    Command::new(c"furui.dict.get", c"readonly fast", 3, entry!(get))
+        .summary(c"Returns the value of a field in a dictionary: bytes, a number, or null if there is no such field.")
+        .complexity(c"O(1)"),
+    Command::new(c"furui.dict.mget", c"readonly fast", -3, entry!(get_all))
+        .summary(c"Returns the value of each field in a dictionary, null for a field that is not there.")
+        .complexity(c"O(N) with N fields"),
+    Command::new(c"furui.dict.prefix", c"readonly", -3, entry!(prefix))
+        .summary(
+            c"Returns the fields that begin with a prefix, each followed by its value, in byte order, at most LIMIT \
+              (1000 if it is not given) and about 16 MiB: FURUI.DICT.PREFIX key prefix [LIMIT n] [AFTER field]. Go on \
+              after the last field until a reply is empty."
+        )
+        .complexity(
+            c"O(N) with N fields in the reply and deleted fields between them; O(W log W) with W fields in the window, \
+              if it has changed"
+        ),
+    Command::new(c"furui.dict.range", c"readonly", -4, entry!(range))
+        .summary(
+            c"Returns the fields from START on and before END, each followed by its value, as FURUI.DICT.PREFIX does: \
+              FURUI.DICT.RANGE key start end [LIMIT n] [AFTER field]. An empty END is no end."
+        )
+        .complexity(
+            c"O(N) with N fields in the reply and deleted fields between them; O(W log W) with W fields in the window, \
+              if it has changed"
+        ),
+    Command::new(c"furui.dict.count", c"readonly", -2, entry!(count))
+        .summary(
+            c"Returns the number of fields, or of those that begin with a prefix: FURUI.DICT.COUNT key [PREFIX \
+              prefix]."
+        )
+        .complexity(c"O(1) for all fields; O(N) with N fields that begin with the prefix"),
 ];
 
 /// The number of fields in a reply if the command does not say how many it takes.
@@ -73,9 +59,6 @@ fn get(call: &Call<'_>) -> Result<(), Refusal> {
 
 fn get_all(call: &Call<'_>) -> Result<(), Refusal> {
     let fields: Vec<&[u8]> = call.rest(2).collect();
-    if fields.is_empty() {
-        return Err(Refusal::Arity);
-    }
     read(call, |content| {
         let found = match content {
             Some(content) => content.get_all(&fields)?,
@@ -99,23 +82,23 @@ fn range(call: &Call<'_>) -> Result<(), Refusal> {
 }
 
 /// Replies with the entries from `start` on and before `end`. The arguments from number `next` on are options.
-fn list(call: &Call<'_>, mut next: usize, start: &[u8], end: Option<&[u8]>) -> Result<(), Refusal> {
+fn list(call: &Call<'_>, next: usize, start: &[u8], end: Option<&[u8]>) -> Result<(), Refusal> {
     let (mut limit, mut from) = (LIMIT, Bound::Included(start));
-    while next < call.len() {
-        match call.text(next)?.to_ascii_uppercase().as_str() {
+    for option in call.options(next) {
+        let (name, value) = option?;
+        match name.as_str() {
             "LIMIT" => {
-                limit = call.number(next + 1, "LIMIT")?;
+                limit = call.number(value, "LIMIT")?;
                 if !(1..=MOST).contains(&limit) {
                     return Err(Refusal::because(format!("LIMIT is from 1 to {MOST}: go on with AFTER")));
                 }
             }
             "AFTER" => {
-                let field = call.bytes(next + 1)?;
+                let field = call.bytes(value)?;
                 from = if field < start { Bound::Included(start) } else { Bound::Excluded(field) };
             }
             other => return Err(Refusal::because(format!("{other:?} is unknown: there are LIMIT and AFTER"))),
         }
-        next += 2;
     }
     read(call, |content| {
         let (mut entries, mut bytes) = (vec![], 0);
@@ -147,19 +130,17 @@ fn count(call: &Call<'_>) -> Result<(), Refusal> {
         return Ok(());
     };
     dict.tend();
-    let count = match prefix {
-        None => dict.len(),
-        Some(prefix) => {
-            let (mut count, end) = (0, after_prefix(prefix));
-            let end = end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-            dict.content().for_each((Bound::Included(prefix), end), |_, _| {
-                count += 1;
-                true
-            })?;
-            count
-        }
-    };
-    call.integer(count.cast_signed());
+    let mut count = dict.len;
+    if let Some(prefix) = prefix {
+        count = 0;
+        let end = after_prefix(prefix);
+        let end = end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+        dict.content.for_each((Bound::Included(prefix), end), |_, _| {
+            count += 1;
+            true
+        })?;
+    }
+    call.integer(count);
     Ok(())
 }
 
@@ -169,7 +150,7 @@ fn read(call: &Call<'_>, then: impl FnOnce(Option<&Content>) -> Result<(), Refus
     let dict: Option<&mut Dictionary> = key.value_mut()?;
     then(dict.map(|dict| {
         dict.tend();
-        dict.content()
+        &dict.content
     }))
 }
 
@@ -177,7 +158,7 @@ fn read(call: &Call<'_>, then: impl FnOnce(Option<&Content>) -> Result<(), Refus
 fn reply(call: &Call<'_>, value: Option<Answer<'_>>) {
     match value {
         Some(Answer::Bytes(bytes)) => call.bulk(bytes),
-        Some(Answer::Number(number)) => call.integer(number.into()),
+        Some(Answer::Number(number)) => call.integer(number),
         None => call.null(),
     }
 }

@@ -1,5 +1,7 @@
 //! The commands that change dictionaries: `FURUI.DICT.SET`, `.NUMBER`, `.DEL` and `.RESERVE`.
 
+use std::ffi::CStr;
+
 use furui::HashSpec;
 use furui::dict::Purpose;
 use furui::dict::{MAX_KEY, MAX_VALUE};
@@ -13,49 +15,27 @@ use crate::refusal::Refusal;
 use crate::text::seed_text;
 
 pub const COMMANDS: [Command; 4] = [
-    Command {
-        name: c"furui.dict.set",
-        flags: c"write deny-oom",
-        summary: c"Sets the values of fields in a dictionary of bytes, and returns how many of the fields are new.",
-        complexity: c"O(N) with N fields",
-        arity: -4,
-        last_key: 1,
-        entry: entry!(set),
-    },
-    Command {
-        name: c"furui.dict.number",
-        flags: c"write deny-oom",
-        summary:
+    Command::new(c"furui.dict.set", c"write deny-oom", -4, entry!(set))
+        .summary(c"Sets the values of fields in a dictionary of bytes, and returns how many of the fields are new.")
+        .complexity(c"O(N) with N fields"),
+    Command::new(c"furui.dict.number", c"write deny-oom", -3, entry!(number))
+        .summary(
             c"Returns the number of each field in a dictionary of numbers. A new field gets the next one, from 0 on.",
-        complexity: c"O(N) with N fields",
-        arity: -3,
-        last_key: 1,
-        entry: entry!(number),
-    },
-    Command {
-        name: c"furui.dict.del",
-        flags: c"write",
-        summary: c"Removes fields from a dictionary, and returns how many of them were there.",
-        complexity: c"O(N) with N fields",
-        arity: -3,
-        last_key: 1,
-        entry: entry!(delete),
-    },
-    Command {
-        name: c"furui.dict.reserve",
-        flags: c"write deny-oom fast",
-        summary:
+        )
+        .complexity(c"O(N) with N fields"),
+    Command::new(c"furui.dict.del", c"write", -3, entry!(delete))
+        .summary(c"Removes fields from a dictionary, and returns how many of them were there.")
+        .complexity(c"O(N) with N fields"),
+    Command::new(c"furui.dict.reserve", c"write deny-oom fast", -3, entry!(reserve))
+        .summary(
             c"Creates an empty dictionary: FURUI.DICT.RESERVE key BYTES|NUMBERS [SEED number] [LAYOUT compact|louds].",
-        complexity: c"O(1)",
-        arity: -3,
-        last_key: 1,
-        entry: entry!(reserve),
-    },
+        )
+        .complexity(c"O(1)"),
 ];
 
 fn set(call: &Call<'_>) -> Result<(), Refusal> {
     let parts: Vec<&[u8]> = call.rest(2).collect();
-    if parts.is_empty() || !parts.len().is_multiple_of(2) {
+    if !parts.len().is_multiple_of(2) {
         return Err(Refusal::Arity);
     }
     for pair in parts.chunks_exact(2) {
@@ -68,25 +48,15 @@ fn set(call: &Call<'_>) -> Result<(), Refusal> {
     if !call.is_repeated() {
         dict.admit(growth)?;
     }
-    let mut new = 0;
-    for (i, pair) in parts.chunks_exact(2).enumerate() {
-        match dict.put(pair[0], pair[1]) {
-            Ok(is_new) => new += i64::from(is_new),
-            Err(refusal) => return Err(cut_short(call, c"FURUI.DICT.SET", &parts[..2 * i], dict, refusal)),
-        }
-    }
-    dict.settle();
+    let are_new = each(call, c"FURUI.DICT.SET", dict, (&parts, 2), |dict, pair| dict.put(pair[0], pair[1]))?;
     call.replicate();
-    call.notify(c"furui.dict.set", 1);
-    call.integer(new);
+    call.notify(c"furui.dict.set");
+    call.integer(are_new.into_iter().filter(|&is_new| is_new).count());
     Ok(())
 }
 
 fn number(call: &Call<'_>) -> Result<(), Refusal> {
     let fields: Vec<&[u8]> = call.rest(2).collect();
-    if fields.is_empty() {
-        return Err(Refusal::Arity);
-    }
     for field in &fields {
         check_length("field", field, MAX_KEY)?;
     }
@@ -95,32 +65,22 @@ fn number(call: &Call<'_>) -> Result<(), Refusal> {
     let dict = dict_or_new(call, &mut key, Purpose::Numbers, growth)?;
     if !call.is_repeated() && dict.admit(growth).is_err() {
         // Fields that have a number already need no memory.
-        let known = dict.content().get_all(&fields)?;
+        let known = dict.content.get_all(&fields)?;
         let new = fields.iter().zip(known).filter(|(_, known)| known.is_none()).map(|(&field, _)| field);
         dict.admit(Dictionary::growth(new))?;
     }
-    let (first, mut numbers) = (dict.content().next_number(), Vec::with_capacity(fields.len()));
-    for (i, field) in fields.iter().enumerate() {
-        match dict.number(field) {
-            Ok(number) => numbers.push(number),
-            Err(refusal) => return Err(cut_short(call, c"FURUI.DICT.NUMBER", &fields[..i], dict, refusal)),
-        }
-    }
-    dict.settle();
-    if dict.content().next_number() != first {
+    let first = dict.content.next_number();
+    let numbers = each(call, c"FURUI.DICT.NUMBER", dict, (&fields, 1), |dict, field| dict.number(field[0]))?;
+    if dict.content.next_number() != first {
         call.replicate();
-        call.notify(c"furui.dict.number", 1);
+        call.notify(c"furui.dict.number");
     }
-    call.array(numbers.len());
-    numbers.iter().for_each(|&number| call.integer(number.into()));
+    call.integers(numbers.into_iter());
     Ok(())
 }
 
 fn delete(call: &Call<'_>) -> Result<(), Refusal> {
     let fields: Vec<&[u8]> = call.rest(2).collect();
-    if fields.is_empty() {
-        return Err(Refusal::Arity);
-    }
     let mut key = call.open(1, WRITE)?;
     let Some(dict) = key.value_mut::<Dictionary>()? else {
         call.integer(0);
@@ -129,35 +89,32 @@ fn delete(call: &Call<'_>) -> Result<(), Refusal> {
     dict.tend();
     // A deletion takes memory until it is merged with the field. It is not refused, because it is the way to free
     // memory.
-    let mut removed = 0;
-    for (i, field) in fields.iter().enumerate() {
-        match dict.remove(field) {
-            Ok(was_there) => removed += i64::from(was_there),
-            Err(refusal) => return Err(cut_short(call, c"FURUI.DICT.DEL", &fields[..i], dict, refusal)),
-        }
-    }
-    dict.settle();
+    let were_there = each(call, c"FURUI.DICT.DEL", dict, (&fields, 1), |dict, field| dict.remove(field[0]))?;
+    let removed = were_there.into_iter().filter(|&was_there| was_there).count();
     if removed > 0 {
         call.replicate();
-        call.notify(c"furui.dict.del", 1);
+        call.notify(c"furui.dict.del");
     }
     call.integer(removed);
     Ok(())
 }
 
-/// Ends a command that fails after it has done a part of its work: replicas do the same part. Returns the refusal.
-fn cut_short(
+/// Does the work of a command on each group of `size` of its arguments, and returns the results. If the work fails
+/// after a part of it is done, replicas do the same part.
+fn each<T>(
     call: &Call<'_>,
-    command: &std::ffi::CStr,
-    done: &[&[u8]],
+    command: &CStr,
     dict: &mut Dictionary,
-    refusal: Refusal,
-) -> Refusal {
+    (arguments, size): (&[&[u8]], usize),
+    mut work: impl FnMut(&mut Dictionary, &[&[u8]]) -> Result<T, Refusal>,
+) -> Result<Vec<T>, Refusal> {
+    let mut done = Vec::with_capacity(arguments.len() / size);
+    let worked = arguments.chunks_exact(size).try_for_each(|group| work(dict, group).map(|result| done.push(result)));
     dict.settle();
-    if !done.is_empty() {
-        call.replicate_as(command, 1, done);
+    if worked.is_err() && !done.is_empty() {
+        call.replicate_as(command, &arguments[..size * done.len()]);
     }
-    refusal
+    worked.map(|()| done)
 }
 
 /// Checks the length of a field or of a value.
@@ -184,7 +141,7 @@ fn dict_or_new<'k>(
     }
     let dict: &mut Dictionary = key.value_mut()?.ok_or_else(|| Refusal::because("the key has no value"))?;
     dict.tend();
-    let refused = match dict.content().purpose() {
+    let refused = match dict.content.purpose() {
         found if found == purpose => return Ok(dict),
         Purpose::Numbers => "numbers, which FURUI.DICT.NUMBER gives: set values in another key",
         Purpose::Bytes => "bytes, which FURUI.DICT.SET sets: number fields in another key",
@@ -205,7 +162,7 @@ fn create<'k>(
     let dict = key.set(Dictionary::new(purpose, seed, layout)?);
     let (seed, purpose) = (seed_text(seed), purpose.name().to_ascii_uppercase());
     let arguments = [purpose.as_str(), "SEED", &seed, "LAYOUT", layout.name()].map(str::as_bytes);
-    call.replicate_as(c"FURUI.DICT.RESERVE", 1, &arguments);
+    call.replicate_as(c"FURUI.DICT.RESERVE", &arguments);
     Ok(dict)
 }
 
@@ -215,10 +172,11 @@ fn reserve(call: &Call<'_>) -> Result<(), Refusal> {
         "NUMBERS" => Purpose::Numbers,
         other => return Err(Refusal::because(format!("{other:?} is unknown: there are BYTES and NUMBERS"))),
     };
-    let (mut seed, mut layout, mut next) = (None, Layout::default(), 3);
-    while next < call.len() {
-        let (option, text) = (call.text(next)?.to_ascii_uppercase(), call.text(next + 1)?);
-        match option.as_str() {
+    let (mut seed, mut layout) = (None, Layout::default());
+    for option in call.options(3) {
+        let (name, value) = option?;
+        let text = call.text(value)?;
+        match name.as_str() {
             "SEED" => seed = Some(furui::text::seed(text)?),
             "LAYOUT" => {
                 layout = match text.to_ascii_lowercase().as_str() {
@@ -229,16 +187,11 @@ fn reserve(call: &Call<'_>) -> Result<(), Refusal> {
             }
             other => return Err(Refusal::because(format!("{other:?} is unknown: there are SEED and LAYOUT"))),
         }
-        next += 2;
     }
     let mut key = call.open(1, WRITE)?;
-    if !key.is_empty() {
-        // A key of another type is told as such.
-        let _: Option<&Dictionary> = key.value()?;
-        return Err(Refusal::because("the key exists already"));
-    }
+    key.check_vacant::<Dictionary>()?;
     create(call, &mut key, purpose, seed.unwrap_or_else(|| HashSpec::random().seed), layout)?;
-    call.notify(c"furui.dict.reserve", 1);
+    call.notify(c"furui.dict.reserve");
     call.ok();
     Ok(())
 }

@@ -18,8 +18,9 @@ use crate::refusal::Refusal;
 #[derive(Clone)]
 pub struct GrowingQuotient {
     filter: QuotientFilter,
-    shape: CuckooShape,
-    deleted: u64,
+    pub shape: CuckooShape,
+    /// The number of keys that were removed.
+    pub deleted: u64,
 }
 
 /// What a client asks of a cuckoo filter.
@@ -164,10 +165,6 @@ impl GrowingQuotient {
         self.filter.hash_spec()
     }
 
-    pub fn shape(&self) -> CuckooShape {
-        self.shape
-    }
-
     /// The number of slots of the table.
     pub fn slots(&self) -> u64 {
         self.filter.slots()
@@ -176,10 +173,6 @@ impl GrowingQuotient {
     /// The number of keys, with copies.
     pub fn len(&self) -> u64 {
         self.filter.len()
-    }
-
-    pub fn deleted(&self) -> u64 {
-        self.deleted
     }
 
     /// The number of keys that the table takes before it grows, or is full.

@@ -8,12 +8,10 @@ pub mod settings;
 pub mod table;
 pub mod window;
 
-use furui::filter::GrowingBloom;
 use furui::{HashSpec, KeyForm, KeyHash, KeyHasher};
 use valkey_module::digest::Digest;
 use valkey_module::native_types::ValkeyType;
 
-use self::growing_quotient::GrowingQuotient;
 use self::settings::Dialect;
 use self::table::Table;
 use crate::fact::Fact;
@@ -28,7 +26,7 @@ pub static FILTERS: ValkeyType = ValkeyType::new("furui-flt", VERSION, methods::
 
 pub struct Filter {
     hasher: KeyHasher,
-    table: Table,
+    pub table: Table,
     /// How keys were made from records, according to the program that made the file of the filter.
     form: KeyForm,
     account: Account,
@@ -47,33 +45,12 @@ impl Filter {
         filter
     }
 
-    /// The name of the filter's kind.
-    pub fn kind(&self) -> &'static str {
-        self.table.kind()
-    }
-
     /// The commands to which the filter belongs, if they are not those of `FURUI.FILTER`.
     pub fn dialect(&self) -> Option<Dialect> {
         match &self.table {
             Table::Chain(_) => Some(Dialect::Bf),
             Table::Copies(_) => Some(Dialect::Cf),
             Table::Whole(_) | Table::Window(_) => None,
-        }
-    }
-
-    /// The filter of the commands `BF.*`, if it is one.
-    pub fn chain(&self) -> Option<&GrowingBloom> {
-        match &self.table {
-            Table::Chain(chain) => Some(chain),
-            _ => None,
-        }
-    }
-
-    /// The filter of the commands `CF.*`, if it is one.
-    pub fn copies(&self) -> Option<&GrowingQuotient> {
-        match &self.table {
-            Table::Copies(copies) => Some(copies),
-            _ => None,
         }
     }
 
@@ -96,11 +73,6 @@ impl Filter {
     #[inline]
     pub fn key(&self, key: &[u8]) -> KeyHash {
         self.hasher.hash(key)
-    }
-
-    /// True if the filter forgets by time.
-    pub fn is_timed(&self) -> bool {
-        self.table.is_timed()
     }
 
     /// Moves a filter with a window on to a time, in milliseconds. Time never goes back.
@@ -130,27 +102,6 @@ impl Filter {
         self.table.insert(key, |bytes, more| self.account.admit(bytes, more))
     }
 
-    /// True if a key may be in the filter, at this time in milliseconds.
-    pub fn contains_at(&self, key: KeyHash, milliseconds: u64) -> bool {
-        self.table.contains_at(key, milliseconds)
-    }
-
-    /// Removes a key once. False if it is certainly not in the filter.
-    ///
-    /// # Errors
-    /// If keys cannot be removed from filters of this kind.
-    pub fn remove(&mut self, key: KeyHash) -> Result<bool, Refusal> {
-        self.table.remove(key)
-    }
-
-    /// How often a key is in the filter, or more often than it is.
-    ///
-    /// # Errors
-    /// If filters of this kind do not count.
-    pub fn count(&self, key: KeyHash) -> Result<u64, Refusal> {
-        self.table.count(key)
-    }
-
     /// Adds the keys of other filters: all of them, or none if there is an error.
     ///
     /// # Errors
@@ -166,22 +117,17 @@ impl Filter {
         Ok(())
     }
 
-    /// The number of different keys, told or estimated. `None` if filters of this kind cannot tell.
-    pub fn keys(&self) -> Option<u64> {
-        self.table.keys()
-    }
-
     /// What the filter tells of itself: the number of different keys may be an estimate.
     pub fn facts(&self) -> Vec<(&'static str, Fact)> {
-        let table = &self.table;
+        let (capacity, intended_rate, rate, window) = self.table.figures();
         vec![
             ("type", "filter".into()),
-            ("kind", self.kind().into()),
-            ("capacity", table.capacity().into()),
-            ("keys", self.keys().into()),
-            ("error", table.intended_rate().map(|rate| rate.to_string()).into()),
-            ("error-now", table.rate().to_string().into()),
-            ("window", table.window().map(window_text).into()),
+            ("kind", self.table.kind().into()),
+            ("capacity", capacity.into()),
+            ("keys", self.table.keys().into()),
+            ("error", intended_rate.map(|rate| rate.to_string()).into()),
+            ("error-now", rate.to_string().into()),
+            ("window", window.map(window_text).into()),
             ("bytes", self.bytes().into()),
             ("hash", self.hash().algorithm.name().into()),
             ("seed", seed_text(self.hash().seed).into()),

@@ -22,7 +22,7 @@ pub enum Dialect {
 
 /// Names with values, as a text of one line for each.
 pub struct Settings {
-    dialect: Dialect,
+    pub dialect: Dialect,
     lines: Vec<(String, String)>,
 }
 
@@ -47,10 +47,6 @@ impl Settings {
     /// No settings yet, of a filter of this dialect.
     pub const fn new(dialect: Dialect) -> Self {
         Self { dialect, lines: vec![] }
-    }
-
-    pub const fn dialect(&self) -> Dialect {
-        self.dialect
     }
 
     /// These settings and another one.

@@ -74,7 +74,7 @@ impl Table {
     pub fn hash(&self) -> HashSpec {
         match self {
             Self::Whole(filter) => filter.hash_spec(),
-            Self::Window(filter) => filter.hash(),
+            Self::Window(filter) => filter.hash,
             Self::Chain(filter) => filter.hash_spec(),
             Self::Copies(filter) => filter.hash(),
         }
@@ -191,49 +191,26 @@ impl Table {
         }
     }
 
-    /// How many keys the filter was made for.
-    pub fn capacity(&self) -> u64 {
+    /// The number of keys that the filter was made for, the rate that was asked for, the rate at which it says yes to a
+    /// key that is not in it, now, and its window.
+    pub fn figures(&self) -> (u64, Option<f64>, f64, Option<Window>) {
         match self {
-            Self::Whole(filter) => match &**filter {
-                AnyFilter::Growing(filter) => filter.capacity(),
-                filter => filter.capacity(),
-            },
-            Self::Window(filter) => filter.capacity(),
-            Self::Chain(filter) => filter.capacity(),
-            Self::Copies(filter) => filter.capacity(),
-        }
-    }
-
-    pub fn intended_rate(&self) -> Option<f64> {
-        match self {
-            Self::Whole(filter) => filter.intended_rate(),
-            Self::Window(filter) => Some(filter.rate()),
-            Self::Chain(filter) => Some(filter.rate()),
-            Self::Copies(_) => None,
-        }
-    }
-
-    /// The rate at which the filter says yes to a key that is not in it, now.
-    pub fn rate(&self) -> f64 {
-        match self {
-            Self::Whole(filter) => filter.false_positive_rate(),
-            Self::Window(filter) => filter.false_positive_rate(),
-            Self::Chain(filter) => filter.false_positive_rate(),
-            Self::Copies(filter) => filter.false_positive_rate(),
-        }
-    }
-
-    /// The window of the filter, if it has one.
-    pub fn window(&self) -> Option<Window> {
-        match self {
-            Self::Window(filter) => Some(filter.window()),
-            _ => None,
+            Self::Whole(filter) => {
+                let capacity = match &**filter {
+                    AnyFilter::Growing(filter) => filter.capacity(),
+                    filter => filter.capacity(),
+                };
+                (capacity, filter.intended_rate(), filter.false_positive_rate(), None)
+            }
+            Self::Window(filter) => (filter.capacity, Some(filter.rate), filter.false_positive_rate(), filter.window()),
+            Self::Chain(filter) => (filter.capacity(), Some(filter.rate()), filter.false_positive_rate(), None),
+            Self::Copies(filter) => (filter.capacity(), None, filter.false_positive_rate(), None),
         }
     }
 
     /// True if the filter forgets by time.
     pub fn is_timed(&self) -> bool {
-        matches!(self, Self::Window(filter) if matches!(filter.window(), Window::Milliseconds(_)))
+        matches!(self, Self::Window(filter) if filter.is_timed())
     }
 
     /// The files of a filter with this table, whose keys were made in this way.
@@ -270,7 +247,7 @@ impl Table {
         }
         if let Some(text) = files.get(SETTINGS) {
             let settings = Settings::read(text)?;
-            let table = match settings.dialect() {
+            let table = match settings.dialect {
                 Dialect::Bf => {
                     let bytes = files.get(NAME).filter(|_| files.iter().len() == 2).ok_or_else(damaged)?;
                     let AnyFilter::Growing(filter) = AnyFilter::copy_of_bytes(bytes, NAME)? else {

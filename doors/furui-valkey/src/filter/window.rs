@@ -9,6 +9,7 @@ use furui::{HashSpec, KeyHash};
 
 use crate::files::Files;
 use crate::refusal::Refusal;
+use crate::ring::Ring;
 use crate::text::window_text;
 
 /// A filter that remembers the keys of a window: a ring of filters, one for each sixteenth of the window, of which the
@@ -19,15 +20,11 @@ use crate::text::window_text;
 /// that the rate of the whole holds.
 #[derive(Clone)]
 pub struct WindowFilter {
-    window: Window,
     /// The number of keys that are expected in the window.
-    capacity: u64,
-    rate: f64,
-    hash: HashSpec,
-    /// The time, in ticks of the window: milliseconds, or keys.
-    time: u64,
-    /// The slices of the window, oldest first, with their numbers. There is at least one.
-    slices: VecDeque<(u64, GrowingBloom)>,
+    pub capacity: u64,
+    pub rate: f64,
+    pub hash: HashSpec,
+    ring: Ring<GrowingBloom>,
 }
 
 /// The name of the file that describes the window.
@@ -38,87 +35,58 @@ fn checksum(text: &str) -> u64 {
     HashSpec::default().hash(text.as_bytes()).get()
 }
 
+/// An empty slice. There are the slices of the window, and the one that has begun.
+fn slice(capacity: u64, rate: f64, hash: HashSpec) -> Result<GrowingBloom, Refusal> {
+    let rate = rate / (Window::SLICES + 1) as f64;
+    Ok(GrowingBloom::with_expansion(capacity.div_ceil(Window::SLICES), rate, 2)?.hashed_by(hash))
+}
+
 impl WindowFilter {
     /// An empty filter for about `capacity` keys in the window, which says yes to a key outside it at most at `rate`.
     ///
     /// # Errors
     /// If there is no such filter.
     pub fn new(window: Window, capacity: u64, rate: f64, hash: HashSpec) -> Result<Self, Refusal> {
-        let mut filter = Self { window, capacity, rate, hash, time: 0, slices: VecDeque::new() };
-        filter.begin(0)?;
-        Ok(filter)
+        let ring = Ring::new(Some(window), slice(capacity, rate, hash)?);
+        Ok(Self { capacity, rate, hash, ring })
     }
 
-    /// Begins a slice.
-    fn begin(&mut self, slice: u64) -> Result<(), Refusal> {
-        // There are the slices of the window, and the one that has begun.
-        let rate = self.rate / (Window::SLICES + 1) as f64;
-        let filter = GrowingBloom::with_expansion(self.capacity.div_ceil(Window::SLICES), rate, 2)?;
-        self.slices.push_back((slice, filter.hashed_by(self.hash)));
-        Ok(())
-    }
-
-    pub fn hash(&self) -> HashSpec {
-        self.hash
-    }
-
-    pub fn window(&self) -> Window {
-        self.window
-    }
-
-    pub fn capacity(&self) -> u64 {
-        self.capacity
-    }
-
-    pub fn rate(&self) -> f64 {
-        self.rate
+    pub fn window(&self) -> Option<Window> {
+        self.ring.window
     }
 
     /// The number of keys, where a key counts once in each slice in which it occurred.
     pub fn len(&self) -> u64 {
-        self.slices.iter().map(|(_, filter)| filter.len()).sum()
+        self.ring.slices.iter().map(|(_, filter)| filter.len()).sum()
     }
 
     /// The memory of the filters, in bytes.
     pub fn bytes(&self) -> usize {
-        let bytes = self.slices.iter().map(|(_, filter)| filter.bits().div_ceil(8)).sum::<u64>();
-        usize::try_from(bytes).unwrap_or(usize::MAX) + self.slices.len() * size_of::<(u64, GrowingBloom)>()
+        let bytes = self.ring.slices.iter().map(|(_, filter)| filter.bits().div_ceil(8)).sum::<u64>();
+        usize::try_from(bytes).unwrap_or(usize::MAX) + self.ring.slices.len() * size_of::<(u64, GrowingBloom)>()
     }
 
     /// The number of bytes by which the filter may grow with so many keys.
     pub fn growth(&self, keys: usize) -> usize {
         // A further part of a slice has twice the room, and 1.44 bits a key more.
-        let bits = self.slices.back().map_or(0, |(_, filter)| filter.bits());
+        let bits = self.ring.slices.back().map_or(0, |(_, filter)| filter.bits());
         usize::try_from(bits / 8 * 3).unwrap_or(usize::MAX).saturating_add(keys.saturating_mul(16))
     }
 
     /// The rate at which the filter says yes to a key that is not in the window.
     pub fn false_positive_rate(&self) -> f64 {
-        1.0 - self.slices.iter().map(|(_, filter)| 1.0 - filter.false_positive_rate()).product::<f64>()
+        1.0 - self.ring.slices.iter().map(|(_, filter)| 1.0 - filter.false_positive_rate()).product::<f64>()
     }
 
     /// Moves the filter on to a time, in milliseconds, if its window is one of time. Time never goes back.
     pub fn tell_time(&mut self, milliseconds: u64) -> Result<(), Refusal> {
-        match self.window {
-            Window::Milliseconds(_) => self.move_on(milliseconds),
-            Window::Keys(_) => Ok(()),
-        }
+        let (capacity, rate, hash) = (self.capacity, self.rate, self.hash);
+        self.ring.tell_time(milliseconds, || slice(capacity, rate, hash))
     }
 
-    fn move_on(&mut self, time: u64) -> Result<(), Refusal> {
-        if time <= self.time {
-            return Ok(());
-        }
-        let (now, newest) = (self.window.slice_of(time), self.slices.back().map_or(0, |(number, _)| *number));
-        if now > newest {
-            self.begin(now)?;
-            let oldest = now.saturating_sub(Window::SLICES);
-            while self.slices.front().is_some_and(|(number, _)| *number < oldest) {
-                self.slices.pop_front();
-            }
-        }
-        self.time = time;
-        Ok(())
+    /// True if the window is one of time.
+    pub fn is_timed(&self) -> bool {
+        self.ring.is_timed()
     }
 
     /// Records a key. True if it was certainly not in the window.
@@ -126,22 +94,17 @@ impl WindowFilter {
     /// # Errors
     /// If there is not enough memory.
     pub fn insert(&mut self, key: KeyHash) -> Result<bool, Refusal> {
-        let was_seen = self.slices.iter().rev().skip(1).any(|(_, filter)| filter.contains_hash(key));
-        let (_, newest) = self.slices.back_mut().ok_or_else(|| Refusal::because("the filter has no slice"))?;
+        let was_seen = self.ring.slices.iter().rev().skip(1).any(|(_, filter)| filter.contains_hash(key));
+        let (_, newest) = self.ring.slices.back_mut().ok_or_else(|| Refusal::because("the filter has no slice"))?;
         let is_new = newest.insert_hash(key)? && !was_seen;
-        if matches!(self.window, Window::Keys(_)) {
-            self.move_on(self.time + 1)?;
-        }
+        let (capacity, rate, hash) = (self.capacity, self.rate, self.hash);
+        self.ring.count_key(|| slice(capacity, rate, hash))?;
         Ok(is_new)
     }
 
     /// True if a key may be in the window, which ends at this time in milliseconds if it is one of time.
     pub fn contains_at(&self, key: KeyHash, milliseconds: u64) -> bool {
-        let oldest = match self.window {
-            Window::Milliseconds(_) => self.window.slice_of(milliseconds.max(self.time)).saturating_sub(Window::SLICES),
-            Window::Keys(_) => 0,
-        };
-        self.slices.iter().any(|(number, filter)| *number >= oldest && filter.contains_hash(key))
+        self.ring.at(milliseconds).any(|filter| filter.contains_hash(key))
     }
 
     /// The files of the filter: the filters of the ring, and a text that describes the window.
@@ -149,10 +112,10 @@ impl WindowFilter {
     /// # Errors
     /// If there is not enough memory.
     pub fn files(&self) -> Result<Files, Refusal> {
-        let mut files = Files::new();
-        let window = window_text(self.window);
-        let mut text = format!("{window} {} {} {}\n", self.capacity, self.rate, self.time);
-        for (i, (number, filter)) in self.slices.iter().enumerate() {
+        let mut files = Files::default();
+        let window = self.window().map(window_text).unwrap_or_default();
+        let mut text = format!("{window} {} {} {}\n", self.capacity, self.rate, self.ring.time);
+        for (i, (number, filter)) in self.ring.slices.iter().enumerate() {
             let mut bytes = vec![];
             let seal = AnyFilter::from(filter.clone()).write_to(&mut bytes)?;
             text.push_str(&format!("{number} {:016x}\n", seal.checksum));
@@ -191,21 +154,16 @@ impl WindowFilter {
             slices.push_back((number.parse()?, filter));
         }
         let hash = slices.back().ok_or_else(damaged)?.1.hash_spec();
-        let filter = Self {
-            window: window.parse()?,
-            capacity: capacity.parse()?,
-            rate: rate.parse()?,
-            hash,
-            time: time.parse()?,
-            slices,
-        };
-        let newest = filter.window.slice_of(filter.time);
+        let (window, time): (Window, u64) = (window.parse()?, time.parse()?);
+        let ring = Ring { window: Some(window), time, slices };
+        let filter = Self { capacity: capacity.parse()?, rate: rate.parse()?, hash, ring };
+        let newest = window.slice_of(time);
         let is_sound = filters.next().is_none()
             && filter.rate > 0.0
             && filter.rate < 1.0
             && filter.capacity > 0
-            && filter.slices.iter().is_sorted_by_key(|(number, _)| *number)
-            && filter.slices.iter().all(|(number, slice)| *number <= newest && slice.hash_spec() == hash);
+            && filter.ring.slices.iter().is_sorted_by_key(|(number, _)| *number)
+            && filter.ring.slices.iter().all(|(number, slice)| *number <= newest && slice.hash_spec() == hash);
         if is_sound { Ok(filter) } else { Err(damaged()) }
     }
 }

@@ -2,7 +2,7 @@
 
 pub mod seen;
 
-use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use furui::format::Envelope;
@@ -16,23 +16,18 @@ use crate::fact::Fact;
 use crate::files::Files;
 use crate::limits::Account;
 use crate::refusal::Refusal;
+use crate::ring::Ring;
 use crate::text::{seed_text, window_text};
 use crate::value::{VERSION, Value, methods};
 
 /// The type of sets.
 pub static SETS: ValkeyType = ValkeyType::new("furui-set", VERSION, methods::<Set>());
 
-/// An exact set of members, each known by its 64-bit hash.
-///
-/// With a window, members are in slices of a sixteenth of the window, by the time they were last seen at; a slice goes
-/// as a whole when it is older than the window.
+/// An exact set of members, each known by its 64-bit hash. With a window, members are in the slice of the time they
+/// were last seen at.
 pub struct Set {
     hasher: KeyHasher,
-    window: Option<Window>,
-    /// The time, in ticks of the window: milliseconds, or members that were seen.
-    time: u64,
-    /// The slices, oldest first, with their numbers. There is always one; without a window there is no other.
-    slices: VecDeque<(u64, KeySet)>,
+    ring: Ring<KeySet>,
     account: Account,
     /// How members were made from records, according to the program that made the files of the set.
     form: KeyForm,
@@ -42,9 +37,7 @@ impl Set {
     pub fn new(hash: HashSpec, window: Option<Window>) -> Self {
         Self {
             hasher: hash.hasher(),
-            window,
-            time: 0,
-            slices: VecDeque::from([(0, KeySet::new())]),
+            ring: Ring::new(window, KeySet::new()),
             account: Account::default(),
             form: KeyForm::default(),
         }
@@ -56,7 +49,7 @@ impl Set {
 
     /// The part of the stream that the set remembers; `None` if it remembers everything.
     pub fn window(&self) -> Option<Window> {
-        self.window
+        self.ring.window
     }
 
     #[inline]
@@ -66,9 +59,7 @@ impl Set {
 
     /// Moves the set on to a time, in milliseconds, if its window is one of time. Time never goes back.
     pub fn tell_time(&mut self, milliseconds: u64) {
-        if matches!(self.window, Some(Window::Milliseconds(_))) {
-            self.move_on(milliseconds);
-        }
+        let Ok(()) = self.ring.tell_time(milliseconds, empty);
     }
 
     /// Records a member. True if it is new.
@@ -76,34 +67,26 @@ impl Set {
     /// # Errors
     /// If the hashes of the members crowd at one place.
     pub fn insert(&mut self, key: KeyHash) -> Result<bool, Refusal> {
-        let older = self.slices.len() - 1;
-        let was_seen = self.slices.iter().take(older).any(|(_, slice)| slice.contains(key));
-        let is_new = self.slices[older].1.insert(key)? && !was_seen;
-        if matches!(self.window, Some(Window::Keys(_))) {
-            self.move_on(self.time + 1);
-        }
+        let older = self.ring.slices.len() - 1;
+        let was_seen = self.ring.slices.iter().take(older).any(|(_, slice)| slice.contains(key));
+        let is_new = self.ring.slices[older].1.insert(key)? && !was_seen;
+        let Ok(()) = self.ring.count_key(empty);
         Ok(is_new)
     }
 
     /// True if a member was seen and is not forgotten: with a window of time, by this time in milliseconds.
     pub fn contains_at(&self, key: KeyHash, milliseconds: u64) -> bool {
-        let oldest = match self.window {
-            Some(window @ Window::Milliseconds(_)) => {
-                window.slice_of(milliseconds.max(self.time)).saturating_sub(Window::SLICES)
-            }
-            _ => 0,
-        };
-        self.slices.iter().any(|(number, slice)| *number >= oldest && slice.contains(key))
+        self.ring.at(milliseconds).any(|slice| slice.contains(key))
     }
 
     /// Forgets a member. False if it was not seen.
     pub fn remove(&mut self, key: KeyHash) -> bool {
-        self.slices.iter_mut().fold(false, |was_there, (_, slice)| slice.remove(key) || was_there)
+        self.ring.slices.iter_mut().fold(false, |was_there, (_, slice)| slice.remove(key) || was_there)
     }
 
     /// The number of members. With a window, a member counts once in each slice in which it was seen.
     pub fn len(&self) -> usize {
-        self.slices.iter().map(|(_, slice)| slice.len()).sum()
+        self.ring.slices.iter().map(|(_, slice)| slice.len()).sum()
     }
 
     /// What the set tells of itself.
@@ -111,7 +94,7 @@ impl Set {
         vec![
             ("type", "set".into()),
             ("members", self.len().into()),
-            ("window", self.window.map(window_text).into()),
+            ("window", self.window().map(window_text).into()),
             ("bytes", self.bytes().into()),
             ("hash", self.hash().algorithm.name().into()),
             ("seed", seed_text(self.hash().seed).into()),
@@ -120,7 +103,7 @@ impl Set {
 
     /// The number of bytes by which the set grows if so many new members come.
     pub fn growth(&self, members: usize) -> usize {
-        self.slices.back().map_or(0, |(_, slice)| slice.growth(members))
+        self.ring.slices.back().map_or(0, |(_, slice)| slice.growth(members))
     }
 
     /// Checks that the set may grow by so many members.
@@ -135,29 +118,6 @@ impl Set {
     pub fn settle(&mut self) {
         self.account.settle(self.bytes());
     }
-
-    /// Moves the set on to a time of its window.
-    fn move_on(&mut self, time: u64) {
-        let Some(window) = self.window else { return };
-        if time <= self.time {
-            return;
-        }
-        self.time = time;
-        let (now, newest) = (window.slice_of(time), self.slices.back().map_or(0, |(newest, _)| *newest));
-        if now > newest {
-            self.slices.push_back((now, KeySet::new()));
-            self.forget();
-        }
-    }
-
-    /// Drops the slices that the window has left.
-    fn forget(&mut self) {
-        let newest = self.slices.back().map_or(0, |(newest, _)| *newest);
-        let oldest = newest.saturating_sub(Window::SLICES);
-        while self.slices.len() > 1 && self.slices.front().is_some_and(|(number, _)| *number < oldest) {
-            self.slices.pop_front();
-        }
-    }
 }
 
 impl Value for Set {
@@ -166,9 +126,9 @@ impl Value for Set {
     /// The files of a store of `furui seen`.
     fn files(&self) -> Result<Files, Refusal> {
         let mut manifest = Manifest::new(StoreKind::Seen, self.hash());
-        (manifest.window, manifest.tick, manifest.form) = (self.window, self.time, self.form);
-        let mut runs = Files::new();
-        for (slice, keys) in self.slices.iter().filter(|(_, keys)| !keys.is_empty()) {
+        (manifest.window, manifest.tick, manifest.form) = (self.window(), self.ring.time, self.form);
+        let mut runs = Files::default();
+        for (slice, keys) in self.ring.slices.iter().filter(|(_, keys)| !keys.is_empty()) {
             let (number, mut run) = (manifest.take_number()?, vec![]);
             let name = StoreKind::Seen.file_name(number);
             let seal = keys.write_run(&mut run, &name, self.hash())?;
@@ -200,7 +160,7 @@ impl Value for Set {
         }
         let mut set = Self::new(manifest.hash, manifest.window);
         set.form = manifest.form;
-        set.move_on(manifest.tick);
+        let Ok(()) = set.ring.move_on(manifest.tick, empty);
         for run in &manifest.runs {
             let name = StoreKind::Seen.file_name(run.number);
             let bytes = file(&name).ok_or_else(|| Refusal::because(format!("the file {name} is missing")))?;
@@ -215,13 +175,13 @@ impl Value for Set {
 
     fn bytes(&self) -> usize {
         size_of::<Self>()
-            + self.slices.iter().map(|(_, slice)| size_of::<(u64, KeySet)>() + slice.bytes()).sum::<usize>()
+            + self.ring.slices.iter().map(|(_, slice)| size_of::<(u64, KeySet)>() + slice.bytes()).sum::<usize>()
     }
 
     fn digest(&self, digest: &mut Digest) {
         digest.add_long_long(self.hash().seed.cast_signed());
         let hasher = HashSpec::default();
-        for (number, keys) in self.slices.iter().filter(|(_, keys)| !keys.is_empty()) {
+        for (number, keys) in self.ring.slices.iter().filter(|(_, keys)| !keys.is_empty()) {
             // The members are in ascending order, so that the order in which they came does not matter.
             let sum = keys
                 .iter()
@@ -231,19 +191,24 @@ impl Value for Set {
     }
 
     fn copy(&self) -> Result<Self, Refusal> {
-        let mut copy = Self::new(self.hash(), self.window);
-        (copy.time, copy.form) = (self.time, self.form);
-        copy.slices.clear();
-        for (number, slice) in &self.slices {
+        let mut copy = Self::new(self.hash(), self.window());
+        (copy.ring.time, copy.form) = (self.ring.time, self.form);
+        copy.ring.slices.clear();
+        for (number, slice) in &self.ring.slices {
             let mut keys = KeySet::new();
             for key in slice.iter() {
                 keys.insert(key)?;
             }
-            copy.slices.push_back((*number, keys));
+            copy.ring.slices.push_back((*number, keys));
         }
         copy.settle();
         Ok(copy)
     }
+}
+
+/// A slice without members.
+fn empty() -> Result<KeySet, Infallible> {
+    Ok(KeySet::new())
 }
 
 /// The minimum number of bits of a remainder in a run: with fewer bits a set would have more than 2^40 members. It
@@ -258,15 +223,15 @@ impl Set {
         if run.remainder_bits().get() < LEAST_REMAINDER {
             return Err(Refusal::because(format!("{name} has keys that are too close together for hashes")));
         }
-        let newest = self.slices.back().map_or(0, |(newest, _)| *newest);
-        if number > newest || newest - number > Window::SLICES || (self.window.is_none() && number != 0) {
+        let newest = self.ring.newest();
+        if number > newest || newest - number > Window::SLICES || (self.window().is_none() && number != 0) {
             return Err(Refusal::because(format!("{name} is of a slice that the window does not have")));
         }
-        let place = self.slices.partition_point(|(own, _)| *own < number);
-        if self.slices[place].0 != number {
-            self.slices.insert(place, (number, KeySet::new()));
+        let place = self.ring.slices.partition_point(|(own, _)| *own < number);
+        if self.ring.slices[place].0 != number {
+            self.ring.slices.insert(place, (number, KeySet::new()));
         }
-        self.slices[place].1.read_run(&run)?;
+        self.ring.slices[place].1.read_run(&run)?;
         Ok(run.len())
     }
 }

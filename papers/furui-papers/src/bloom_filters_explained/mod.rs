@@ -8,43 +8,10 @@ use std::ops::Range;
 use furui::filter::{Bloom, Filter, FilterMut, sizing};
 use furui::{HashSpec, KeyHash, KeyHasher};
 
-use crate::report::{Axis, Context, Experiment, Finding, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Context, Finding, Plot, Result, Run, Table, Verdict, brief};
 
-pub(crate) const EXPERIMENTS: &[Experiment] = &[
-    Experiment {
-        source: Source::BloomFiltersExplained,
-        name: "rate",
-        title: "The false-positive rate by k and m",
-        claim: "With too few bits m, too many hash functions k, or too many words, all bits are set, and the filter \
-                is useless. More functions are not always better, and one is not enough; theory gives the rate.",
-        run: rate,
-    },
-    Experiment {
-        source: Source::BloomFiltersExplained,
-        name: "similarity",
-        title: "How similar two sets are, by XOR of their filters",
-        claim: "The bits in which two filters differ tell how similar two sets are, such as two address books. (That \
-                both stay secret is the claim of explained-secrecy.)",
-        run: similarity,
-    },
-    Experiment {
-        source: Source::BloomFiltersExplained,
-        name: "or",
-        title: "The union of sets, by OR of their filters",
-        claim: "The OR of two filters is the filter of the union, so a peer can pass one filter to its parent for \
-                all peers below it. If all bits become set, everything passes, as if there were no filter, which \
-                does no harm.",
-        run: or,
-    },
-    Experiment {
-        source: Source::BloomFiltersExplained,
-        name: "secrecy",
-        title: "What others learn from a filter",
-        claim: "One can show one's hand and keep it secret: two people tell each other who is in their address books, \
-                and how similar these are, and nothing else.",
-        run: secrecy::run,
-    },
-];
+pub(crate) const EXPERIMENTS: &[(&str, Run)] =
+    &[("rate", rate), ("similarity", similarity), ("or", or), ("secrecy", secrecy::run)];
 
 const DATA: &str = "keys are numbers, hashed by XXH3 with the seed.";
 
@@ -112,29 +79,24 @@ fn rate(context: &Context) -> Result<Finding> {
         inside &= (k - theory).abs() <= 2.0;
         best.push(format!("{k} for {bits_each} bits a key ({} by theory)", brief(theory)));
         plot = plot
-            .with(Series::new(format!("{bits_each} bits a key, measured"), Mark::Points, points))
-            .with(Series::new("formula", Mark::Formula, table.points("k", "rate by formula", &only)));
+            .dots(format!("{bits_each} bits a key, measured"), points)
+            .formula("formula", table.points("k", "rate by formula", &only));
     }
     let off = table.range("off by sigmas", &[]);
     let off = off.1.max(-off.0);
     let full = table.number("rate by formula", &[("bits a key", 2u64.into()), ("k", 16u64.into())]);
-    Ok(Finding {
-        data: DATA.to_owned(),
-        verdict: Verdict::all([
-            Verdict::holds(
-                off < 4.5,
-                format!("No measured rate is further than {} standard deviations from (1 - e^(-kn/m))^k.", brief(off)),
-            ),
-            Verdict::holds(inside, format!("The best k is {}.", best.join(", "))),
-            Verdict::holds(
-                full > 0.99,
-                format!("With 2 bits a key and k = 16, the filter says yes to {} % of all keys.", brief(100.0 * full)),
-            ),
-        ]),
-        tables: vec![table],
-        plots: vec![plot],
-        notes: vec![],
-    })
+    let verdict = Verdict::all([
+        Verdict::holds(
+            off < 4.5,
+            format!("No measured rate is further than {} standard deviations from (1 - e^(-kn/m))^k.", brief(off)),
+        ),
+        Verdict::holds(inside, format!("The best k is {}.", best.join(", "))),
+        Verdict::holds(
+            full > 0.99,
+            format!("With 2 bits a key and k = 16, the filter says yes to {} % of all keys.", brief(100.0 * full)),
+        ),
+    ]);
+    Ok(Finding::new(DATA, verdict, [table], [plot]))
 }
 
 fn similarity(context: &Context) -> Result<Finding> {
@@ -146,21 +108,17 @@ fn similarity(context: &Context) -> Result<Finding> {
     for bits in [2u64, 10] {
         let points = |column| table.points("Jaccard, truth", column, &[("bits a key", bits.into())]);
         let name = format!("{bits} bits a key");
-        errors = errors.with(Series::new(format!("{name}, spread"), Mark::Points, points("spread"))).with(Series::new(
-            "the error stated",
-            Mark::Formula,
-            points("error stated"),
-        ));
-        xor = xor.with(Series::new(name, Mark::Line, points("bits that differ %")));
+        errors = errors
+            .dots(format!("{name}, spread"), points("spread"))
+            .formula("the error stated", points("error stated"));
+        xor = xor.line(name, points("bits that differ %"));
     }
     let falls = [2u64, 10].iter().all(|&bits| {
         let points = table.points("in common", "bits that differ %", &[("bits a key", bits.into())]);
         points.is_sorted_by(|a, b| a.1 > b.1)
     });
     let error = [2u64, 10].map(|bits| table.range("spread", &[("bits a key", bits.into())]).1);
-    Ok(Finding {
-        data: DATA.to_owned(),
-        verdict: Verdict::all([
+    let verdict = Verdict::all([
             Verdict::holds(falls, "The more two sets have in common, the fewer bits differ."),
             Verdict::holds(
                 worst < 4.0,
@@ -173,17 +131,8 @@ fn similarity(context: &Context) -> Result<Finding> {
                 ),
             ),
         ])
-        .and("That both stay secret is not graded: nothing here measures it."),
-        tables: vec![table],
-        plots: vec![errors, xor],
-        notes: vec![
-            "\"Error stated\" is the error that the estimate itself reports; it should equal the spread of the \
-                estimates."
-                .to_owned(),
-            "The sets are secret only if nobody can guess their keys: a guess can be looked up like any key."
-                .to_owned(),
-        ],
-    })
+        .and("That both stay secret is not graded: nothing here measures it.");
+    Ok(Finding::new(DATA, verdict, [table], [errors, xor]))
 }
 
 /// Measures pairs of sets. Returns the table, and the largest distance of a mean from its true value, in standard
@@ -272,26 +221,21 @@ fn or(context: &Context) -> Result<Finding> {
     }
     let axes = (Axis::log("sets in the OR"), Axis::log("false-positive rate"));
     let plot = Plot::new("or", table.title.clone(), axes.0, axes.1)
-        .with(Series::new("measured", Mark::Points, table.points("sets", "measured", &[])))
-        .with(Series::new("formula", Mark::Formula, table.points("sets", "rate by formula", &[])));
+        .dots("measured", table.points("sets", "measured", &[]))
+        .formula("formula", table.points("sets", "rate by formula", &[]));
     let same = table.rows.iter().all(|row| row[6].text() == Some("yes"));
     let lost = table.range("keys lost", &[]).1;
     let full = table.range("measured", &[]).1;
-    Ok(Finding {
-        data: DATA.to_owned(),
-        verdict: Verdict::all([
-            Verdict::holds(same, "The OR has exactly the bits of the filter that is built from all keys."),
-            Verdict::holds(
-                lost == 0.0 && full > 0.99,
-                format!(
-                    "No key is ever lost. The OR of {} sets, which is too many, lets {} % of all keys pass.",
-                    brief(table.range("sets", &[]).1),
-                    brief(100.0 * full)
-                ),
+    let verdict = Verdict::all([
+        Verdict::holds(same, "The OR has exactly the bits of the filter that is built from all keys."),
+        Verdict::holds(
+            lost == 0.0 && full > 0.99,
+            format!(
+                "No key is ever lost. The OR of {} sets, which is too many, lets {} % of all keys pass.",
+                brief(table.range("sets", &[]).1),
+                brief(100.0 * full)
             ),
-        ]),
-        tables: vec![table],
-        plots: vec![plot],
-        notes: vec![],
-    })
+        ),
+    ]);
+    Ok(Finding::new(DATA, verdict, [table], [plot]))
 }

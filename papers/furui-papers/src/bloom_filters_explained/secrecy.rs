@@ -95,13 +95,10 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
             brief(variance.sqrt()),
         ),
     );
-    let notes = vec![
-        "So a filter hides a book from outsiders, if its seed is not in the file, and from a partner only the names that the partner \
-         does not think of."
-            .into(),
-        "The seed has 64 bits; this experiment tries a thousand of 2^64 seeds, and says nothing of an attack on \
-         SipHash itself.".into(),
-    ];
-    let data = "Made-up addresses of 28 bytes; SipHash-1-3 with a secret seed.".into();
-    Ok(Finding { data, tables: vec![table, without], plots: vec![], verdict, notes })
+    Ok(Finding::new(
+        "Made-up addresses of 28 bytes; SipHash-1-3 with a secret seed.",
+        verdict,
+        [table, without],
+        vec![],
+    ))
 }

@@ -6,7 +6,7 @@ use furui::filter::{StableBloom, StableBloomLight};
 use furui::raw::Cells;
 
 use crate::clock::{median, ns_each};
-use crate::report::{Axis, Context, Finding, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Context, Finding, Plot, Result, Source, Table, Verdict, brief};
 
 /// The paper's seconds for 2 billion decrements.
 const PAPER: [f64; 3] = [320.7, 9.435, 0.9672];
@@ -20,42 +20,30 @@ type Way<'a> = (&'static str, Option<f64>, usize, Box<dyn FnMut() + 'a>);
 pub(super) fn table1(context: &Context) -> Result<Finding> {
     let rounds = context.size(9, 1);
     let [table] = context.tables(Source::DuplicateUrls, ["table1"], || measure(context, rounds))?;
-    let column = |name: &str| -> Vec<Option<f64>> {
+    let column = |name: &str| -> Vec<f64> {
         let at = table.columns.iter().position(|column| column == name);
-        table.rows.iter().map(|row| at.and_then(|at| row[at].number())).collect()
+        table.rows.iter().map(|row| at.and_then(|at| row[at].number()).unwrap_or(f64::NAN)).collect()
     };
-    let ns: Vec<f64> = column(NS).into_iter().flatten().collect();
+    let ns = column(NS);
     let names = table.rows.iter().filter_map(|row| row[0].text());
-    let bars = ns.iter().enumerate().map(|(i, ns)| (BILLIONS * ns, i as f64)).collect();
-    let paper = column(PAPER_SECONDS).into_iter().enumerate().filter_map(|(i, paper)| Some((paper?, i as f64)));
     let plot = Plot::new("table1", "2 billion decrements", Axis::log("seconds"), Axis::names("", names))
-        .with(Series::new("here", Mark::Bar, bars))
-        .with(Series::new("the paper", Mark::Bar, paper.collect()));
-    Ok(Finding {
-        data: "no keys; positions are random numbers from the seed, or consecutive.".to_owned(),
-        verdict: Verdict::all([
-            Verdict::near("Random against one by one", PAPER[0] / PAPER[1], ns[0] / ns[2], 0.2, 0.7),
-            Verdict::near("Random against 32 at once", PAPER[0] / PAPER[2], ns[0] / ns[3], 0.2, 0.7),
-        ])
-        .and(format!(
-            "A whole round in one call, with 256 counters in a vector, is {} times as fast as random \
+        .bars("here", ns.iter().map(|ns| BILLIONS * ns))
+        .bars("the paper", column(PAPER_SECONDS));
+    let verdict = Verdict::all([
+        Verdict::near("Random against one by one", PAPER[0] / PAPER[1], ns[0] / ns[2], 0.2, 0.7),
+        Verdict::near("Random against 32 at once", PAPER[0] / PAPER[2], ns[0] / ns[3], 0.2, 0.7),
+    ])
+    .and(format!(
+        "A whole round in one call, with 256 counters in a vector, is {} times as fast as random \
             decrements.",
-            brief(ns[0] / ns[4])
-        )),
-        tables: vec![table],
-        plots: vec![plot],
-        notes: vec![
-            format!(
-                "Processor time of the thread, medians of {rounds} rounds. In a round, each way in turn does a few \
+        brief(ns[0] / ns[4])
+    ));
+    let notes = vec![format!(
+        "Processor time of the thread, medians of {rounds} rounds. In a round, each way in turn does a few \
                  million decrements; the seconds are scaled to the paper's 2 billion."
-            ),
-            "Random decrements are slow because of memory, not because of the generator: SplitMix64 is little \
-             faster. Our processor overlaps several random accesses, and the paper's Xeon fewer; and consecutive \
-             decrements one by one are slow because each counter in a word waits for the one before. So the first \
-             ratio is smaller here."
-                .to_owned(),
-        ],
-    })
+    )];
+    Ok(Finding::new("no keys; positions are random numbers from the seed, or consecutive.", verdict, [table], [plot])
+        .with_notes(notes))
 }
 
 /// Measures the ways to decrement, each in so many rounds.

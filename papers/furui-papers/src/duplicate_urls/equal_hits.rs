@@ -6,7 +6,7 @@ use super::hits::{HITS, KB, SETTINGS, SIZE, only, stable_hits};
 use super::order::{Crawl, Mode};
 use super::tier::{Stable, Tier};
 use super::{COUNTERS, FRONT, LRU, LRU_BYTES, crawls, slug};
-use crate::report::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Context, Finding, Grade, Plot, Result, Source, Table, Verdict, brief};
 
 const SAVED: &str = "memory saved, %";
 const OWN: &str = "kB, LRU and SBFL";
@@ -68,38 +68,13 @@ pub(super) fn fig9(context: &Context) -> Result<Finding> {
                 let points = table.points(memory, HITS, &only(crawl, filter));
                 points.into_iter().map(|(kb, hits)| (kb, 100.0 - hits)).collect()
             };
-            plot.with(Series::new(format!("LRU and {}", filter.name()), Mark::Line, missed(OWN))).with(Series::new(
-                "an LRU alone with as many hits",
-                Mark::Points,
-                missed(ALONE_KB),
-            ))
+            plot.line(format!("LRU and {}", filter.name()), missed(OWN))
+                .dots("an LRU alone with as many hits", missed(ALONE_KB))
         })
     });
-    let plots = plots.collect();
+    let plots: Vec<_> = plots.collect();
     let verdicts = crawls.iter().flat_map(|crawl| [coarse(&table, crawl), fine(&table, crawl)]);
-    Ok(Finding {
-        data,
-        verdict: Verdict::all(verdicts),
-        tables: vec![table],
-        plots,
-        notes: vec![
-            "As in the paper, an entry of the LRU has 20 bytes and a counter 2 bits, and the size of the LRU with \
-             equal hits is interpolated between two sizes, linearly in the hits. A negative number means that the \
-             LRU alone needs less memory. Sizes with fewer or more hits than every measured LRU are left out. The \
-             filter has up to 2^35 counters here and 2^30 in the paper; the LRU alone has up to 2^29 entries here \
-             and 2^24 in the paper."
-                .to_owned(),
-            "Why an LRU alone may win: a counter stays above 0 for 3 m / P insertions. With k = 8 and 0.001 % (P = \
-             84.8), that is 2.8 times the number of entries of an LRU in the same memory, and with k = 4 and 1 % (P \
-             = 29.6) 8.1 times. But each URL that the first LRU evicts is inserted again, even if the filter knows \
-             it, while an LRU has each URL only once. So SBFL must lose about when it knows 1 - 1 / 2.8 = 65 % of \
-             the links that pass the first LRU (88 % with k = 4). When that happens depends on the graph: the \
-             paper's has 13 new hosts in 100 links, and is not available."
-                .to_owned(),
-            "On a site as small as rust-doc, an LRU can hold all pages, so that a larger filter can only lose."
-                .to_owned(),
-        ],
-    })
+    Ok(Finding::new(data, Verdict::all(verdicts), [table], plots))
 }
 
 /// The shares of memory that are saved, in %: first at the paper's sizes, then at the larger ones. A point is (binary

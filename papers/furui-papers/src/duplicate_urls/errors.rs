@@ -3,7 +3,7 @@
 use super::order::{Crawl, Mode, PAPER_HOSTS};
 use super::tier::{Stable, Tier};
 use super::{COUNTERS, FRONT, crawls, slug};
-use crate::report::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Context, Finding, Grade, Plot, Result, Source, Table, Verdict, brief};
 
 /// The paper's false positives at 2^30 counters, with k = 4 and a rate of 1 %.
 const PAPER_FALSE_POSITIVES: f64 = 1.5e6;
@@ -27,42 +27,21 @@ pub(super) fn fig6(context: &Context) -> Result<Finding> {
             let plot = Plot::new(&name, title, Axis::linear(SIZE), Axis::linear(what));
             plots.push(filters.into_iter().fold(plot, |plot, filter| {
                 let only = [("crawl", crawl.name.into()), ("filter", filter.name().into())];
-                plot.with(Series::new(filter.name(), Mark::Line, table.points(SIZE, what, &only)))
+                plot.line(filter.name(), table.points(SIZE, what, &only))
             }));
         }
         verdicts.extend(compare(crawl, &table));
     }
     let web = &crawls[0];
     let only = [("crawl", web.name.into()), ("filter", Stable::COARSE.name().into()), (SIZE, 30u64.into())];
-    let ours = 100.0 * table.number(FALSE_POSITIVES, &only) / web.pages() as f64;
+    let ours = 100.0 * table.number(FALSE_POSITIVES, &only) / web.pages as f64;
     let paper = 100.0 * PAPER_FALSE_POSITIVES / PAPER_HOSTS;
-    Ok(Finding {
-        data,
-        verdict: Verdict::all(verdicts).and(format!(
-            "At 2^30 counters the seeded web has {} false positives for 100 pages, the paper {} for 100 hosts.",
-            brief(ours),
-            brief(paper)
-        )),
-        tables: vec![table],
-        plots,
-        notes: vec![
-            "Errors are counted as the paper defines them: a false positive is a link to a page that was not \
-             crawled, but is taken for crawled. The LRU stores such a page like any other, and passes it on to the \
-             filter: once a page is lost, it tends to be lost again at every link to it. So a few lost pages with \
-             many in-links cause most false positives of a small site."
-                .to_owned(),
-            "The paper does not say whether the LRU stands before the filter in these figures. Its section 5.6 takes \
-             the number for LRU and SBFL from Fig. 6, so the LRU stands before the filter here."
-                .to_owned(),
-            "At the same P and with keys that never come again, the cursor leaves fewer counters above 0 than random \
-             decrements do (for a settled rate of 0.72 % instead of 1.07 %), and keeps every key for two whole \
-             rounds: so both errors are rarer. On rust-doc, the LRU evicts the links of the navigation again and \
-             again. The filter that remembers longer then holds more keys, which is presumably why SBFL loses more \
-             pages there; their number is in the tens."
-                .to_owned(),
-            "With its own P, furui's filter trades the lower rate for a longer memory.".to_owned(),
-        ],
-    })
+    let verdict = Verdict::all(verdicts).and(format!(
+        "At 2^30 counters the seeded web has {} false positives for 100 pages, the paper {} for 100 hosts.",
+        brief(ours),
+        brief(paper)
+    ));
+    Ok(Finding::new(data, verdict, [table], plots))
 }
 
 fn measure(crawls: &[Crawl], filters: &[Stable], context: &Context) -> Result<[Table; 1]> {
@@ -81,7 +60,7 @@ fn measure(crawls: &[Crawl], filters: &[Stable], context: &Context) -> Result<[T
                     u64::from(log2).into(),
                     (counters as u64).into(),
                     outcome.false_positives.into(),
-                    (outcome.lost() as u64).into(),
+                    (outcome.lost as u64).into(),
                     outcome.false_negatives.into(),
                     (100.0 * outcome.false_negatives as f64 / outcome.links as f64).into(),
                 ]);

@@ -7,7 +7,7 @@ use furui::Error;
 use super::order::{Crawl, Mode, PAPER_HOSTS};
 use super::tier::{Stable, Tier};
 use super::{COUNTERS, FRONT, LRU_BYTES, crawls_and_hosts, lru_sizes, measured_of, stable_bytes};
-use crate::report::{Axis, Cell, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Source, Table, Verdict, brief};
 use crate::side_by_side::side_by_side;
 
 const ENTRIES: &str = "log2 of the paper's entries";
@@ -53,8 +53,7 @@ pub(super) fn fig5(context: &Context) -> Result<Finding> {
     })?;
     let plot = Plot::new("fig5", "Hit ratio of an LRU alone", Axis::linear(ENTRIES), Axis::linear(HITS));
     let curve = |crawl: &Crawl, what| table.points(ENTRIES, what, &[("crawl", crawl.name.into())]);
-    let plot =
-        crawls.iter().fold(plot, |plot, crawl| plot.with(Series::new(crawl.name, Mark::Line, curve(crawl, HITS))));
+    let plot = crawls.iter().fold(plot, |plot, crawl| plot.line(crawl.name, curve(crawl, HITS)));
     let reach = crawls.iter().map(|crawl| {
         let (least, most) = table.range(HITS, &[("crawl", crawl.name.into())]);
         let reaches = if most >= BRODER { "reaches" } else { "does not reach" };
@@ -69,31 +68,17 @@ pub(super) fn fig5(context: &Context) -> Result<Finding> {
         .map(|(clock, lru)| clock.1 - lru.1)
         .collect();
     let (worst, best) = (more.iter().copied().fold(f64::NAN, f64::min), more.iter().copied().fold(f64::NAN, f64::max));
-    Ok(Finding {
-        data,
-        verdict: Verdict::all(
-            [Verdict::holds(grows && exact, "Hits grow with the size, and there is no false positive.")]
-                .into_iter()
-                .chain(reach),
-        )
-        .and(format!(
-            "A CLOCK with as many entries, which takes two thirds of the memory, answers {} to {} % of the links more.",
-            brief(worst),
-            brief(best)
-        )),
-        tables: vec![table],
-        plots: vec![plot],
-        notes: vec![
-            "The 80 % come from a crawl in which repeated links within a page count; here, as in the paper's graph, \
-             they do not. The paper's graph is not available, and its text does not give the values of Fig. 5."
-                .to_owned(),
-            "The step on rust-doc is caused by its navigation: an LRU either holds all links that every page \
-             repeats, or loses each of them before it repeats."
-                .to_owned(),
-            "CLOCK is named beside the LRU in section 3.1, and not measured there. Our LRU takes 21 bytes an entry, our CLOCK 14."
-                .to_owned(),
-        ],
-    })
+    let verdict = Verdict::all(
+        [Verdict::holds(grows && exact, "Hits grow with the size, and there is no false positive.")]
+            .into_iter()
+            .chain(reach),
+    )
+    .and(format!(
+        "A CLOCK with as many entries, which takes two thirds of the memory, answers {} to {} % of the links more.",
+        brief(worst),
+        brief(best)
+    ));
+    Ok(Finding::new(data, verdict, [table], [plot]))
 }
 
 /// Measures an LRU with SBFL in the paper's two settings. `sizes` are the binary logarithms of the paper's numbers of
@@ -116,7 +101,7 @@ pub(super) fn stable_hits(crawls: &[Crawl], sizes: &RangeInclusive<u32>, context
             kb(stable_bytes(crawl, log2)),
             (100.0 * outcome.hit_ratio()).into(),
             outcome.false_positives.into(),
-            (outcome.lost() as u64).into(),
+            (outcome.lost as u64).into(),
         ])
     });
     for row in rows {
@@ -132,7 +117,7 @@ pub(super) fn fig8(context: &Context) -> Result<Finding> {
     let plot = Plot::new("fig8", "Hit ratio of LRU and SBFL", Axis::linear(SIZE), Axis::linear(HITS));
     let plot = each(&crawls).fold(plot, |plot, (crawl, filter)| {
         let points = table.points(SIZE, HITS, &only(crawl, filter));
-        plot.with(Series::new(format!("{}, {}", crawl.name, filter.name()), Mark::Line, points))
+        plot.line(format!("{}, {}", crawl.name, filter.name()), points)
     });
     let growth = crawls.iter().map(|crawl| {
         let grows = SETTINGS
@@ -148,26 +133,12 @@ pub(super) fn fig8(context: &Context) -> Result<Finding> {
             PAPER_FALSE_POSITIVES[SETTINGS.iter().position(|&other| other == filter).unwrap_or(0)] / PAPER_HOSTS;
         errors(crawl, filter, found, paper)
     });
-    Ok(Finding {
-        data,
-        verdict: Verdict::all(growth.chain(errors)),
-        tables: vec![table],
-        plots: vec![plot],
-        notes: vec![
-            "The paper's false positives at 2^30 counters are compared with ours for as many pages: reproduced if they differ by a \
-             fifth at most, better if there are fewer, within a band if there are at most four times as many. If there are \
-             fewer than twenty false positives, chance decides. The graph is not the paper's, so fewer may be the graph's merit."
-                .to_owned(),
-            "The paper's 10,000 with k = 8 are more than a rate of 0.001 % for each of the hosts gives (5,381); links that meet a lost \
-             page again are counted, and how many do depends on the graph."
-                .to_owned(),
-        ],
-    })
+    Ok(Finding::new(data, Verdict::all(growth.chain(errors)), [table], [plot]))
 }
 
 /// The verdict on the false positives of a crawl, compared with the paper, which has `paper` of them for each page.
 fn errors(crawl: &Crawl, filter: Stable, found: f64, paper: f64) -> Verdict {
-    let expected = paper * crawl.pages() as f64;
+    let expected = paper * crawl.pages as f64;
     let off = (found / expected).max(expected / found);
     let few = found.max(expected) < FEW;
     let grade = match off {

@@ -2,7 +2,8 @@
 //! are made anew whenever the host is met.
 
 use super::order::Crawl;
-use super::web::{CrawlSize, Draw};
+use super::web::{CrawlSize, near, rank};
+use crate::keys::Random;
 
 pub(super) const FULL: CrawlSize = CrawlSize { universe: 1 << 27, links: 400_000_000 };
 pub(super) const QUICK: CrawlSize = CrawlSize { universe: 1 << 16, links: 1 << 17 };
@@ -28,11 +29,11 @@ pub(super) fn crawl(size: &CrawlSize, seed: u64) -> Crawl {
 }
 
 fn links_of(host: u32, hosts: u32, seed: u64, targets: &mut Vec<u32>) {
-    let mut own = Draw::new(seed, host.into());
+    let mut own = Random::new(seed, host.into());
     let first = host - host % GROUP;
     // The random numbers of a host are seeded with the number of the host, and those of a group with a number that no
     // host has.
-    let mut group = Draw::new(seed, u64::from(first) << 32 | 1 << 31);
+    let mut group = Random::new(seed, u64::from(first) << 32 | 1 << 31);
     let count = LINKS.0 * (LINKS.1 / LINKS.0).powf(own.uniform());
     targets.extend((0..count as usize).map(|_| {
         let shared = target(first, hosts, &mut group);
@@ -43,6 +44,6 @@ fn links_of(host: u32, hosts: u32, seed: u64, targets: &mut Vec<u32>) {
 }
 
 /// Half of the links lead to popular hosts, half to hosts nearby.
-fn target(here: u32, hosts: u32, draw: &mut Draw) -> u32 {
-    if draw.coin() { draw.rank(hosts) } else { draw.near(here, hosts) }
+fn target(here: u32, hosts: u32, draw: &mut Random) -> u32 {
+    if draw.coin() { rank(draw, hosts) } else { near(draw, here, hosts) }
 }

@@ -3,7 +3,7 @@
 use super::order::{Crawl, Mode, Outcome};
 use super::tier::{Stable, Tier};
 use super::{FRONT, crawls, slug, stable_bytes};
-use crate::report::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Context, Finding, Grade, Mark, Plot, Result, Source, Table, Verdict, brief};
 
 /// The binary logarithm of the number of counters with which the filter is measured: the middle of the paper's sizes.
 const COUNTERS: u32 = 27;
@@ -20,9 +20,9 @@ fn tiers(crawl: &Crawl) -> [(&'static str, Tier); 6] {
         ("LRU and SBFL, k = 4, 1 %", coarse(false)),
         ("the same, front pages spared", coarse(true)),
         ("LRU and SBFL, k = 8, 0.001 %", Tier::stable(entries, counters, Stable::FINE)),
-        ("recent tags of 16 bits", Tier::Quarter { bytes }),
-        ("recent tags of 32 bits", Tier::Half { bytes }),
-        ("recent tags of 64 bits", Tier::Whole { bytes }),
+        ("recent tags of 16 bits", Tier::Tags { bits: 16, bytes }),
+        ("recent tags of 32 bits", Tier::Tags { bits: 32, bytes }),
+        ("recent tags of 64 bits", Tier::Tags { bits: 64, bytes }),
     ]
 }
 
@@ -36,34 +36,9 @@ pub(super) fn important(context: &Context) -> Result<Finding> {
     let (crawls, data) = crawls(context)?;
     let names = ["important-kept", "important-remedy", "important-all", "important"];
     let [kept, remedy, totals, classes] = context.tables(Source::DuplicateUrls, names, || measure(&crawls, context))?;
-    let plots = crawls.iter().map(|crawl| plot(crawl, &classes)).collect();
+    let plots: Vec<_> = crawls.iter().map(|crawl| plot(crawl, &classes)).collect();
     let text: Vec<_> = crawls.iter().map(|crawl| result(crawl, &kept, &remedy)).collect();
-    Ok(Finding {
-        data,
-        verdict: Verdict::new(Grade::Measured, text.join(" ")),
-        tables: vec![kept, remedy, totals, classes],
-        plots,
-        notes: vec![
-            "\"Live\" means that a page wrongly taken for seen is not fetched, so that its links are not met and \
-             other pages may be lost with it. \"Replayed\" means that the links do not depend on the answers. The \
-             difference is the number of pages that are lost because of other lost pages."
-                .to_owned(),
-            "A page is usually crawled at its first link or not at all: whatever the answer, the LRU then knows the \
-             page and later the filter, and while they remember it, each further link to it is answered \"seen\". A \
-             page gets another chance only at links that come after they have forgotten it."
-                .to_owned(),
-            "Spared front pages are protected: the exact set answers for them, whatever LRU and filter say. They are the first page of a \
-             host, or index.html, which a crawler knows by the URL. `Seen::observe_protected` and `furui seen --protect` do it. A \
-             protected page can still be lost if no page that links to it is crawled: \"no link met\"."
-                .to_owned(),
-            "Fetched after the crawl: comparing the links that were met with the exact set shows which pages were \
-             taken for seen and never crawled. Those to which most crawled pages link are fetched first, and the pages \
-             to which they lead are crawled without a cache. Fetching the whole list brings back all lost pages. \
-             docs/crawling.md has the commands."
-                .to_owned(),
-            "The tags have as much memory as LRU and SBFL together: 20 bytes an entry and 2 bits a counter.".to_owned(),
-        ],
-    })
+    Ok(Finding::new(data, Verdict::new(Grade::Measured, text.join(" ")), [kept, remedy, totals, classes], plots))
 }
 
 /// Measures each cache on each crawl. The tables are those of the pages to keep, of what is fetched after the crawl, of
@@ -75,7 +50,7 @@ fn measure(crawls: &[Crawl], context: &Context) -> Result<[Table; 4]> {
         let in_links = crawl.in_links(|_| true);
         let class = |page: usize| CLASSES.partition_point(|&least| least <= in_links[page].max(1)) - 1;
         let mut pages = [0u64; CLASSES.len()];
-        (0..crawl.pages()).for_each(|page| pages[class(page)] += 1);
+        (0..crawl.pages).for_each(|page| pages[class(page)] += 1);
         for (name, tier) in tiers(crawl) {
             let replayed = tier.ask(crawl, &Mode::Replay)?;
             bar.inc(1);
@@ -97,7 +72,7 @@ fn measure(crawls: &[Crawl], context: &Context) -> Result<[Table; 4]> {
             let many = |page: usize| in_links[page] >= 16;
             let protected = |page: usize| crawl.is_front(page as u32);
             for (pages, is_one) in [(PROTECTED, &protected as &dyn Fn(usize) -> bool), (MANY_LINKS, &many)] {
-                let all: Vec<usize> = (0..crawl.pages()).filter(|&page| is_one(page)).collect();
+                let all: Vec<usize> = (0..crawl.pages).filter(|&page| is_one(page)).collect();
                 let lost = all.iter().filter(|&&page| !live.crawled[page]);
                 let (met, unmet): (Vec<usize>, Vec<usize>) = lost.partition(|&&page| live.met[page]);
                 kept.push([
@@ -110,7 +85,7 @@ fn measure(crawls: &[Crawl], context: &Context) -> Result<[Table; 4]> {
                     (100.0 * (met.len() + unmet.len()) as f64 / all.len().max(1) as f64).into(),
                 ]);
             }
-            for row in come_back(crawl, &live).into_iter().filter(|_| live.lost() > 0) {
+            for row in come_back(crawl, &live).into_iter().filter(|_| live.lost > 0) {
                 let left = |is_one: &dyn Fn(usize) -> bool| {
                     row.crawled.iter().enumerate().filter(|&(page, crawled)| !crawled && is_one(page)).count() as u64
                 };
@@ -118,13 +93,13 @@ fn measure(crawls: &[Crawl], context: &Context) -> Result<[Table; 4]> {
                 let head = [crawl.name.into(), name.into(), (row.share as u64).into()];
                 remedy.push(head.into_iter().chain(figures.map(Into::into)));
             }
-            let of_links = |count: u64| 100.0 * count as f64 / crawl.links() as f64;
+            let of_links = |count: u64| 100.0 * count as f64 / crawl.links as f64;
             totals.push([
                 crawl.name.into(),
                 name.into(),
-                (replayed.lost() as u64).into(),
-                (live.lost() as u64).into(),
-                of_links(crawl.links() as u64 - live.links).into(),
+                (replayed.lost as u64).into(),
+                (live.lost as u64).into(),
+                of_links(crawl.links as u64 - live.links).into(),
                 (100.0 - of_links(replayed.hits + replayed.false_positives)).into(),
             ]);
         }
@@ -171,7 +146,7 @@ fn plot(crawl: &Crawl, classes: &Table) -> Plot {
     let plot = Plot::new(&format!("important-{}", slug(crawl.name)), title, Axis::log(IN_LINKS), Axis::log(LOST));
     losing.into_iter().zip(0u32..).fold(plot, |plot, (name, i)| {
         // Lines that coincide are told apart by their marks.
-        plot.with(Series::new(name, if i % 2 == 0 { Mark::Line } else { Mark::Points }, points(name)))
+        plot.with(if i % 2 == 0 { Mark::Line } else { Mark::Points }, name, points(name))
     })
 }
 
@@ -226,7 +201,7 @@ struct Back {
 fn come_back(crawl: &Crawl, live: &Outcome) -> Vec<Back> {
     let links = crawl.in_links(|page| live.crawled[page]);
     let mut lost: Vec<u32> =
-        (0..crawl.pages() as u32).filter(|&page| links[page as usize] > 0 && !live.crawled[page as usize]).collect();
+        (0..crawl.pages as u32).filter(|&page| links[page as usize] > 0 && !live.crawled[page as usize]).collect();
     lost.sort_by_key(|&page| std::cmp::Reverse(links[page as usize]));
     let back = |share: usize| {
         let (fetched, mut crawled) = ((lost.len() * share).div_ceil(100), live.crawled.clone());

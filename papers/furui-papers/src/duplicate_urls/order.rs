@@ -22,10 +22,11 @@ pub(super) struct Crawl {
     pub(super) name: &'static str,
     source: Links,
     /// The number of links that are met.
-    links: usize,
+    pub(super) links: usize,
     /// The number of pages that have links.
     expanded: usize,
-    pages: usize,
+    /// The number of pages that a crawl without errors meets.
+    pub(super) pages: usize,
     seed: u64,
 }
 
@@ -79,7 +80,7 @@ pub(super) struct Outcome {
     pub(super) met: Vec<bool>,
     /// The number of pages that were never crawled, although a link to them was met or, in a live crawl, would have
     /// been met without false positives.
-    lost: usize,
+    pub(super) lost: usize,
     /// The number of pages at least one link of which was met.
     expanded: usize,
 }
@@ -87,11 +88,6 @@ pub(super) struct Outcome {
 impl Outcome {
     pub(super) fn hit_ratio(&self) -> f64 {
         self.hits as f64 / self.links as f64
-    }
-
-    /// The number of pages that were never crawled, although a crawl without errors fetches them.
-    pub(super) fn lost(&self) -> usize {
-        self.lost
     }
 }
 
@@ -167,20 +163,6 @@ impl Crawl {
         Self { name, source, links, expanded: 0, pages, seed: 0 }
     }
 
-    /// The number of pages that a crawl without errors meets.
-    pub(super) fn pages(&self) -> usize {
-        self.pages
-    }
-
-    pub(super) fn links(&self) -> usize {
-        self.links
-    }
-
-    /// The number of pages that have links.
-    pub(super) fn expanded(&self) -> usize {
-        self.expanded
-    }
-
     /// True if the sizes of memory are those of the paper, and not divided.
     pub(super) fn is_whole(&self) -> bool {
         matches!(self.source, Links::Made { .. })
@@ -217,12 +199,12 @@ impl Crawl {
         if self.is_whole() {
             return 0;
         }
-        (PAPER_HOSTS / self.pages() as f64).log2().round().clamp(0.0, MAX_SHIFT.into()) as u32
+        (PAPER_HOSTS / self.pages as f64).log2().round().clamp(0.0, MAX_SHIFT.into()) as u32
     }
 
     /// A sentence that describes the crawl.
     pub(super) fn about(&self) -> String {
-        let (links, pages, expanded) = (self.links(), self.pages(), self.expanded());
+        let (links, pages, expanded) = (self.links, self.pages, self.expanded);
         format!(
             "{}: {links} links, {pages} pages ({:.1} for 100 links), {expanded} of them with links; the paper's \
              sizes are divided by 2^{}.",
@@ -341,7 +323,7 @@ mod tests {
     fn pages_are_numbered_as_they_are_met_and_a_target_counts_once_a_page() {
         let crawl = square();
         assert_eq!(crawl.keys(), [1, 2, 0, 3, 3, 2].map(|page| crawl.key(page)));
-        assert_eq!((crawl.pages(), crawl.in_links(|_| true)), (4, vec![1, 1, 2, 2]));
+        assert_eq!((crawl.pages, crawl.in_links(|_| true)), (4, vec![1, 1, 2, 2]));
         assert_eq!(crawl.in_links(|page| page == 0), [0, 1, 1, 0]);
         assert!(crawl.is_front(0) && !crawl.is_front(1));
     }
@@ -353,19 +335,18 @@ mod tests {
             targets.extend_from_slice([&[5, 3][..], &[], &[3], &[2], &[], &[0, 2]][page as usize]);
         };
         let crawl = Crawl::streamed("made", (6, 1), usize::MAX, of);
-        assert_eq!((crawl.links(), crawl.pages(), crawl.expanded()), (6, 4, 4));
+        assert_eq!((crawl.links, crawl.pages, crawl.expanded), (6, 4, 4));
         let outcomes = [crawl.run(Mode::Replay, |page, _| page == 5), square().run(Mode::Replay, |page, _| page == 1)];
-        let [made, kept] =
-            outcomes.map(|outcome| (outcome.links, outcome.hits, outcome.false_positives, outcome.lost()));
+        let [made, kept] = outcomes.map(|outcome| (outcome.links, outcome.hits, outcome.false_positives, outcome.lost));
         assert_eq!(made, kept);
-        assert_eq!(Crawl::streamed("cut", (6, 1), 3, of).links(), 4);
+        assert_eq!(Crawl::streamed("cut", (6, 1), 3, of).links, 4);
     }
 
     #[test]
     fn answers_are_counted_against_what_was_crawled() {
         let crawl = square();
         let exact = crawl.run(Mode::Replay, |_, _| false);
-        assert_eq!((exact.links, exact.hits, exact.false_negatives, exact.lost()), (6, 0, 3, 0));
+        assert_eq!((exact.links, exact.hits, exact.false_negatives, exact.lost), (6, 0, 3, 0));
         // The answer about b is wrong. In replay mode all links are met nevertheless; in live mode d is met by way of
         // c.
         let no_b = |page: u32, _| page == 1;
@@ -376,6 +357,6 @@ mod tests {
         assert_eq!((crawl.resume(&[1], &mut crawled), crawled), (3, vec![true; 4]));
         // Every answer is "seen before": both links of a are wrongly taken for seen, and no other link is met.
         let deaf = crawl.run(Mode::Live, |_, _| true);
-        assert_eq!((deaf.links, deaf.false_positives, deaf.lost()), (2, 2, 3));
+        assert_eq!((deaf.links, deaf.false_positives, deaf.lost), (2, 2, 3));
     }
 }

@@ -3,7 +3,7 @@
 use super::order::{Crawl, Mode};
 use super::tier::{Stable, Tier};
 use super::{LRU_BYTES, crawls, slug};
-use crate::report::{Axis, Cell, Context, Finding, Grade, Mark, Plot, Result, Series, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
 
 /// The amounts of memory of the caches. A number s stands for the memory of an LRU of 2ˢ entries, in the paper's scale.
 const SIZES: [u32; 6] = [14, 16, 18, 20, 22, 24];
@@ -13,36 +13,27 @@ const REACH: &str = "reach the set, %";
 const LOST: &str = "pages lost, %";
 const SAVED: &str = "memory saved, %";
 
-const CACHES: [&str; 7] = [
-    "LRU",
-    "S3-FIFO",
-    "LRU and SBFL, k = 4, 1 %",
-    "LRU and SBFL, k = 8, 0.001 %",
-    "tags of 64 bits, 4 ways",
-    "tags of 32 bits, 4 ways",
-    "tags of 16 bits, 8 ways",
-];
-
-/// Each of [`CACHES`] with this many bytes. An LRU in front of a filter gets an eighth of the bytes.
-fn tiers(bytes: usize) -> [Tier; CACHES.len()] {
+/// Each cache with this many bytes. An LRU in front of a filter gets an eighth of the bytes.
+fn tiers(bytes: usize) -> [(&'static str, Tier); 7] {
     let entries = (bytes / 8 / LRU_BYTES).max(1);
     // A byte holds four counters.
     let stable = |filter| Tier::stable(entries, 4 * (bytes - entries * LRU_BYTES), filter);
     [
-        Tier::Lru { entries: bytes / LRU_BYTES },
-        Tier::S3Fifo { bytes },
-        stable(Stable::COARSE),
-        stable(Stable::FINE),
-        Tier::Whole { bytes },
-        Tier::Half { bytes },
-        Tier::Quarter { bytes },
+        ("LRU", Tier::Lru { entries: bytes / LRU_BYTES }),
+        ("S3-FIFO", Tier::S3Fifo { bytes }),
+        ("LRU and SBFL, k = 4, 1 %", stable(Stable::COARSE)),
+        ("LRU and SBFL, k = 8, 0.001 %", stable(Stable::FINE)),
+        ("tags of 64 bits, 4 ways", Tier::Tags { bits: 64, bytes }),
+        ("tags of 32 bits, 4 ways", Tier::Tags { bits: 32, bytes }),
+        ("tags of 16 bits, 8 ways", Tier::Tags { bits: 16, bytes }),
     ]
 }
 
 pub(crate) fn recent(context: &Context) -> Result<Finding> {
     let (crawls, data) = crawls(context)?;
+    let caches = tiers(LRU_BYTES).map(|(name, _)| name);
     let mut table = Table::new("recent", "Caches of equal memory".to_owned(), ["crawl", "cache", KB, REACH, LOST]);
-    let bar = context.bar((crawls.len() * SIZES.len() * CACHES.len()) as u64, "recent tags");
+    let bar = context.bar((crawls.len() * SIZES.len() * caches.len()) as u64, "recent tags");
     let mut saved = Table::new(
         "recent-saved",
         "Memory saved compared with the LRU, if as few links reach the set; interpolated".to_owned(),
@@ -52,9 +43,9 @@ pub(crate) fn recent(context: &Context) -> Result<Finding> {
     for crawl in &crawls {
         let budgets = SIZES.map(|log2| crawl.size(log2) * LRU_BYTES);
         for bytes in budgets {
-            for (name, tier) in CACHES.into_iter().zip(tiers(bytes)) {
+            for (name, tier) in tiers(bytes) {
                 let outcome = tier.ask(crawl, &Mode::Replay)?;
-                let lost = 100.0 * outcome.lost() as f64 / crawl.pages() as f64;
+                let lost = 100.0 * outcome.lost as f64 / crawl.pages as f64;
                 let reach = 100.0 * (1.0 - outcome.hit_ratio());
                 table.push([crawl.name.into(), name.into(), (bytes as f64 / 1e3).into(), reach.into(), lost.into()]);
                 bar.inc(1);
@@ -62,7 +53,7 @@ pub(crate) fn recent(context: &Context) -> Result<Finding> {
         }
         let curve = |name: &str| table.points(KB, REACH, &only(crawl, name));
         for (name, (kb, reach)) in
-            CACHES[1..].iter().flat_map(|name| curve(CACHES[0]).into_iter().map(move |at| (name, at)))
+            caches[1..].iter().flat_map(|name| curve(caches[0]).into_iter().map(move |at| (name, at)))
         {
             let cell = match memory_for(&curve(name), reach) {
                 Some(needed) => (100.0 * (1.0 - needed / kb)).into(),
@@ -73,7 +64,7 @@ pub(crate) fn recent(context: &Context) -> Result<Finding> {
         let name = format!("recent-{}", slug(crawl.name));
         let plot =
             Plot::new(&name, format!("{}: links that reach the set", crawl.name), Axis::log(KB), Axis::linear(REACH));
-        plots.push(CACHES.iter().fold(plot, |plot, name| plot.with(Series::new(*name, Mark::Line, curve(name)))));
+        plots.push(plot.lines(&table, [KB, REACH], caches, |name| only(crawl, name)));
     }
     let text = crawls.iter().map(|crawl| {
         let of = |name: &&str| {
@@ -81,28 +72,11 @@ pub(crate) fn recent(context: &Context) -> Result<Finding> {
             format!("{name} {} to {} %", brief(least), brief(most))
         };
         let known = |name: &&&str| saved.range(SAVED, &only(crawl, name)).0.is_finite();
-        let each: Vec<_> = CACHES[1..].iter().filter(known).map(of).collect();
+        let each: Vec<_> = caches[1..].iter().filter(known).map(of).collect();
         format!("{}, memory saved compared with an LRU: {}.", crawl.name, each.join("; "))
     });
     let text = text.collect::<Vec<_>>().join(" ");
-    Ok(Finding {
-        data,
-        verdict: Verdict::new(Grade::Measured, text),
-        tables: vec![saved, table],
-        plots,
-        notes: vec![
-            "An entry of the LRU counts as 20 bytes, as in the paper; ours takes 21. S3-FIFO counts with the minimum \
-             that an implementation could take, 14 bytes an entry and 9 bytes a ghost. An LRU before SBFL has an \
-             eighth of the memory."
-                .to_owned(),
-            "A lost page counts as a link that reaches the set, so that errors save nothing. Tags of 64 bits are \
-             whole hashes and lose no page; narrower tags err at a rate of ways / 2^bits."
-                .to_owned(),
-            "A negative number means that the cache needs more memory than the LRU. \"Unknown\" means that all \
-                measured sizes let fewer links pass than this LRU, or all more."
-                .to_owned(),
-        ],
-    })
+    Ok(Finding::new(data, Verdict::new(Grade::Measured, text), [saved, table], plots))
 }
 
 /// The smallest memory with which at most `reach` % of the links reach the set. It is interpolated between two measured

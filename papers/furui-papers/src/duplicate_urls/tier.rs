@@ -27,16 +27,9 @@ pub(super) enum Tier {
     S3Fifo {
         bytes: usize,
     },
-    /// Tags of 64 bits, 4 ways.
-    Whole {
-        bytes: usize,
-    },
-    /// Tags of 32 bits, 4 ways.
-    Half {
-        bytes: usize,
-    },
-    /// Tags of 16 bits, 8 ways.
-    Quarter {
+    /// Tags of 64 or 32 bits, 4 ways; or of 16 bits, 8 ways.
+    Tags {
+        bits: u32,
         bytes: usize,
     },
 }
@@ -137,9 +130,9 @@ impl Tier {
                 let mut cache = S3Fifo::new(bytes);
                 asker.ask(crawl, |_, key| cache.observe(key))
             }
-            Self::Whole { bytes } => recent::<u64, 4, A>(crawl, asker, bytes)?,
-            Self::Half { bytes } => recent::<u32, 4, A>(crawl, asker, bytes)?,
-            Self::Quarter { bytes } => recent::<u16, 8, A>(crawl, asker, bytes)?,
+            Self::Tags { bits: 64, bytes } => recent::<u64, 4, A>(crawl, asker, bytes)?,
+            Self::Tags { bits: 32, bytes } => recent::<u32, 4, A>(crawl, asker, bytes)?,
+            Self::Tags { bytes, .. } => recent::<u16, 8, A>(crawl, asker, bytes)?,
         })
     }
 }

@@ -10,7 +10,7 @@ use super::order::{Crawl, TIMED};
 use super::tier::{Clock, Stable, Tier};
 use super::{COUNTERS, FRONT, LRU, LRU_BYTES, crawls, stable_bytes};
 use crate::clock::{median, ns_each};
-use crate::report::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Table, Verdict, brief};
+use crate::report::{Axis, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
 use crate::store::counted::{Counted, Reads};
 
 /// The assumed time of reading a page from storage, in nanoseconds: that of a flash drive without waiting requests.
@@ -29,10 +29,7 @@ pub(super) fn time(context: &Context) -> Result<Finding> {
     let whole = whole(&crawls, rounds, context)?;
     let web = crawls[0].name;
     let plot = Plot::new("time", format!("{web}: time of a cache alone"), Axis::log(KB), Axis::linear(NS));
-    let plot = CACHES.into_iter().fold(plot, |plot, name| {
-        let points = alone.points(KB, NS, &[("crawl", web.into()), ("cache", name.into())]);
-        plot.with(Series::new(name, Mark::Line, points))
-    });
+    let plot = plot.lines(&alone, [KB, NS], CACHES, |name| [("crawl", web.into()), ("cache", name.into())]);
     let text = crawls.iter().map(|crawl| {
         let of = |what: &str, name: &str| whole.number(what, &[("crawl", crawl.name.into()), ("cache", name.into())]);
         let none = WHOLE[0].0;
@@ -56,42 +53,33 @@ pub(super) fn time(context: &Context) -> Result<Finding> {
         )
     });
     let text = text.collect::<Vec<_>>().join(" ");
-    Ok(Finding {
-        data,
-        verdict: Verdict::new(Grade::Measured, text),
-        tables: vec![whole, alone],
-        plots: vec![plot],
-        notes: vec![
-            format!("Processor time of the thread, medians of {rounds} rounds. In warm storage files are in the page cache and mapped."),
-            "The device: each read of a file, of adjacent pages for a look-up or a megabyte or so for a merge, is charged with 100 us, on \
-             top of the processor time of a run in which files are read by system calls. Reads wait for each other, as in a crawler of one \
-             thread; writes are not charged."
-                .to_owned(),
-            format!(
-                "\"One by one\" is what the paper does: batches of one link, for at most the first {TIMED} links, with \
+    let notes = vec![
+        format!(
+            "Processor time of the thread, medians of {rounds} rounds. In warm storage files are in the page cache and \
+             mapped."
+        ),
+        format!(
+            "\"One by one\" is what the paper does: batches of one link, for at most the first {TIMED} links, with \
                  proportionally less memory. In batches of sorted hashes one read answers for many links. And the \
                  memory of a cache is taken from the set, which then has more runs. So a cache spares few reads there, \
                  or none."
-            ),
-            format!(
-                "Processor time of the thread, medians of {rounds} rounds; files are in the page cache, so there \
+        ),
+        format!(
+            "Processor time of the thread, medians of {rounds} rounds; files are in the page cache, so there \
                 is no waiting for a device."
-            ),
-            format!(
-                "The cache and the exact set are those of `Seen` with batches of {BATCH}: the set is in RAM and, \
+        ),
+        format!(
+            "The cache and the exact set are those of `Seen` with batches of {BATCH}: the set is in RAM and, \
                  once it has more keys than fit into memory, in runs in files. Memory is 4 bytes a page, at least 1 \
                  MiB, which is less than half of what the set needs, except on rust-doc, where everything stays in \
                  RAM. The time includes that of new keys, which no cache can save."
-            ),
-            format!(
-                "Caches alone are asked link by link, as in the paper, about at most the first {TIMED} links of a \
+        ),
+        format!(
+            "Caches alone are asked link by link, as in the paper, about at most the first {TIMED} links of a \
                  crawl; in `Seen`, LRU and SBFL work in rounds of 256 links, so that their cache misses overlap."
-            ),
-            "Our LRU takes O(1) time, not the O(log N) of the paper's section 1: its time grows only because a large \
-             LRU does not fit into the processor's caches."
-                .to_owned(),
-        ],
-    })
+        ),
+    ];
+    Ok(Finding::new(data, Verdict::new(Grade::Measured, text), [whole, alone], [plot]).with_notes(notes))
 }
 
 const CACHES: [&str; 7] = [
@@ -110,9 +98,8 @@ fn tiers(crawl: &Crawl) -> Vec<(&'static str, Tier, usize)> {
     for log2 in LRU.step_by(3) {
         let bytes = crawl.size(log2) * LRU_BYTES;
         tiers.push((CACHES[0], Tier::Lru { entries: crawl.size(log2) }, bytes));
-        tiers.push((CACHES[4], Tier::Whole { bytes }, bytes));
-        tiers.push((CACHES[5], Tier::Half { bytes }, bytes));
-        tiers.push((CACHES[6], Tier::Quarter { bytes }, bytes));
+        let tags = CACHES[4..].iter().zip([64, 32, 16]);
+        tiers.extend(tags.map(|(&name, bits)| (name, Tier::Tags { bits, bytes }, bytes)));
     }
     for log2 in COUNTERS.step_by(3) {
         let bytes = stable_bytes(crawl, log2);
@@ -175,7 +162,7 @@ fn whole(crawls: &[Crawl], rounds: usize, context: &Context) -> Result<Table> {
     let mut table = Table::new("time", "Cache and exact set".to_owned(), columns);
     for crawl in crawls {
         let keys = crawl.keys();
-        let memory = (4 * crawl.pages() as u64).max(1 << 20);
+        let memory = (4 * crawl.pages as u64).max(1 << 20);
         let bar = context.bar((rounds * WHOLE.len()) as u64, "time of a crawl");
         let first = &keys[..keys.len().min(TIMED)];
         let share = (memory as f64 * first.len() as f64 / keys.len() as f64) as u64;

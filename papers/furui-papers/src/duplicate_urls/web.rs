@@ -2,7 +2,7 @@
 //! links from everywhere.
 
 use super::order::Crawl;
-use crate::keys::mix;
+use crate::keys::Random;
 
 /// The size of a graph, and of the crawl of it.
 pub(super) struct CrawlSize {
@@ -51,7 +51,7 @@ pub(super) fn crawl(size: &CrawlSize, seed: u64) -> Crawl {
 
 impl Web {
     fn new(size: &CrawlSize, seed: u64) -> Self {
-        let mut draw = Draw::new(seed, u64::MAX);
+        let mut draw = Random::new(seed, u64::MAX);
         let (mut hosts, mut end) = (vec![], 0);
         while end < size.universe {
             hosts.push(end);
@@ -63,12 +63,12 @@ impl Web {
     }
 
     fn links_of(&self, page: u32, targets: &mut Vec<u32>) {
-        let mut own = Draw::new(self.seed, page.into());
+        let mut own = Random::new(self.seed, page.into());
         let home = self.hosts.partition_point(|&start| start <= page) - 1;
         // The pages of a section have consecutive numbers. All but the first page copy links of the first page.
         let (start, _) = self.host(home);
         let first = page - (page - start) % SECTION;
-        let mut section = Draw::new(self.seed, u64::from(first) << 32);
+        let mut section = Random::new(self.seed, u64::from(first) << 32);
         let count = LINKS.0 * (LINKS.1 / LINKS.0).powf(own.uniform());
         targets.extend((0..count as usize).map(|_| {
             let shared = self.target(first, home, &mut section);
@@ -79,23 +79,23 @@ impl Web {
     /// The target of a link. Three of four links stay in the host: half of them lead to popular pages of the host, half
     /// to pages nearby. The other links lead to a nearby or a popular host: half of them to its front page, half to its
     /// popular pages.
-    fn target(&self, page: u32, home: usize, draw: &mut Draw) -> u32 {
+    fn target(&self, page: u32, home: usize, draw: &mut Random) -> u32 {
         let hosts = self.hosts.len() - 1;
         if draw.uniform() < AT_HOME {
             let (start, size) = self.host(home);
             return match draw.coin() {
-                true => start + draw.rank(size),
-                false => start + draw.near(page - start, size),
+                true => start + rank(draw, size),
+                false => start + near(draw, page - start, size),
             };
         }
         let host = match draw.coin() {
-            true => draw.near(home as u32, hosts as u32),
-            false => draw.rank(hosts as u32),
+            true => near(draw, home as u32, hosts as u32),
+            false => rank(draw, hosts as u32),
         };
         let (start, size) = self.host(host as usize);
         match draw.coin() {
             true => start,
-            false => start + draw.rank(size),
+            false => start + rank(draw, size),
         }
     }
 
@@ -105,35 +105,16 @@ impl Web {
     }
 }
 
-/// Random numbers for one purpose.
-pub(super) struct Draw(u64);
+/// A rank from 0 to `count` - 1. Rank 0 is the most popular.
+pub(super) fn rank(random: &mut Random, count: u32) -> u32 {
+    let flat = 1.0 - POPULARITY;
+    let rank = (1.0 + random.uniform() * (f64::from(count + 1).powf(flat) - 1.0)).powf(1.0 / flat);
+    (rank as u32).clamp(1, count) - 1
+}
 
-impl Draw {
-    pub(super) fn new(seed: u64, purpose: u64) -> Self {
-        Self(mix(mix(seed) ^ purpose))
-    }
-
-    /// A uniform random number above 0 and at most 1.
-    pub(super) fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(1);
-        ((mix(self.0) >> 11) + 1) as f64 * 2f64.powi(-53)
-    }
-
-    pub(super) fn coin(&mut self) -> bool {
-        self.uniform() <= 0.5
-    }
-
-    /// A rank from 0 to `count` - 1. Rank 0 is the most popular.
-    pub(super) fn rank(&mut self, count: u32) -> u32 {
-        let flat = 1.0 - POPULARITY;
-        let rank = (1.0 + self.uniform() * (f64::from(count + 1).powf(flat) - 1.0)).powf(1.0 / flat);
-        (rank as u32).clamp(1, count) - 1
-    }
-
-    /// A place near `here`, on either side, among `count` places in a circle. Nearer places are more likely.
-    pub(super) fn near(&mut self, here: u32, count: u32) -> u32 {
-        let way = (self.uniform().powi(-2) as u64).min(u64::from(count)) as u32;
-        let on = if self.coin() { way } else { count - way };
-        ((u64::from(here) + u64::from(on)) % u64::from(count)) as u32
-    }
+/// A place near `here`, on either side, among `count` places in a circle. Nearer places are more likely.
+pub(super) fn near(random: &mut Random, here: u32, count: u32) -> u32 {
+    let way = (random.uniform().powi(-2) as u64).min(u64::from(count)) as u32;
+    let on = if random.coin() { way } else { count - way };
+    ((u64::from(here) + u64::from(on)) % u64::from(count)) as u32
 }

@@ -3,7 +3,7 @@
 //!
 //! An experiment is an [`Experiment`]: a function that returns a [`Finding`](crate::report::Finding), with the tables,
 //! the plots drawn from them and the verdict computed from them. The experiments of one source are the `EXPERIMENTS` of
-//! its module; the code that measures is elsewhere in this crate.
+//! its module, and what is said of them in its `experiments.md`; the code that measures is elsewhere in this crate.
 
 #[cfg(test)]
 mod current;
@@ -13,20 +13,21 @@ use std::io::Write;
 use indicatif::MultiProgress;
 
 use crate::report::page::{self, Pages};
-use crate::report::{Context, Experiment, Result};
+use crate::report::{Context, Experiment, Result, Source};
 use crate::{bloom_filters_explained, duplicate_urls, louds_tries, ours, quotient_filters, ringed_bloom_filters};
 
 /// All experiments, in the order of the pages.
 fn experiments() -> Vec<Experiment> {
-    let sources = [
-        ringed_bloom_filters::EXPERIMENTS,
-        bloom_filters_explained::EXPERIMENTS,
-        duplicate_urls::EXPERIMENTS,
-        louds_tries::EXPERIMENTS,
-        quotient_filters::EXPERIMENTS,
-        &ours::experiments(),
-    ];
-    sources.concat()
+    let of = |source| match source {
+        Source::RingedBloomFilters => ringed_bloom_filters::EXPERIMENTS,
+        Source::BloomFiltersExplained => bloom_filters_explained::EXPERIMENTS,
+        Source::DuplicateUrls => duplicate_urls::EXPERIMENTS,
+        Source::LoudsTries => louds_tries::EXPERIMENTS,
+        Source::QuotientFilters => quotient_filters::EXPERIMENTS,
+        Source::Ours => ours::EXPERIMENTS,
+    };
+    let all = Source::ALL.into_iter().flat_map(|source| of(source).iter().map(move |&one| (source, one)));
+    all.map(|(source, (name, run))| Experiment { source, name, run }).collect()
 }
 
 /// The experiments with these names. A name is a full name (`ringed-fig4`), the prefix of a source (`ringed`), or
@@ -34,9 +35,11 @@ fn experiments() -> Vec<Experiment> {
 fn chosen(names: &[String]) -> Result<Vec<Experiment>> {
     let all = experiments();
     let named = |name: &str, one: &Experiment| name == "all" || name == one.source.prefix() || name == one.full_name();
-    if let Some(unknown) = names.iter().find(|name| !all.iter().any(|one| named(name, one))) {
+    let unknown = names.iter().find(|name| !all.iter().any(|one| named(name, one)));
+    if unknown.is_some() || names.is_empty() {
         let known: Vec<_> = all.iter().map(Experiment::full_name).collect();
-        return Err(format!("there is no experiment {unknown}; there are {}", known.join(", ")).into());
+        let what = unknown.map_or("which experiment?".into(), |name| format!("there is no experiment {name};"));
+        return Err(format!("{what} there are {}", known.join(", ")).into());
     }
     Ok(all.into_iter().filter(|one| names.iter().any(|name| named(name, one))).collect())
 }
@@ -69,12 +72,7 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<()> {
         let dir: std::path::PathBuf = out.clone().ok_or("--recorded needs --out, the directory of the pages")?;
         context.recorded = Some(dir);
     }
-    let experiments = chosen(&names)?;
-    if experiments.is_empty() {
-        let known: Vec<_> = self::experiments().iter().map(Experiment::full_name).collect();
-        return Err(format!("which experiment? {}", known.join(", ")).into());
-    }
-    measure(&experiments, &context, out.map(Pages::new).as_ref())
+    measure(&chosen(&names)?, &context, out.map(Pages::new).as_ref())
 }
 
 /// Runs experiments, prints their findings, and writes them to `pages`.
@@ -91,7 +89,7 @@ fn measure(experiments: &[Experiment], context: &Context, pages: Option<&Pages>)
         if let Some(pages) = pages {
             pages.write(&all, experiment, context, &finding)?;
         }
-        let mut text = format!("\n# {}\n\n{}", experiment.title, finding.verdict.markdown());
+        let mut text = format!("\n# {}\n\n{}", experiment.title(), finding.verdict.markdown());
         text.extend(finding.tables.iter().map(|table| format!("\n## {}\n\n{}\n", table.title, table.markdown())));
         context.progress.suspend(|| std::io::stdout().write_all(text.as_bytes()))?;
         bar.inc(1);
@@ -105,7 +103,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::report::{Source, Table, theirs};
+    use crate::report::{Table, theirs};
 
     /// Checks that every experiment has a row in the index, that every page has the texts and figures about the paper's
     /// ways and ours, that every table of an experiment equals its CSV file, that every file is linked from its page,

@@ -4,7 +4,7 @@
 use super::online::{Cost, FilterBuild, Online};
 use super::scale;
 use super::words::{WordList, stream};
-use crate::report::{Axis, Cell, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Source, Table, Verdict, brief};
 use crate::side_by_side::side_by_side;
 
 const PAPER_KEYS: usize = 6_500_000;
@@ -58,7 +58,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         Ok(tables)
     })?;
     let (plots, verdict) = (vec![plot(&table), saved_plot(&table)], verdict(&table, &windows));
-    Ok(Finding { data, tables: vec![table, windows], plots, verdict, notes })
+    Ok(Finding::new(data, verdict, [table, windows], plots).with_notes(notes))
 }
 
 /// Measures the dictionary: the tables, a description of the data, and remarks.
@@ -218,10 +218,6 @@ fn by_window_table(words: usize, lookups: usize, costs: &[(usize, Cost)]) -> Tab
 }
 
 fn plot(table: &Table) -> Plot {
-    let of = |column: &str, way: FilterBuild| {
-        let points = table.points(TRIES, column, &[(FILTERS, way.name().into())]);
-        (0..).map(f64::from).zip(points).map(|(i, (_, y))| (i, y)).collect::<Vec<_>>()
-    };
     let plot = Plot::new(
         "fig4",
         "The dictionary grows: CPU time of building and in all",
@@ -229,11 +225,8 @@ fn plot(table: &Table) -> Plot {
         Axis::linear("seconds"),
     );
     [FilterBuild::ByKey, FilterBuild::SecondWalk, FilterBuild::AtOnce].into_iter().fold(plot, |plot, way| {
-        plot.with(Series::new(format!("all, filter {}", way.name()), Mark::Bar, of("all", way))).with(Series::new(
-            format!("building, filter {}", way.name()),
-            Mark::Bar,
-            of("build", way),
-        ))
+        plot.bars(format!("all, filter {}", way.name()), by_tries(table, "all", way))
+            .bars(format!("building, filter {}", way.name()), by_tries(table, "build", way))
     })
 }
 
@@ -248,21 +241,18 @@ fn saved_plot(table: &Table) -> Plot {
         ("of building, here", SAVED_BUILDING),
         ("of building, the paper", PAPER_SAVED_BUILDING),
     ];
-    columns.into_iter().fold(plot, |plot, (name, column)| {
-        let bars = (0..).map(f64::from).zip(saved(table, column, FilterBuild::ByKey)).collect();
-        plot.with(Series::new(name, Mark::Bar, bars))
-    })
+    columns.into_iter().fold(plot, |plot, (name, column)| plot.bars(name, by_tries(table, column, FilterBuild::ByKey)))
 }
 
 /// A column of the rows for 1, 3, 5 and 7 tries and filters built in one way.
-fn saved(table: &Table, column: &str, way: FilterBuild) -> [f64; 4] {
+fn by_tries(table: &Table, column: &str, way: FilterBuild) -> [f64; 4] {
     PAPER.map(|(tries, ..)| table.number(column, &[(TRIES, (tries as u64).into()), (FILTERS, way.name().into())]))
 }
 
 fn verdict(table: &Table, windows: &Table) -> Verdict {
     let list = |numbers: [f64; 4]| numbers.map(brief).join(", ");
     let claim = |of: &str, column: &str, paper: &str, way: FilterBuild, what: &str| {
-        let (ours, paper) = (saved(table, column, way), saved(table, paper, way));
+        let (ours, paper) = (by_tries(table, column, way), by_tries(table, paper, way));
         let pairs: Vec<_> = paper.into_iter().zip(ours).collect();
         let text = format!(
             "Compared with {what}, building filters at once with the tries saves, for 1, 3, 5 and 7 tries, {} % of {of}; the paper {} %.",
@@ -283,7 +273,7 @@ fn verdict(table: &Table, windows: &Table) -> Verdict {
         "Building key by key takes {} % of all time; in the paper {} %. The paper does not give its window w, on which that share and \
          so the saving of all time depend: for one trie and windows of {} to {} % of the words, building at once saves {} to {} % \
          compared with a second walk.",
-        list(saved(table, "build %", FilterBuild::ByKey)),
+        list(by_tries(table, "build %", FilterBuild::ByKey)),
         list(PAPER.map(|(_, [build, all], _)| 100.0 * build / all)),
         brief(100.0 / WINDOWS_TRIED[WINDOWS_TRIED.len() - 1] as f64),
         brief(100.0 / WINDOWS_TRIED[0] as f64),

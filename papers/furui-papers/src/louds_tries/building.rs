@@ -10,8 +10,8 @@ use super::dynamic::DynamicTrie;
 use super::path_hash::{OneState, PathHash, build, build_concurrently, scan, scan_keys};
 use super::scale;
 use super::words::{WordList, Words};
-use crate::clock::{median, seconds};
-use crate::report::{Axis, Cell, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::clock::{medians, seconds};
+use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Source, Table, Verdict, brief};
 
 const PAPER_KEYS: usize = 6_400_000;
 const DEFAULT_KEYS: usize = PAPER_KEYS / 32;
@@ -48,8 +48,7 @@ struct Row {
 
 impl Row {
     fn measure<H: PathHash>(root: impl Node + Clone, keys: usize, rounds: usize) -> Self {
-        let mut times = [const { Vec::new() }; 5];
-        for _ in 0..rounds {
+        let [walk, trie, scan, by_key, both] = medians(rounds, || {
             let (of_walk, ()) =
                 seconds(|| breadth_first(root.clone(), |_, node| Ok(black_box(node.alphabet()))).expect("memory"));
             let (of_trie, trie) = seconds(|| build(root.clone()));
@@ -58,10 +57,8 @@ impl Row {
             drop(trie);
             let (of_both, (_, at_once)) = seconds(|| build_concurrently::<H>(root.clone(), keys));
             assert!(by_scan == at_once && by_keys == at_once, "the same filter either way");
-            let measured = [of_walk, of_trie, of_scan, of_keys, of_both];
-            times.iter_mut().zip(measured).for_each(|(times, time)| times.push(time));
-        }
-        let [walk, trie, scan, by_key, both] = times.map(|mut times| median(&mut times));
+            [of_walk, of_trie, of_scan, of_keys, of_both]
+        });
         Self { walk, trie, scan, by_key, both }
     }
 
@@ -113,10 +110,6 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     };
     let added = |hash: &str, k| 100.0 * (of_buffer(hash, k, "at once") / of_buffer(hash, k, "trie") - 1.0);
     let notes = vec![
-        "Building trie and filter at once saves the second scan. In the paper, that scan reads each key out of the \
-         trie and hashes it from its first byte (\"by key\"); a second breadth-first walk that carries the hashes \
-         along is the fairer rival."
-            .into(),
         format!(
             "The paper's Fig. 3 freezes a dynamic trie on a machine of 2005, under Java 1.6. Here a LOUDS trie is built from \
              a linked trie in {} times the time of the second walk, which is over the LOUDS trie with the hashes (k = 4).",
@@ -129,9 +122,8 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
             PAPER.map(|(k, ..)| brief(added(POLYNOMIALS, k))).join(", "),
             [4, 8].map(|k| brief(added(ONE_STATE, k))).join(" and "),
         ),
-        "\"One state\" means one 64-bit hash for all probes, as for the filters of compact tries.".into(),
     ];
-    Ok(Finding { data, tables: vec![table, merging], plots, verdict, notes })
+    Ok(Finding::new(data, verdict, [table, merging], plots).with_notes(notes))
 }
 
 /// Measures both tables, and describes the words.
@@ -200,8 +192,7 @@ const WAYS: [usize; 3] = [2, 4, 8];
 
 /// Merges through virtual nodes, and through a dynamic trie into which all keys are inserted.
 fn merge(tries: &[LoudsTrie], root: &(impl Node + Clone), keys: usize, rounds: usize) -> Vec<Cell> {
-    let mut times = [const { Vec::new() }; 4];
-    for _ in 0..rounds {
+    let times = medians(rounds, || {
         let (of_virtual, trie) = seconds(|| build(root.clone()));
         drop(trie);
         let (of_both, both) = seconds(|| build_concurrently::<PolynomialHashes<4>>(root.clone(), keys));
@@ -213,10 +204,8 @@ fn merge(tries: &[LoudsTrie], root: &(impl Node + Clone), keys: usize, rounds: u
         });
         let (of_scan, filter) = seconds(|| scan_keys::<PolynomialHashes<4>>(&trie));
         black_box(&filter);
-        let measured = [of_virtual, of_both, of_dynamic, of_dynamic + of_scan];
-        times.iter_mut().zip(measured).for_each(|(times, time)| times.push(time));
-    }
-    let times = times.map(|mut times| median(&mut times));
+        [of_virtual, of_both, of_dynamic, of_dynamic + of_scan]
+    });
     let ratio = times[1] / times[3];
     std::iter::once(Cell::from(tries.len() as u64)).chain(times.map(Cell::from)).chain([ratio.into()]).collect()
 }
@@ -251,10 +240,10 @@ fn plot(table: &Table) -> Plot {
         Axis::log("hash functions k"),
         Axis::linear("share of the time"),
     )
-    .with(Series::new("the paper", Mark::Line, paper))
-    .with(Series::new(BUFFER, Mark::Line, relative(BUFFER)))
-    .with(Series::new(MERGE, Mark::Line, relative(MERGE)))
-    .with(Series::new(SORTED, Mark::Line, relative(SORTED)))
+    .line("the paper", paper)
+    .line(BUFFER, relative(BUFFER))
+    .line(MERGE, relative(MERGE))
+    .line(SORTED, relative(SORTED))
 }
 
 fn verdict(table: &Table, merging: &Table) -> Verdict {

@@ -5,7 +5,7 @@ use furui::filter::{Bloom, ConfigError, Filter, FilterMut};
 
 use crate::clock::{median, thread_ns};
 use crate::keys::mix;
-use crate::report::{Axis, Cell, Context, Finding, Mark, Plot, Result, Series, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Plot, Result, Table, Verdict, brief};
 
 const ROUNDS: usize = 3;
 const RATE: f64 = 0.01;
@@ -117,17 +117,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     }
     let (plots, verdict) = (vec![plot(&table)], verdict(&table));
     let data = format!("{keys} uniform hashes of made-up keys, which are equal for all filters.");
-    let notes = vec![
-        "During a merge there is one trie more than the maximum, and one fixed filter more than after the merge."
-            .into(),
-        "Building anew needs the hashes of all keys. The cost of computing them is not in this table: they are \
-         carried along the walk that merges the tries (Table 2)."
-            .into(),
-        "Before all keys are inserted, fixed filters are emptier than they were sized for, and have lower rates: \
-         that is the benefit of their additional memory."
-            .into(),
-    ];
-    Ok(Finding { data, tables: vec![table], plots, verdict, notes })
+    Ok(Finding::new(data, verdict, [table], plots))
 }
 
 fn fixed(room: u64) -> [(&'static str, Cell); 2] {
@@ -137,9 +127,9 @@ fn fixed(room: u64) -> [(&'static str, Cell); 2] {
 fn plot(table: &Table) -> Plot {
     let of = |cells: &[(&str, Cell)]| table.points("tries at most", "bits a key at most", cells);
     Plot::new("filters", "Memory of all filters", Axis::log("tries at most"), Axis::log("bits a key, at most"))
-        .with(Series::new("built anew", Mark::Line, of(&[("filters", "built anew".into())])))
-        .with(Series::new("fixed for N keys, OR", Mark::Line, of(&fixed(1))))
-        .with(Series::new("fixed for 4 N keys, OR", Mark::Line, of(&fixed(4))))
+        .line("built anew", of(&[("filters", "built anew".into())]))
+        .line("fixed for N keys, OR", of(&fixed(1)))
+        .line("fixed for 4 N keys, OR", of(&fixed(4)))
 }
 
 fn verdict(table: &Table) -> Verdict {

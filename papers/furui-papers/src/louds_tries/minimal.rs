@@ -11,7 +11,7 @@ use super::minimal_trie::MinimalTrie;
 use super::path_hash::build;
 use super::scale;
 use super::words::WordList;
-use crate::clock::{median, ns_each};
+use crate::clock::{self, median, ns_each};
 use crate::keys::mix;
 use crate::report::{Cell, Context, Finding, Grade, Result, Table, Verdict, brief};
 
@@ -39,22 +39,8 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         bar.inc(1);
     }
     let verdict = verdict(&tries, &tail);
-    let notes = [
-        "All tries hold a 32-bit number for each key: the compact trie in as many bits as the largest number needs, \
-         the others in four bytes. Each is built from sorted keys, and also by merging two tries of its kind with half \
-         of the keys each: the first two by one walk over virtual nodes, the compact one by its own walk, which also \
-         hashes the keys.",
-        "The walk looks down from each node to the next branch, to find out whether two keys are below, and reads a \
-         rest again to write it. This costs more than the saved nodes would, except for long keys if the trie is built \
-         from sorted keys. The nodes that are left are those of bytes that keys share. A look-up still makes a select \
-         for each of them; the compact trie has one node for each path without branches.",
-        "Rests lie one after the other, without end marks, so that they may have any bytes. The length of each rest is \
-         in unary in a bit string with an index for `select0`. Offsets of 32 bits instead would take four bytes for \
-         each key, and save two selects of a hit; with them, equal rests could be stored once.",
-    ];
-    let notes = notes.map(str::to_owned).into();
     let data = data + "A tenth of each is left out of the tries, for look-ups that miss.";
-    Ok(Finding { data, tables: vec![tries, tail], plots: vec![], verdict, notes })
+    Ok(Finding::new(data, verdict, [tries, tail], []))
 }
 
 /// Three tries that hold the same keys.
@@ -90,9 +76,9 @@ impl Three {
 }
 
 fn timed<R>(items: usize, times: &mut Vec<f64>, work: impl FnOnce() -> R) -> R {
-    let mut result = None;
-    times.push(ns_each(items, || result = Some(work())));
-    result.expect("it was done")
+    let (time, result) = clock::timed(items, work);
+    times.push(time);
+    result
 }
 
 fn measure(name: &str, corpus: &WordList, context: &Context, tries: &mut Table, tail: &mut Table) -> Result<()> {

@@ -9,7 +9,7 @@ use super::path_hash::build;
 use super::words::WordList;
 use crate::clock::{median, ns_each, seconds};
 use crate::keys::mix;
-use crate::report::{Axis, Cell, Context, Finding, Grade, Mark, Plot, Result, Series, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
 
 const ROUNDS: usize = 5;
 const BUILDS: usize = 3;
@@ -35,15 +35,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     }
     let data = format!("{} A tenth of each is left out of the tries, for look-ups that miss.", data.join(" "));
     let (plots, verdict) = (vec![plot(&table)], verdict(&table));
-    let notes = vec![
-        "Both tries are built from sorted keys and hold a 32-bit number for each key. Plain LOUDS takes four bytes for \
-         it; the compact trie takes as many bits as the largest number needs."
-            .into(),
-        "All tries look up equal keys in a round, one at a time in random order; `get_all` keeps several look-ups of \
-            a batch in flight."
-            .into(),
-    ];
-    Ok(Finding { data, tables: vec![table], plots, verdict, notes })
+    Ok(Finding::new(data, verdict, [table], plots))
 }
 
 fn measure(name: &str, corpus: &WordList, context: &Context, table: &mut Table) -> Result<()> {
@@ -116,16 +108,15 @@ fn share(table: &Table, keys: &str, trie: &str, column: &str) -> f64 {
 }
 
 fn plot(table: &Table) -> Plot {
-    let bars =
-        |keys: &str| (0..).map(f64::from).zip(COLUMNS.map(|column| share(table, keys, COMPACT, column))).collect();
+    let shares = |keys: &str| COLUMNS.map(|column| share(table, keys, COMPACT, column));
     Plot::new(
         "patricia",
         "The compact trie, as a share of plain LOUDS",
         Axis::names("", COLUMNS),
         Axis::linear("share of plain LOUDS"),
     )
-    .with(Series::new("phrases", Mark::Bar, bars("phrases")))
-    .with(Series::new("paths", Mark::Bar, bars("paths")))
+    .bars("phrases", shares("phrases"))
+    .bars("paths", shares("paths"))
 }
 
 fn verdict(table: &Table) -> Verdict {

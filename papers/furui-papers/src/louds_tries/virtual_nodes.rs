@@ -6,7 +6,7 @@ use furui::raw::{LoudsTrie, Merged, Node, SortedKeys, Value, breadth_first};
 use super::pairs::{Pair, breadth_first_pairs};
 use super::path_hash::build;
 use super::words::{WordList, Words};
-use crate::clock::{median, seconds};
+use crate::clock::{medians, seconds};
 use crate::report::{Cell, Context, Finding, Result, Source, Table, Verdict, brief};
 
 const ROUNDS: usize = 5;
@@ -153,18 +153,15 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
             };
             let tries = [half(0)?, half(1)?];
             let capacity = (tries[0].nodes() + tries[1].nodes()) as usize;
-            let (mut merged, mut pairs) = (vec![], vec![]);
             let (mut nodes, mut kept) = (0, 0);
-            for _ in 0..ROUNDS {
+            let [merged, pairs] = medians(ROUNDS, || {
                 let (of_merged, by_merged) = seconds(|| by_virtual_nodes(&tries, capacity));
                 let (of_pairs, by_pairs) = seconds(|| by_pairs(&tries, capacity));
                 assert!(by_merged == by_pairs, "the same trie either way");
                 nodes = by_merged.len() as u64;
                 kept = by_merged.iter().filter(|(.., value)| value.is_some()).count() as u64;
-                merged.push(1e9 * of_merged / nodes as f64);
-                pairs.push(1e9 * of_pairs / nodes as f64);
-            }
-            let [merged, pairs] = [merged, pairs].map(|mut times| median(&mut times));
+                [of_merged, of_pairs].map(|seconds| 1e9 * seconds / nodes as f64)
+            });
             walks.push([(*name).into(), nodes.into(), merged.into(), pairs.into(), (merged / pairs).into()]);
             let (all, inner) = (words.len() as u64, inner_keys(words));
             flags.push([
@@ -179,20 +176,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     })?;
     let verdict = verdict(&lines, &walks, &flags);
     let data = corpora.iter().map(|(_, corpus)| corpus.data.as_str()).collect::<Vec<_>>().join(" ");
-    let notes = vec![
-        "The walk with virtual nodes is `breadth_first` of the crate. It freezes and merges LOUDS tries, which a dictionary has on \
-         request; the compact tries, which it has by default, are merged by a walk of their own. The walk without virtual nodes is \
-         written for this comparison, with Rust's `match` for the appendix's outer conditions."
-            .into(),
-        "The virtual node itself (the paper's Table 1) is code too, which the paper does not count: `Merged`, for any number of \
-         tries, where the pairs are for two. It is written once, however many programs walk, search or read merged tries; without \
-         it, each of them has to tell the cases of a pair apart."
-            .into(),
-        "In the paper, LEAF marks nodes without children, so a key that is a prefix of another key has no number. \
-         Here it marks the ends of keys."
-            .into(),
-    ];
-    Ok(Finding { data, tables: vec![lines.table(), walks, flags], plots: vec![], verdict, notes })
+    Ok(Finding::new(data, verdict, [lines.table(), walks, flags], []))
 }
 
 fn verdict(lines: &Lines, walks: &Table, flags: &Table) -> Verdict {

@@ -7,17 +7,19 @@ pub(crate) mod filters;
 pub(crate) mod store;
 
 use crate::duplicate_urls;
-use crate::report::{Experiment, Source};
+use crate::report::Run;
 
-const RECENT: Experiment = Experiment {
-    source: Source::Ours,
-    name: "recent",
-    title: "Recent tags against LRU, S3-FIFO, and LRU and SBFL",
-    claim: "How many links of a crawl reach the exact set behind each cache, at equal memory?",
-    run: duplicate_urls::recent,
-};
+/// The peak resident memory of this process in bytes; 0 if the system does not report it.
+fn peak_bytes() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()).unwrap_or(0) * 1024
+}
 
 /// The experiments: the codings of a search, the filters, and the caches.
-pub(crate) fn experiments() -> Vec<Experiment> {
-    [codings::EXPERIMENTS, filters::EXPERIMENTS, &[RECENT]].concat()
-}
+pub(crate) const EXPERIMENTS: &[(&str, Run)] = &[
+    ("codings", codings::codings),
+    ("coded-sets", codings::coded_sets),
+    ("blocked", filters::blocked),
+    ("recent", duplicate_urls::recent),
+];

@@ -10,7 +10,7 @@ use furui::{Hashes, KeyHash};
 use super::storage_bloom::{Layout, Shape, StorageBloom};
 use crate::clock::thread_ns;
 use crate::keys::mix;
-use crate::report::{Axis, Cell, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Source, Table, Verdict, brief};
 use crate::store::counted::{Counted, Reads};
 use crate::store::{WorkDirectory, ours, stored};
 
@@ -57,23 +57,21 @@ impl Workload {
         self.key(if i.is_multiple_of(2) { mix(i) % self.keys } else { 1 << 40 | i })
     }
 
-    /// Looks all queries up in batches. Returns the nanoseconds of CPU and the bytes that are read for a lookup, and
-    /// the false-positive rate.
-    fn look_up(
-        &self,
-        mut batch: impl FnMut(std::ops::Range<u64>) -> Result<Vec<bool>>,
-        bytes_read: impl FnOnce() -> u64,
-    ) -> Result<([f64; 2], f64)> {
+    /// Looks all queries up in batches. Returns the nanoseconds of CPU for a lookup, and the false-positive rate.
+    fn look_up(&self, mut batch: impl FnMut(Vec<u64>) -> Result<Vec<bool>>) -> Result<(f64, f64)> {
         let mut found = [0, 0];
         let start = thread_ns();
         for first in (0..self.lookups).step_by(BATCH as usize) {
-            let answers = batch(first..self.lookups.min(first + BATCH))?;
-            answers.iter().enumerate().for_each(|(i, &yes)| found[i % 2] += u64::from(yes));
+            let queries = (first..self.lookups.min(first + BATCH)).map(|i| self.query(i)).collect();
+            batch(queries)?.iter().enumerate().for_each(|(i, &yes)| found[i % 2] += u64::from(yes));
         }
-        let each = |amount: u64| amount as f64 / self.lookups as f64;
-        let cost = [each(thread_ns() - start), each(bytes_read())];
+        let ns = self.a_lookup(thread_ns() - start);
         assert_eq!(found[0], self.lookups.div_ceil(2), "no false negatives");
-        Ok((cost, found[1] as f64 / (self.lookups / 2) as f64))
+        Ok((ns, found[1] as f64 / (self.lookups / 2) as f64))
+    }
+
+    fn a_lookup(&self, amount: u64) -> f64 {
+        amount as f64 / self.lookups as f64
     }
 }
 
@@ -99,13 +97,12 @@ impl Workload {
         ours::insert(&mut set, self.keys, |i| self.key(i))?;
         let each = |amount: u64| amount as f64 / self.keys as f64;
         let insert = [each(thread_ns() - start), each(reads.take().1), each(set.written())];
-        let batch = |range: std::ops::Range<u64>| {
-            let keys: Vec<_> = range.map(|i| KeyHash::new(self.query(i))).collect();
-            let mut found = vec![];
+        let (ns, rate) = self.look_up(|keys| {
+            let (keys, mut found): (Vec<_>, _) = (keys.into_iter().map(KeyHash::new).collect(), vec![]);
             set.contains_all(&keys, &mut found)?;
             Ok(found)
-        };
-        let (lookup, rate) = self.look_up(batch, || reads.take().1)?;
+        })?;
+        let lookup = [ns, self.a_lookup(reads.take().1)];
         Ok(Cost { insert, lookup, stored: each(stored(&path)?), rate })
     }
 
@@ -134,14 +131,14 @@ impl Workload {
             insert[0] += each(thread_ns() - start);
             insert[1] += each(reads.take().1);
             insert[2] = each(filter.set().written());
-            let batch = |range: std::ops::Range<u64>| {
-                hashes.clear();
-                range.for_each(|i| hashes.push_hash(KeyHash::new(self.query(i))));
+            let (ns, rate) = self.look_up(|keys| {
                 let mut found = vec![];
+                hashes.clear();
+                keys.into_iter().for_each(|key| hashes.push_hash(KeyHash::new(key)));
                 filter.contains_hashes(&hashes, &mut found)?;
                 Ok(found)
-            };
-            let (lookup, rate) = self.look_up(batch, || reads.take().1)?;
+            })?;
+            let lookup = [ns, self.a_lookup(reads.take().1)];
             costs.push(Cost { insert, lookup, stored: each(stored(&path)?), rate });
         }
         Ok(costs.try_into().ok().expect("two costs"))
@@ -161,14 +158,8 @@ impl Workload {
         let insert =
             [each(thread_ns() - start), each(bloom.bytes_read - before.0), each(bloom.bytes_written - before.1)];
         let before = bloom.bytes_read;
-        let read = std::cell::Cell::new(before);
-        let batch = |range: std::ops::Range<u64>| {
-            let keys: Vec<_> = range.map(|i| self.query(i)).collect();
-            let found = bloom.contains(&keys)?;
-            read.set(bloom.bytes_read);
-            Ok(found)
-        };
-        let (lookup, rate) = self.look_up(batch, || read.get() - before)?;
+        let (ns, rate) = self.look_up(|keys| bloom.contains(&keys))?;
+        let lookup = [ns, self.a_lookup(bloom.bytes_read - before)];
         let stored = stored(directory)? as f64 / self.keys as f64;
         std::fs::remove_file(path)?;
         Ok(Cost { insert, lookup, stored, rate })
@@ -232,10 +223,6 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         load.keys, load.lookups, load.sample
     );
     let notes = vec![
-        "Files are in the operating system's page cache, so CPU time includes the calls and the copying, but no \
-         waiting for a device. Bytes are those that a device would see without other caches: for the Bloom filters, \
-         pages of 4 KiB."
-            .into(),
         format!(
             "All filters take keys in batches of {BATCH} for insertions and lookups. A Bloom filter sorts the batch by \
              page, so that it reads and writes a page once a batch at most, and keeps pages in a cache of the given \
@@ -247,16 +234,13 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
              inserted when it is full. Lookups of keys that still wait are not part of the measurement. This way is \
              left out where all pages fit into memory."
         ),
-        "\"Compacted\": all levels are merged into one at the end, which is part of the costs of insertions.".into(),
     ];
-    Ok(Finding { data, tables: vec![table], plots, verdict, notes })
+    Ok(Finding::new(data, verdict, [table], plots).with_notes(notes))
 }
 
 fn plot(name: &str, title: &str, table: &Table, column: &str, unit: &str) -> Plot {
     let plot = Plot::new(name, title, Axis::log("MiB of memory"), Axis::log(unit));
-    FILTERS.iter().fold(plot, |plot, name| {
-        plot.with(Series::new(*name, Mark::Line, table.points("memory MiB", column, &[("filter", (*name).into())])))
-    })
+    plot.lines(table, ["memory MiB", column], FILTERS, |name| [("filter", name.into())])
 }
 
 /// Compares the cascade filter with every Bloom filter at every size of memory, and says where the cascade loses.

@@ -4,7 +4,7 @@ use furui::KeyHash;
 use furui::filter::{FilterMut, QuotientFilter};
 
 use crate::keys::mix;
-use crate::report::{Axis, Cell, Context, Finding, Mark, Plot, Result, Series, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Plot, Result, Table, Verdict, brief};
 
 /// The number of remainder bits. With so many, two keys hardly ever share a fingerprint.
 const REMAINDER_BITS: u32 = 32;
@@ -164,29 +164,19 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     }
     let plots = vec![means(&table), distribution(&shares)];
     let verdict = verdict(&table);
-    let data = "Uniform 64-bit hashes.".into();
-    let notes = vec![
-        "A cluster begins with a remainder in its canonical slot and continues while remainders are shifted, as the \
-         entry defines it, so two clusters may be adjacent."
-            .into(),
-        "Theory: the number of keys of a slot is Poisson-distributed with mean α, so a run has α / (1 - e^-α) slots \
-         on average; a cluster is the busy period of a queue and has α e^-α / ((1 - α)(1 - e^-α)) slots on average, \
-         t of them with probability α e^(-αt) (α (t - 1))^(t - 1) / (t! (1 - e^-α))."
-            .into(),
-    ];
-    Ok(Finding { data, tables: vec![table, shares], plots, verdict, notes })
+    Ok(Finding::new("Uniform 64-bit hashes.", verdict, [table, shares], plots))
 }
 
 fn means(table: &Table) -> Plot {
     let of = |column| table.points("load", column, &[]);
     Plot::new("clusters", "Lengths by load", Axis::linear("load"), Axis::log("slots"))
-        .with(Series::new("mean run", Mark::Points, of("mean run")))
-        .with(Series::new("theory", Mark::Formula, of("theory: mean run")))
-        .with(Series::new("mean cluster", Mark::Points, of("mean cluster")))
-        .with(Series::new("theory", Mark::Formula, of("theory: mean cluster")))
-        .with(Series::new("99 % of clusters", Mark::Points, of("99 % of clusters")))
-        .with(Series::new("theory", Mark::Formula, of("theory: 99 %")))
-        .with(Series::new("longest cluster", Mark::Points, of("longest cluster")))
+        .dots("mean run", of("mean run"))
+        .formula("theory", of("theory: mean run"))
+        .dots("mean cluster", of("mean cluster"))
+        .formula("theory", of("theory: mean cluster"))
+        .dots("99 % of clusters", of("99 % of clusters"))
+        .formula("theory", of("theory: 99 %"))
+        .dots("longest cluster", of("longest cluster"))
 }
 
 fn distribution(table: &Table) -> Plot {
@@ -197,10 +187,10 @@ fn distribution(table: &Table) -> Plot {
         Axis::linear("length"),
         Axis::log("share"),
     )
-    .with(Series::new("runs", Mark::Points, of("runs")))
-    .with(Series::new("theory", Mark::Formula, of("theory: runs").into_iter().filter(|(_, y)| *y > 1e-7).collect()))
-    .with(Series::new("clusters", Mark::Points, of("clusters")))
-    .with(Series::new("theory", Mark::Formula, of("theory: clusters")))
+    .dots("runs", of("runs"))
+    .formula("theory", of("theory: runs").into_iter().filter(|(_, y)| *y > 1e-7).collect())
+    .dots("clusters", of("clusters"))
+    .formula("theory", of("theory: clusters"))
 }
 
 fn verdict(table: &Table) -> Verdict {

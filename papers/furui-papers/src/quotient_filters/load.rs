@@ -7,7 +7,7 @@ use furui::filter::{Bloom, Filter, FilterMut, QuotientFilter};
 
 use crate::clock::{median, ns_each};
 use crate::keys::mix;
-use crate::report::{Axis, Cell, Context, Finding, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Plot, Result, Source, Table, Verdict, brief};
 
 const ROUNDS: usize = 5;
 const REMAINDER_BITS: u32 = 8;
@@ -20,16 +20,15 @@ const QFILTER: &str = "the crate qfilter";
 
 /// A filter whose operations are measured.
 trait Table64 {
-    const NAME: &str;
     fn insert(&mut self, hash: u64);
     fn contains(&self, hash: u64) -> bool;
     /// Returns whether the key could be removed, or `None` if the filter cannot remove keys.
-    fn remove(&mut self, hash: u64) -> Option<bool>;
+    fn remove(&mut self, _hash: u64) -> Option<bool> {
+        None
+    }
 }
 
 impl Table64 for QuotientFilter {
-    const NAME: &str = QUOTIENT;
-
     fn insert(&mut self, hash: u64) {
         FilterMut::insert_hash(self, KeyHash::new(hash)).expect("loads stay below the capacity");
     }
@@ -44,8 +43,6 @@ impl Table64 for QuotientFilter {
 }
 
 impl Table64 for Bloom {
-    const NAME: &str = BLOOM;
-
     fn insert(&mut self, hash: u64) {
         FilterMut::insert_hash(self, KeyHash::new(hash)).expect("a Bloom filter is never full");
     }
@@ -53,16 +50,10 @@ impl Table64 for Bloom {
     fn contains(&self, hash: u64) -> bool {
         Filter::contains_hash(self, KeyHash::new(hash))
     }
-
-    fn remove(&mut self, _: u64) -> Option<bool> {
-        None
-    }
 }
 
 #[cfg(feature = "rivals")]
 impl Table64 for qfilter::Filter {
-    const NAME: &str = QFILTER;
-
     fn insert(&mut self, hash: u64) {
         self.insert_fingerprint(false, hash).expect("loads stay below the capacity");
     }
@@ -85,36 +76,36 @@ struct Keys<'a> {
     gone: &'a [u64],
 }
 
-/// The time of each operation in each round, in nanoseconds.
+/// The times of insertions, hits, misses and removals in each round, in nanoseconds.
 #[derive(Default)]
 struct Times {
-    insert: Vec<f64>,
-    hit: Vec<f64>,
-    miss: Vec<f64>,
-    remove: Vec<f64>,
+    operations: [Vec<f64>; 4],
     false_positives: usize,
 }
 
-impl Times {
-    fn measure<T: Table64>(&mut self, table: &mut T, keys: &Keys<'_>) {
-        let count = |table: &T, keys: &[u64]| keys.iter().filter(|&&key| table.contains(key)).count();
-        self.insert.push(ns_each(keys.fresh.len(), || keys.fresh.iter().for_each(|&key| table.insert(key))));
-        self.hit.push(ns_each(keys.hits.len(), || _ = black_box(count(table, keys.hits))));
-        self.miss.push(ns_each(keys.misses.len(), || self.false_positives += count(table, keys.misses)));
-        let mut removed = None;
-        let ns = ns_each(keys.gone.len(), || keys.gone.iter().for_each(|&key| removed = table.remove(key)));
-        if removed.is_some() {
-            self.remove.push(ns);
-            keys.gone.iter().for_each(|&key| table.insert(key));
-        }
+/// A filter that is filled and measured, whatever its type.
+trait Contestant {
+    fn fill(&mut self, keys: &[u64]);
+    fn measure(&mut self, keys: &Keys<'_>, times: &mut Times);
+}
+
+impl<T: Table64> Contestant for T {
+    fn fill(&mut self, keys: &[u64]) {
+        keys.iter().for_each(|&key| self.insert(key));
     }
 
-    fn cells(mut self, load: f64, name: &str, misses: usize) -> Vec<Cell> {
-        let remove = if self.remove.is_empty() { "not possible".into() } else { median(&mut self.remove).into() };
-        let rate = self.false_positives as f64 / misses as f64;
-        let [insert, hit, miss] =
-            [&mut self.insert, &mut self.hit, &mut self.miss].map(|times| Cell::from(median(times)));
-        vec![load.into(), name.into(), insert, hit, miss, remove, rate.into()]
+    fn measure(&mut self, keys: &Keys<'_>, times: &mut Times) {
+        let count = |table: &T, keys: &[u64]| keys.iter().filter(|&&key| table.contains(key)).count();
+        let [insert, hit, miss, remove] = &mut times.operations;
+        insert.push(ns_each(keys.fresh.len(), || self.fill(keys.fresh)));
+        hit.push(ns_each(keys.hits.len(), || _ = black_box(count(self, keys.hits))));
+        miss.push(ns_each(keys.misses.len(), || times.false_positives += count(self, keys.misses)));
+        let mut removed = None;
+        let ns = ns_each(keys.gone.len(), || keys.gone.iter().for_each(|&key| removed = self.remove(key)));
+        if removed.is_some() {
+            remove.push(ns);
+            self.fill(keys.gone);
+        }
     }
 }
 
@@ -125,83 +116,71 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     let slots: u64 = context.size(1 << 24, 1 << 12);
     let lookups: usize = context.size(200_000, 200);
     let hash = |i: u64| mix(i ^ context.seed << 48);
-    let mut quotient = QuotientFilter::new(slots, REMAINDER_BITS)?.counting();
+    let quotient = QuotientFilter::new(slots, REMAINDER_BITS)?.counting();
+    let bits = quotient.bits();
     let most = slots as f64 * *LOADS.end() as f64 / 20.0;
-    let probes = (quotient.bits() as f64 / most * std::f64::consts::LN_2).round() as u32;
-    let mut bloom = Bloom::from_parts(quotient.bits(), probes)?;
+    let probes = (bits as f64 / most * std::f64::consts::LN_2).round() as u32;
+    let filters: [(&str, Box<dyn Contestant>); 2] =
+        [(QUOTIENT, Box::new(quotient)), (BLOOM, Box::new(Bloom::from_parts(bits, probes)?))];
+    let mut filters = Vec::from(filters);
     #[cfg(feature = "rivals")]
-    let mut rival = qfilter::Filter::with_fingerprint_size(slots * 19 / 20, (slots.ilog2() + REMAINDER_BITS) as u8)
-        .map_err(|error| format!("{error:?}"))?;
-    let [table] = context.tables(Source::QuotientFilters, ["load"], || {
-    let mut table = Table::new(
-        "load",
-        format!(
-            "{slots} slots, remainders of {REMAINDER_BITS} bits; ns of CPU, one key at a time, medians of {ROUNDS} rounds"
-        ),
-        ["load", "filter"].into_iter().chain(OPERATIONS).chain(["false positives"]),
-    );
-    let bar = context.bar(LOADS.count() as u64, "loads");
-    let mut inserted = 0;
-    for load in LOADS {
-        let target = slots * load / 20;
-        let fresh: Vec<u64> = (target - slots / 100..target).map(hash).collect();
-        for key in (inserted..target - slots / 100).map(hash) {
-            Table64::insert(&mut quotient, key);
-            Table64::insert(&mut bloom, key);
-            #[cfg(feature = "rivals")]
-            Table64::insert(&mut rival, key);
-        }
-        let (mut ours, mut of_bloom) = (Times::default(), Times::default());
-        #[cfg(feature = "rivals")]
-        let mut theirs = Times::default();
-        for (round, fresh) in fresh.chunks(fresh.len().div_ceil(ROUNDS)).enumerate() {
-            let known = target - slots / 100;
-            let hits: Vec<u64> = (0..lookups).map(|i| hash(mix((round * lookups + i) as u64) % known)).collect();
-            let misses: Vec<u64> = (0..lookups).map(|i| hash(1 << 40 | (round * lookups + i) as u64)).collect();
-            let gone = &hits[..fresh.len().min(lookups)];
-            let keys = Keys { fresh, hits: &hits, misses: &misses, gone };
-            ours.measure(&mut quotient, &keys);
-            of_bloom.measure(&mut bloom, &keys);
-            #[cfg(feature = "rivals")]
-            theirs.measure(&mut rival, &keys);
-        }
-        inserted = target;
-        let load = load as f64 / 20.0;
-        table.push(ours.cells(load, QuotientFilter::NAME, ROUNDS * lookups));
-        table.push(of_bloom.cells(load, Bloom::NAME, ROUNDS * lookups));
-        #[cfg(feature = "rivals")]
-        table.push(theirs.cells(load, qfilter::Filter::NAME, ROUNDS * lookups));
-        bar.inc(1);
+    {
+        let bits = (slots.ilog2() + REMAINDER_BITS) as u8;
+        let rival = qfilter::Filter::with_fingerprint_size(slots * 19 / 20, bits);
+        filters.push((QFILTER, Box::new(rival.map_err(|error| format!("{error:?}"))?)));
     }
-    Ok([table])
+    let title = format!(
+        "{slots} slots, remainders of {REMAINDER_BITS} bits; ns of CPU, one key at a time, medians of {ROUNDS} rounds"
+    );
+    let [table] = context.tables(Source::QuotientFilters, ["load"], || {
+        let columns = ["load", "filter"].into_iter().chain(OPERATIONS).chain(["false positives"]);
+        let mut table = Table::new("load", title, columns);
+        let bar = context.bar(LOADS.count() as u64, "loads");
+        let mut inserted = 0;
+        for load in LOADS {
+            let target = slots * load / 20;
+            let known = target - slots / 100;
+            let fresh: Vec<u64> = (known..target).map(hash).collect();
+            let before: Vec<u64> = (inserted..known).map(hash).collect();
+            filters.iter_mut().for_each(|(_, filter)| filter.fill(&before));
+            let mut times: Vec<Times> = filters.iter().map(|_| Times::default()).collect();
+            for (round, fresh) in fresh.chunks(fresh.len().div_ceil(ROUNDS)).enumerate() {
+                let hits: Vec<u64> = (0..lookups).map(|i| hash(mix((round * lookups + i) as u64) % known)).collect();
+                let misses: Vec<u64> = (0..lookups).map(|i| hash(1 << 40 | (round * lookups + i) as u64)).collect();
+                let gone = &hits[..fresh.len().min(lookups)];
+                let keys = Keys { fresh, hits: &hits, misses: &misses, gone };
+                filters.iter_mut().zip(&mut times).for_each(|((_, filter), times)| filter.measure(&keys, times));
+            }
+            inserted = target;
+            for ((name, _), Times { operations, false_positives }) in filters.iter().zip(times) {
+                let head = [Cell::from(load as f64 / 20.0), (*name).into()];
+                let cell = |mut times: Vec<f64>| {
+                    if times.is_empty() { "not possible".into() } else { median(&mut times).into() }
+                };
+                let rate = false_positives as f64 / (ROUNDS * lookups) as f64;
+                table.push(head.into_iter().chain(operations.map(cell)).chain([rate.into()]));
+            }
+            bar.inc(1);
+        }
+        Ok([table])
     })?;
-    let plots = OPERATIONS.iter().map(|operation| plot(&table, operation)).collect();
+    let plots: Vec<_> = OPERATIONS.iter().map(|operation| plot(&table, operation)).collect();
     let verdict = verdict(&table);
     let data = format!(
         "Uniform 64-bit hashes; both filters have {:.1} MiB, the Bloom filter {probes} probes a key.",
-        quotient.bits() as f64 / f64::from(8 << 20)
+        bits as f64 / f64::from(8 << 20)
     );
-    let mut notes = vec![
-        "A run is not found by walking along the cluster, as in the entry's Fig. 6, but by counting the flags of 64 \
-         slots at once (the rank-and-select quotient filter); quotient-walk measures both ways."
-            .into(),
-        "Nothing but this table is in the caches while it is measured, so \"one key at a time\" is one or two cache misses.".into(),
-    ];
+    let mut notes = vec![];
     if table.only(&[("filter", QFILTER.into())]).next().is_none() {
         notes.push("The crate qfilter needs the feature `rivals`, and is left out.".into());
     }
-    Ok(Finding { data, tables: vec![table], plots, verdict, notes })
+    Ok(Finding::new(data, verdict, [table], plots).with_notes(notes))
 }
 
 fn plot(table: &Table, operation: &str) -> Plot {
     let name = operation.trim_end_matches(" ns");
     let plot = Plot::new(name, format!("{name}, by load"), Axis::linear("load"), Axis::log("ns of CPU"));
-    [QUOTIENT, BLOOM, QFILTER].into_iter().fold(plot, |plot, name| {
-        match table.points("load", operation, &[("filter", name.into())]) {
-            points if points.is_empty() => plot,
-            points => plot.with(Series::new(name, Mark::Line, points)),
-        }
-    })
+    plot.lines(table, ["load", operation], [QUOTIENT, BLOOM, QFILTER], |name| [("filter", name.into())])
 }
 
 fn verdict(table: &Table) -> Verdict {

@@ -5,7 +5,7 @@ use furui::filter::{Filter, FilterMut, QuotientFilter};
 
 use crate::clock::{median, ns_each};
 use crate::keys::mix;
-use crate::report::{Axis, Cell, Context, Finding, Mark, Plot, Result, Series, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Plot, Result, Table, Verdict, brief};
 
 const ROUNDS: usize = 5;
 const REMAINDER_BITS: u32 = 16;
@@ -64,9 +64,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         Axis::linear("log2 of slots"),
         Axis::log("ns a fingerprint"),
     );
-    let plot = WAYS
-        .iter()
-        .fold(plot, |plot, way| plot.with(Series::new(*way, Mark::Line, table.points("log2 of slots", way, &[]))));
+    let plot = WAYS.iter().fold(plot, |plot, way| plot.line(*way, table.points("log2 of slots", way, &[])));
     let last = [("log2 of slots", Cell::from(f64::from(sizes[4])))];
     let [in_order, one_by_one, random] = WAYS.map(|way| table.number(way, &last));
     let verdict = Verdict::holds(
@@ -81,11 +79,5 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
             brief(in_order / random),
         ),
     );
-    let data = "Uniform 64-bit hashes.".into();
-    let notes = vec![
-        "Doubling moves a bit of each remainder to the quotient. The false-positive rate still depends \
-                      only on the number of keys, and every doubling makes the remainders one bit shorter."
-            .into(),
-    ];
-    Ok(Finding { data, tables: vec![table], plots: vec![plot], verdict, notes })
+    Ok(Finding::new("Uniform 64-bit hashes.", verdict, [table], [plot]))
 }

@@ -2,7 +2,7 @@
 
 use furui::filter::{Bloom, QuotientFilter};
 
-use crate::report::{Axis, Cell, Context, Finding, Mark, Plot, Result, Series, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Mark, Plot, Result, Table, Verdict, brief};
 
 const KEYS: u64 = 1_000_000;
 /// The rates are 2^-e for these exponents e.
@@ -25,7 +25,7 @@ pub(super) fn run(_: &Context) -> Result<Finding> {
     let plot = Plot::new("space", "Bits a key", Axis::linear("log2 of 1 / rate"), Axis::linear("bits a key"));
     let plot = COLUMNS.iter().fold(plot, |plot, column| {
         let mark = if *column == COLUMNS[2] { Mark::Formula } else { Mark::Line };
-        plot.with(Series::new(*column, mark, table.points("log2 of 1 / rate", column, &[])))
+        plot.with(mark, *column, table.points("log2 of 1 / rate", column, &[]))
     });
     let hundredth = [QuotientFilter::with_rate(KEYS, 0.01)?.bits(), Bloom::with_rate(KEYS, 0.01)?.bits()];
     let [quotient, bloom] = hundredth.map(|bits| brief(bits as f64 / KEYS as f64));
@@ -47,8 +47,5 @@ pub(super) fn run(_: &Context) -> Result<Finding> {
             ),
         ),
     ]);
-    let data = "no keys; sizes follow from the number of keys and the rate.".into();
-    let notes =
-        vec!["In the quotient filter, 3.25 bits a slot are flags and counts, and 3 % of the slots stay empty.".into()];
-    Ok(Finding { data, tables: vec![table], plots: vec![plot], verdict, notes })
+    Ok(Finding::new("no keys; sizes follow from the number of keys and the rate.", verdict, [table], [plot]))
 }

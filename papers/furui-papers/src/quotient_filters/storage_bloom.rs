@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use crate::keys::mix;
+use crate::keys::{mix, scale};
 use crate::report::Result;
 
 pub(super) const PAGE: usize = 4096;
@@ -82,11 +82,6 @@ impl Shape {
         }
         bytes
     }
-}
-
-/// Scales a hash to the numbers below `to`, in its order.
-fn scale(hash: u64, to: u64) -> u64 {
-    ((u128::from(hash) * u128::from(to)) >> 64) as u64
 }
 
 /// A filter in a file, with a cache of pages. Keys come in batches, which go through the file page by page. The clock

@@ -7,21 +7,12 @@ use furui::store::Directory;
 use furui::store::cascade::Cascade;
 
 use crate::report::Result;
-use crate::store::ours;
 use crate::store::sort_merge::SortMerge;
+use crate::store::{Store, ours};
 
 pub(super) const CASCADE: &str = "furui";
 
-/// A set of 64-bit keys on storage.
-pub(super) trait Store {
-    /// Inserts keys. Returns how many were new, if that is known before the next `sync`.
-    fn insert(&mut self, keys: &[u64]) -> Result<Option<u64>>;
-    /// The number of these keys that the store has, or `None` if it cannot tell.
-    fn count(&mut self, keys: &[u64]) -> Result<Option<usize>>;
-    fn sync(&mut self) -> Result<()>;
-}
-
-pub(super) type Open = fn(&Path, u64) -> Result<Box<dyn Store>>;
+type Open = fn(&Path, u64) -> Result<Box<dyn Store>>;
 
 /// The name of each store, and the function that creates it.
 pub(super) const STORES: &[(&str, Open)] = &[
@@ -70,87 +61,5 @@ impl Store for Ours {
 
     fn sync(&mut self) -> Result<()> {
         Ok(self.set.sync()?)
-    }
-}
-
-impl Store for SortMerge {
-    fn insert(&mut self, keys: &[u64]) -> Result<Option<u64>> {
-        keys.iter().try_for_each(|&key| SortMerge::insert(self, key))?;
-        Ok(None)
-    }
-
-    fn count(&mut self, _: &[u64]) -> Result<Option<usize>> {
-        Ok(None)
-    }
-
-    fn sync(&mut self) -> Result<()> {
-        Ok(self.merge()?)
-    }
-}
-
-#[cfg(feature = "rivals")]
-mod rivals {
-    use heed::DefaultComparator;
-    use heed::byteorder::BigEndian;
-    use redb::Durability;
-
-    use super::{Result, Store};
-    use crate::store::rivals::{Fjall, Lmdb, Redb};
-
-    impl Store for Lmdb<BigEndian, DefaultComparator> {
-        fn insert(&mut self, keys: &[u64]) -> Result<Option<u64>> {
-            Lmdb::insert(self, keys).map(Some)
-        }
-
-        fn count(&mut self, keys: &[u64]) -> Result<Option<usize>> {
-            Lmdb::count(self, keys).map(Some)
-        }
-
-        fn sync(&mut self) -> Result<()> {
-            Lmdb::sync(self)
-        }
-    }
-
-    impl Store for Redb {
-        fn insert(&mut self, keys: &[u64]) -> Result<Option<u64>> {
-            Redb::insert(self, keys, Durability::None).map(Some)
-        }
-
-        fn count(&mut self, keys: &[u64]) -> Result<Option<usize>> {
-            Redb::count(self, keys).map(Some)
-        }
-
-        fn sync(&mut self) -> Result<()> {
-            Redb::sync(self)
-        }
-    }
-
-    impl Store for Fjall {
-        fn insert(&mut self, keys: &[u64]) -> Result<Option<u64>> {
-            Fjall::insert(self, keys).map(Some)
-        }
-
-        fn count(&mut self, keys: &[u64]) -> Result<Option<usize>> {
-            Fjall::count(self, keys).map(Some)
-        }
-
-        fn sync(&mut self) -> Result<()> {
-            Fjall::sync(self)
-        }
-    }
-}
-
-#[cfg(feature = "rocksdb")]
-impl Store for crate::store::rocksdb::RocksDb {
-    fn insert(&mut self, keys: &[u64]) -> Result<Option<u64>> {
-        Self::insert(self, keys).map(Some)
-    }
-
-    fn count(&mut self, keys: &[u64]) -> Result<Option<usize>> {
-        Self::count(self, keys).map(Some)
-    }
-
-    fn sync(&mut self) -> Result<()> {
-        Self::sync(self)
     }
 }

@@ -1,13 +1,11 @@
 //! The cascade as an exact set compared with other stores, by memory.
 
-use super::store::{CASCADE, STORES, Store};
+use super::store::{CASCADE, STORES};
 use crate::clock::process_ns;
 use crate::keys::mix;
-use crate::report::{Axis, Cell, Context, Finding, Grade, Mark, Plot, Result, Series, Table, Verdict, brief};
-use crate::store::{WorkDirectory, stored};
+use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
+use crate::store::{Store, TRANSACTION, WorkDirectory, stored};
 
-/// The number of keys that are inserted at once.
-const TRANSACTION: u64 = 100_000;
 /// The number of keys in a step of the mixed load. A step looks up this many keys, half of them present, and then
 /// inserts as many new keys.
 const MIXED: u64 = 10_000;
@@ -112,27 +110,10 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         plot("stores-mixed", "Half lookups, half insertions, by memory", &table, "mixed ns", "ns of CPU an operation"),
         plot("stores-written", "Bytes written for an insertion", &table, "written a key inserted", "bytes a key"),
     ];
-    let mut notes =
-        vec![
-        format!("Keys are inserted {TRANSACTION} at a time, in one batch or transaction; in the mixed load, {MIXED} \
-            at a time."),
-        "Times are the CPU time of all threads, including background ones, in one run of each store, so differences \
-         of a tenth mean nothing. Files are in the operating system's page cache, so the figures include no waiting \
-         for a device."
-            .into(),
-        "Bytes are those of read and write calls. LMDB reads through a memory map, which is not counted, and has no \
-         limit of memory, so it is equal at every size. furui reads by calls here, not through a map, so that its \
-         reads are counted."
-            .into(),
-        "The sort-merge file (DRUM) does the minimum of work: it tells which keys are new only when it merges, and \
-         answers no queries in between."
-            .into(),
-        "The bytes stored are the lengths of all files; those of fjall include a journal of 64 MiB that is allocated \
-            at the beginning.".into(),
-        "RocksDB keeps filters and indices of its files in memory beyond the given limit, as it does by default: \
-            some 1.3 bytes a key."
-            .into(),
-    ];
+    let mut notes = vec![format!(
+        "Keys are inserted {TRANSACTION} at a time, in one batch or transaction; in the mixed load, {MIXED} \
+            at a time."
+    )];
     if !unfinished.is_empty() {
         let seconds = ENOUGH_NS / 1_000_000_000;
         notes.push(format!(
@@ -148,8 +129,13 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         notes.push(format!("{stores}: part of the feature `{feature}`, {without}."));
     }
     let verdict = verdict(&table, memories);
-    let data = "Uniform 64-bit keys without values, all new; half of the keys that are looked up are present.".into();
-    Ok(Finding { data, tables: vec![table], plots, verdict, notes })
+    Ok(Finding::new(
+        "Uniform 64-bit keys without values, all new; half of the keys that are looked up are present.",
+        verdict,
+        [table],
+        plots,
+    )
+    .with_notes(notes))
 }
 
 /// Measures all stores. Returns the table, and a text for each phase that was ended before its end.
@@ -199,10 +185,7 @@ fn measure(load: &Load, memories: &[u64], context: &Context) -> Result<(Table, V
 
 fn plot(name: &str, title: &str, table: &Table, column: &str, unit: &str) -> Plot {
     let plot = Plot::new(name, title, Axis::log("MiB of memory"), Axis::log(unit));
-    STORES.iter().fold(plot, |plot, (store, _)| match table.points(MEMORY, column, &[("store", (*store).into())]) {
-        points if points.is_empty() => plot,
-        points => plot.with(Series::new(*store, Mark::Line, points)),
-    })
+    plot.lines(table, [MEMORY, column], STORES.iter().map(|(store, _)| *store), |store| [("store", store.into())])
 }
 
 fn verdict(table: &Table, memories: &[u64]) -> Verdict {

@@ -6,9 +6,9 @@ use furui::KeyHash;
 use furui::filter::{Filter, FilterMut, QuotientFilter};
 
 use super::literal::Literal;
-use crate::clock::{median, ns_each};
+use crate::clock::{median, medians, ns_each};
 use crate::keys::mix;
-use crate::report::{Axis, Cell, Context, Finding, Grade, Mark, Plot, Result, Series, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
 
 const ROUNDS: usize = 5;
 const REMAINDER_BITS: u32 = 8;
@@ -44,19 +44,18 @@ pub(super) fn walk(context: &Context) -> Result<Finding> {
         let hits: Vec<u64> = (0..lookups).map(|i| hash(mix(i) % inserted)).collect();
         let misses: Vec<u64> = (0..lookups).map(|i| hash(1 << 40 | i)).collect();
         let answers = [&hits, &misses].map(|keys| {
-            let mut times = [vec![], vec![]];
-            for _ in 0..ROUNDS {
+            medians(ROUNDS, || {
                 let mut found = [0; 2];
-                times[0].push(ns_each(keys.len(), || {
+                let walk = ns_each(keys.len(), || {
                     found[0] = black_box(keys.iter().filter(|&&key| literal.contains(key)).count());
-                }));
-                times[1].push(ns_each(keys.len(), || {
+                });
+                let select = ns_each(keys.len(), || {
                     let contains = |key| Filter::contains_hash(&select, KeyHash::new(key));
                     found[1] = black_box(keys.iter().filter(|&&key| contains(key)).count());
-                }));
+                });
                 assert_eq!(found[0], found[1], "both tables hold the same fingerprints");
-            }
-            times.map(|mut times| median(&mut times))
+                [walk, select]
+            })
         });
         for (i, search) in [WALK, SELECT].into_iter().enumerate() {
             table.push(vec![Cell::from(load as f64), search.into(), answers[0][i].into(), answers[1][i].into()]);
@@ -84,16 +83,10 @@ pub(super) fn walk(context: &Context) -> Result<Finding> {
             Axis::linear("load, %"),
             Axis::log("ns of CPU"),
         );
-        [WALK, SELECT].iter().fold(plot, |plot, &search| {
-            plot.with(Series::new(search, Mark::Line, table.points("load %", operation, &[("search", search.into())])))
-        })
+        plot.lines(&table, ["load %", operation], [WALK, SELECT], |search| [("search", search.into())])
     };
     let plots = vec![plot("hit ns"), plot("miss ns")];
-    let notes = vec![
-        "The walk reads a byte of flags and a byte of remainder for each slot, in two arrays; rank and select read planes of 64 flags."
-            .into(),
-    ];
-    Ok(Finding { data: "Uniform 64-bit hashes.".into(), tables: vec![table], plots, verdict, notes })
+    Ok(Finding::new("Uniform 64-bit hashes.", verdict, [table], plots))
 }
 
 pub(super) fn tombstones(context: &Context) -> Result<Finding> {
@@ -145,13 +138,7 @@ pub(super) fn tombstones(context: &Context) -> Result<Finding> {
             ratio("miss ns after"),
         ),
     );
-    let notes = vec![
-        "Both are the literal table with walks. A tombstone is used again by an insertion into its run at its place, and becomes an empty \
-         slot where nothing lies behind it in its cluster; there is no other cleaning."
-            .into(),
-        "furui's filter shifts: its tables then depend on what they hold and not on what they held, and need no cleaning.".into(),
-    ];
-    Ok(Finding { data: "Uniform 64-bit hashes.".into(), tables: vec![table], plots: vec![], verdict, notes })
+    Ok(Finding::new("Uniform 64-bit hashes.", verdict, [table], []))
 }
 
 /// Deletes keys of a table and inserts others. Returns the figures of a row: the nanoseconds of a deletion, an
@@ -180,16 +167,9 @@ fn replace(
     }
     let hits: Vec<u64> = (0..lookups).map(|i| hash(replaced + mix(i) % (held - replaced))).collect();
     let misses: Vec<u64> = (0..lookups).map(|i| hash(1 << 40 | i)).collect();
-    let [hit, miss] = [&hits, &misses].map(|keys| {
-        let mut times: Vec<f64> = (0..ROUNDS)
-            .map(|_| {
-                ns_each(keys.len(), || {
-                    black_box(keys.iter().filter(|&&key| literal.contains(key)).count());
-                })
-            })
-            .collect();
-        median(&mut times)
-    });
+    let count = |keys: &[u64]| keys.iter().filter(|&&key| literal.contains(key)).count();
+    let [hit, miss] =
+        medians(ROUNDS, || [&hits, &misses].map(|keys| ns_each(keys.len(), || _ = black_box(count(keys)))));
     [
         median(&mut deletions),
         median(&mut insertions),

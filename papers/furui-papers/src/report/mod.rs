@@ -13,8 +13,8 @@ mod verdict;
 
 pub(crate) use axis::Axis;
 pub(crate) use context::{Context, Result};
-pub(crate) use experiment::{Experiment, Finding};
-pub(crate) use plot::{Mark, Plot, Series};
+pub(crate) use experiment::{Experiment, Finding, Run};
+pub(crate) use plot::{Mark, Plot};
 pub(crate) use source::Source;
 pub(crate) use table::{Cell, Table};
 pub(crate) use verdict::{Grade, Verdict, brief};

@@ -81,7 +81,7 @@ impl Pages {
         let mut sections = self.sections(experiment.source)?;
         let new = section(experiment, context, finding, &self.commit);
         let new = match sections.get(&experiment.full_name()) {
-            Some(old) if context.recorded.is_some() => drawn_again(old, &new, finding),
+            Some(old) if context.recorded.is_some() => drawn_again(old, &new, !experiment.notes(finding).is_empty()),
             _ => new,
         };
         sections.insert(experiment.full_name(), new);
@@ -170,7 +170,7 @@ impl Pages {
             for experiment in all.iter().filter(|experiment| experiment.source == source) {
                 let name = experiment.full_name();
                 let Some(section) = sections.get(&name) else {
-                    text += &format!("| {name} | {} | {NOT_MEASURED} |\n", experiment.title);
+                    text += &format!("| {name} | {} | {NOT_MEASURED} |\n", experiment.title());
                     continue;
                 };
                 let Entry { title, grades } =
@@ -190,7 +190,7 @@ impl Pages {
 fn section(experiment: &Experiment, context: &Context, finding: &Finding, commit: &str) -> String {
     let dir = experiment.source.page();
     let who = if experiment.source == Source::Ours { "We ask" } else { "The paper" };
-    let mut text = format!("## {}\n\n**{who}:** {}\n\n", experiment.title, experiment.claim);
+    let mut text = format!("## {}\n\n**{who}:** {}\n\n", experiment.title(), experiment.claim());
     text += &finding.verdict.markdown();
     for plot in &finding.plots {
         text += &format!("\n![{}]({dir}/{}.svg)\n", plot.title, plot.name);
@@ -205,11 +205,9 @@ fn section(experiment: &Experiment, context: &Context, finding: &Finding, commit
             text += &format!("\n{head}\n\n{}", table.markdown());
         }
     }
-    if !finding.notes.is_empty() {
-        text += "\n";
-    }
-    for note in &finding.notes {
-        text += &format!("- {note}\n");
+    let notes: String = experiment.notes(finding).iter().map(|note| format!("- {note}\n")).collect();
+    if !notes.is_empty() {
+        text += &format!("\n{notes}");
     }
     let mut quick = if context.quick { " --quick" } else { "" }.to_owned();
     if context.full {
@@ -229,14 +227,14 @@ fn section(experiment: &Experiment, context: &Context, finding: &Finding, commit
 }
 
 /// A section whose verdict and plots are made again from its tables. What it says about the measurement stays: the
-/// data, the commit and the machine, and the remarks if the finding has none.
-fn drawn_again(old: &str, new: &str, finding: &Finding) -> String {
+/// data, the commit and the machine, and the remarks unless there are new ones.
+fn drawn_again(old: &str, new: &str, has_notes: bool) -> String {
     let (new, _) = new.split_once("\nData: ").unwrap_or((new, ""));
     let data = old.find("\nData: ").unwrap_or(old.len());
     // The remarks are the list before the data; the list of verdicts is further up.
     let remarks = old[..data].trim_end().rfind("\n\n- ").map(|at| at + 1);
     let remarks = remarks.filter(|&at| !old[at..data].contains("\n|")).unwrap_or(data);
-    format!("{new}{}", &old[if finding.notes.is_empty() { remarks } else { data }..])
+    format!("{new}{}", &old[if has_notes { data } else { remarks }..])
 }
 
 /// Checks that the tables of a finding are those of its page in `dir`, digit by digit.

@@ -8,6 +8,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::axis::Axis;
+use super::{Cell, Table};
 
 /// The size of the picture in pixels.
 const SIZE: (u32, u32) = (860, 420);
@@ -38,16 +39,16 @@ pub(crate) struct Plot {
     /// The name of the plot's file.
     pub(crate) name: String,
     pub(crate) title: String,
-    pub(crate) x: Axis,
-    pub(crate) y: Axis,
-    pub(crate) series: Vec<Series>,
+    x: Axis,
+    y: Axis,
+    series: Vec<Series>,
 }
 
 /// A series: points in one style.
-pub(crate) struct Series {
-    pub(crate) name: String,
-    pub(crate) points: Vec<(f64, f64)>,
-    pub(crate) mark: Mark,
+struct Series {
+    name: String,
+    points: Vec<(f64, f64)>,
+    mark: Mark,
 }
 
 /// How points are drawn.
@@ -64,21 +65,52 @@ pub(crate) enum Mark {
     Bar,
 }
 
-impl Series {
-    pub(crate) fn new(name: impl Into<String>, mark: Mark, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), mark, points }
-    }
-}
-
 impl Plot {
     pub(crate) fn new(name: &str, title: impl Into<String>, x: Axis, y: Axis) -> Self {
         Self { name: name.to_owned(), title: title.into(), x, y, series: vec![] }
     }
 
     /// Adds a series.
-    pub(crate) fn with(mut self, series: Series) -> Self {
-        self.series.push(series);
+    pub(crate) fn with(mut self, mark: Mark, name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        self.series.push(Series { name: name.into(), points, mark });
         self
+    }
+
+    /// Adds a measurement: points that are joined by lines.
+    pub(crate) fn line(self, name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        self.with(Mark::Line, name, points)
+    }
+
+    /// Adds points without lines.
+    pub(crate) fn dots(self, name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        self.with(Mark::Points, name, points)
+    }
+
+    /// Adds the values of a formula.
+    pub(crate) fn formula(self, name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        self.with(Mark::Formula, name, points)
+    }
+
+    /// Adds bars, one for each name on an axis in turn. There is no bar for NaN.
+    pub(crate) fn bars(self, name: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Self {
+        let lying = self.y.has_names();
+        let place = |(i, value)| if lying { (value, i) } else { (i, value) };
+        self.with(Mark::Bar, name, (0..).map(f64::from).zip(values).map(place).collect())
+    }
+
+    /// Adds a line for each of these names: the columns `x` and `y` of those rows of a table that have the cells that
+    /// `only` gives for the name. A name without rows has no line.
+    pub(crate) fn lines<'a, const N: usize>(
+        self,
+        table: &Table,
+        [x, y]: [&str; 2],
+        names: impl IntoIterator<Item = &'a str>,
+        only: impl Fn(&'a str) -> [(&'static str, Cell); N],
+    ) -> Self {
+        names.into_iter().fold(self, |plot, name| match table.points(x, y, &only(name)) {
+            points if points.is_empty() => plot,
+            points => plot.line(name, points),
+        })
     }
 
     /// Draws the picture as SVG. Points that an axis cannot show, such as 0 on a logarithmic one, are left out.
@@ -251,21 +283,21 @@ mod tests {
         let plot = [Mark::Line, Mark::Formula, Mark::Points]
             .into_iter()
             .fold(Plot::new("marks", "Marks", Axis::log("n"), Axis::log("rate")), |plot, mark| {
-                plot.with(Series::new(format!("{mark:?}"), mark, points.clone()))
+                plot.with(mark, format!("{mark:?}"), points.clone())
             });
         let svg = plot.svg().unwrap();
         assert!(svg.starts_with("<svg") && svg.contains("Formula") && !svg.contains("NaN"), "{svg}");
         let long = Plot::new("long", "Long", Axis::linear("a"), Axis::linear("b"));
         let name = "Bloom, one page a key, keys wait in memory";
-        let long = long.with(Series::new(name, Mark::Line, points.clone())).with(Series::new("b", Mark::Line, points));
+        let long = long.line(name, points.clone()).line("b", points);
         let svg = long.svg().unwrap();
         assert!(svg.contains(">\nBloom, one page a key, keys wait\n<") && svg.contains(">\nin memory\n<"), "{svg}");
         let bars = Plot::new("bars", "Bars", Axis::names("", ["one", "two"]), Axis::linear("ns"));
-        let bars = bars.with(Series::new("b", Mark::Bar, vec![(0.0, 1.0), (1.0, 5.0)]));
+        let bars = bars.bars("b", [1.0, 5.0]);
         let svg = bars.svg().unwrap();
         assert!(svg.contains("two") && svg.matches("<rect").count() == 2, "{svg}");
         let lying = Plot::new("lying", "Lying", Axis::linear("ns"), Axis::names("", ["one", "two"]));
-        let svg = lying.with(Series::new("b", Mark::Bar, vec![(1.0, 0.0), (5.0, 1.0)])).svg().unwrap();
+        let svg = lying.bars("b", [1.0, 5.0]).svg().unwrap();
         let first = [">\none\n<", ">\ntwo\n<"].map(|name| svg.find(name).unwrap());
         assert!(svg.matches("<rect").count() == 2 && first[0] < first[1], "{svg}");
     }

@@ -46,46 +46,26 @@ impl Source {
         }
     }
 
-    /// The title of the source's page.
-    pub(crate) fn title(self) -> &'static str {
+    /// The texts of the source's experiments: the title of the page, what the source is about, and a section for each
+    /// experiment.
+    pub(super) fn experiments(self) -> &'static str {
         match self {
-            Self::RingedBloomFilters => {
-                "Using ringed Bloom filters to reduce the communication traffic on a distributed hash table"
-            }
-            Self::BloomFiltersExplained => "Bloom filters explained",
-            Self::DuplicateUrls => "Efficient duplicated URL detection for web crawlers",
-            Self::LoudsTries => "Method to build Bloom filters for online building of LOUDS trie",
-            Self::QuotientFilters => "The quotient filter",
-            Self::Ours => "Our own comparisons",
+            Self::RingedBloomFilters => include_str!("../ringed_bloom_filters/experiments.md"),
+            Self::BloomFiltersExplained => include_str!("../bloom_filters_explained/experiments.md"),
+            Self::DuplicateUrls => include_str!("../duplicate_urls/experiments.md"),
+            Self::LoudsTries => include_str!("../louds_tries/experiments.md"),
+            Self::QuotientFilters => include_str!("../quotient_filters/experiments.md"),
+            Self::Ours => include_str!("../ours/experiments.md"),
         }
     }
 
+    /// The title of the source's page.
+    pub(crate) fn title(self) -> &'static str {
+        self.experiments().lines().next().unwrap_or_default().trim_start_matches("# ")
+    }
+
     /// The authors of the source, and what it is about.
-    pub(crate) fn reference(self) -> &'static str {
-        match self {
-            Self::RingedBloomFilters => {
-                "Y. Sei, K. Matsuzaki and S. Honiden, 2007 (in Japanese): a node that holds the list of one word \
-                 sends a filter of the list, instead of its ids, to the node that holds the list of another word."
-            }
-            Self::BloomFiltersExplained => {
-                "Ariel Networks, 2006 (in Japanese): a column that explains Bloom filters and what they are good for."
-            }
-            Self::DuplicateUrls => {
-                "N. Kubota, T. Ueda and H. Yamana (in Japanese): an LRU cache and a stable Bloom filter whose \
-                 consecutive counters are decremented (SBFL) tell a crawler which URLs it has seen."
-            }
-            Self::LoudsTries => {
-                "T. Koyanagi, I. Yoshida, Y. Unno and Y. Shinjo, 2011 (in Japanese): the Bloom filters beside LOUDS tries are \
-                 built while the tries are built and merged."
-            }
-            Self::QuotientFilters => {
-                "An entry of an encyclopedia (in Japanese), based on Bender et al., Don't thrash: how to cache your \
-                    hash on flash."
-            }
-            Self::Ours => {
-                "Questions that no paper asks: our structures compared with each other, and with those of \
-                others."
-            }
-        }
+    pub(crate) fn reference(self) -> String {
+        self.experiments().split("\n\n").nth(1).unwrap_or_default().replace('\n', " ")
     }
 }

@@ -7,9 +7,9 @@ use furui::{HashAlgorithm, HashSpec, KeyHash, KeyHasher};
 use furui_search::{CodedSet, Coding, ContentId, IdRange, Matcher};
 
 use super::{DELTA, RATES, SYNTHETIC};
-use crate::clock::{median, ns_each};
+use crate::clock::{medians, ns_each};
 use crate::keys::mix;
-use crate::report::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Context, Finding, Grade, Plot, Result, Source, Table, Verdict, brief};
 
 /// The number of keys in the filter.
 const MEMBERS: u64 = 10_000;
@@ -25,7 +25,7 @@ pub(super) fn fig6(context: &Context) -> Result<Finding> {
     let axes = (Axis::linear("k, alpha = 2^-k"), Axis::log("ms"));
     let mut plot = Plot::new("fig6", table.title.clone(), axes.0, axes.1);
     for name in ["SHA-1: fixed", "SHA-1: ringed", "SHA-1: variable", "ours: fixed and variable", "ours: ringed"] {
-        plot = plot.with(Series::new(name, Mark::Line, table.points("k", &format!("{name}, ms"), &[])));
+        plot = plot.line(name, table.points("k", &format!("{name}, ms"), &[]));
     }
     let ratios = |hashes: &str, filter: &str| table.range(&format!("{hashes}: {filter} / fixed"), &[]);
     let (ringed, variable) = (ratios("SHA-1", "ringed"), ratios("SHA-1", "variable"));
@@ -53,22 +53,11 @@ pub(super) fn fig6(context: &Context) -> Result<Finding> {
         between(ratios("ours", "ringed"))
     ));
     let kept = between(node.range("kept / anew", &[]));
-    Ok(Finding {
-        data: SYNTHETIC.to_owned(),
-        tables: vec![table, node],
-        plots: vec![plot],
-        verdict,
-        notes: vec![
-            "Processor time of one thread, medians of 5 rounds in turn. All filters of a row have the same k, and hash \
-             the same keys. Before the filter comes, this can be computed and is: for a fixed-size filter the \
-             positions, for a ringed one h0 and the offsets; for a variable-size one nothing."
-                .to_owned(),
-            format!(
-                "The second table is what a node does. Keys computed once serve filters of every rate, so a rate for each pair of \
-                 lists (eq. 18) costs {kept} times as much as with keys that are computed anew for each rate."
-            ),
-        ],
-    })
+    let notes = vec![format!(
+        "The second table is what a node does. Keys computed once serve filters of every rate, so a rate for each pair \
+         of lists (eq. 18) costs {kept} times as much as with keys that are computed anew for each rate."
+    )];
+    Ok(Finding::new(SYNTHETIC, verdict, [table, node], [plot]).with_notes(notes))
 }
 
 /// Measures the three filters of the paper: first with k + 1 hash functions, each a SHA-1, then with our functions,
@@ -112,21 +101,18 @@ fn times(quick: bool) -> Result<Table> {
         let mut bloom = Bloom::variable_size(MEMBERS, sizing::rate_half_full(probes))?;
         bloom.insert_all(&members)?;
 
-        let mut times = [const { Vec::new() }; 5];
         let k = probes as usize;
-        for _ in 0..if quick { 1 } else { ROUNDS } {
+        let times = medians(if quick { 1 } else { ROUNDS }, || {
             let count = |test: &dyn Fn() -> usize| ns_each(1, || _ = black_box(test())) / 1e6;
-            times[0]
-                .push(count(&|| fixed.2.chunks_exact(k).filter(|key| fixed.1.has_all(key.iter().copied())).count()));
-            times[1].push(count(&|| {
-                let (layout, table, before) = &ringed;
-                before.chunks_exact(k + 1).filter(|key| table.has_all(layout.after(key))).count()
-            }));
-            times[2].push(count(&|| keys.iter().filter(|&&key| variable.contains_hash(key)).count()));
-            times[3].push(count(&|| keys.iter().filter(|&&key| bloom.contains_hash(key)).count()));
-            times[4].push(count(&|| computed.iter().filter(|key| of_ours.contains_key(key)).count()));
-        }
-        let times = times.map(|mut times| median(&mut times));
+            let (layout, table, before) = &ringed;
+            [
+                count(&|| fixed.2.chunks_exact(k).filter(|key| fixed.1.has_all(key.iter().copied())).count()),
+                count(&|| before.chunks_exact(k + 1).filter(|key| table.has_all(layout.after(key))).count()),
+                count(&|| keys.iter().filter(|&&key| variable.contains_hash(key)).count()),
+                count(&|| keys.iter().filter(|&&key| bloom.contains_hash(key)).count()),
+                count(&|| computed.iter().filter(|key| of_ours.contains_key(key)).count()),
+            ]
+        });
         let ratios = [(1, 0), (2, 0), (4, 3)].map(|(one, other)| times[one] / times[other]);
         table.push([u64::from(probes).into()].into_iter().chain(times.into_iter().chain(ratios).map(Into::into)));
     }
@@ -253,13 +239,9 @@ fn keys_kept(quick: bool) -> Result<Table> {
             });
             fed.map(|()| matcher.finish().coded.bits).expect("not too many matches")
         };
-        let mut times = [const { Vec::new() }; 3];
-        for _ in 0..if quick { 1 } else { ROUNDS } {
-            for (times, keys) in times.iter_mut().zip([Keys::None, Keys::Anew, Keys::Kept]) {
-                times.push(ns_each(1, || _ = black_box(answer(keys))) / 1e6);
-            }
-        }
-        let [none, anew, kept] = times.map(|mut times| median(&mut times));
+        let ms = |keys| ns_each(1, || _ = black_box(answer(keys))) / 1e6;
+        let rounds = if quick { 1 } else { ROUNDS };
+        let [none, anew, kept] = medians(rounds, || [Keys::None, Keys::Anew, Keys::Kept].map(ms));
         table.push([
             format!("2^-{probes}").into(),
             none.into(),

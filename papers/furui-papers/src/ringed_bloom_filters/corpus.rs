@@ -6,8 +6,8 @@ use std::path::Path;
 use furui_search::ContentId;
 
 use super::debian;
-use super::random::Random;
 use super::zipf::{Law, Zipf};
+use crate::keys::Random;
 use crate::report::Result;
 
 /// The purpose of the random numbers that are drawn here. Each purpose has its own sequence of numbers.

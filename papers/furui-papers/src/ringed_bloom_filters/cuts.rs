@@ -9,7 +9,7 @@ use super::exchange::{Choice, Order, Traffic, Way, measure};
 use super::workload::{Workload, queries};
 use super::{DELTA, PAPER_BITS, corpora};
 use crate::clock::median;
-use crate::report::{Axis, Cell, Context, Finding, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Plot, Result, Source, Table, Verdict, brief};
 
 /// The number of rounds of queries over all documents. Queries are drawn anew in each round, to see how much the
 /// results vary. Over a part of the documents, about a quarter as many rounds are run.
@@ -48,35 +48,28 @@ pub(super) fn cuts(context: &Context) -> Result<Finding> {
         for (i, &[ringed, fixed]) in ways.iter().enumerate().filter(|(i, way)| !ways[..*i].contains(way)) {
             let cells = [("ringed", ringed.into()), ("fixed", fixed.into()), ("corpus", table.rows[i][0].clone())];
             let corpus = table.rows[i][0].text().unwrap_or_default();
-            plot = plot.with(Series::new(
+            plot = plot.line(
                 format!("{corpus}, {ringed}, {}", fixed.trim_start_matches("2^-5, ")),
-                Mark::Line,
                 table.points("documents", column, &cells),
-            ));
+            );
         }
         let ends = [0.0, f64::from(corpora[0].documents())];
-        plot.with(Series::new("the paper", Mark::Line, ends.map(|at| (at, paper)).into()))
+        plot.line("the paper", ends.map(|at| (at, paper)).into())
     };
     let least = |figure: &str| brief(smaller_first.range(figure, &[]).0);
-    Ok(Finding {
-        data,
-        verdict: verdict(&table, &smaller_first, &ways, &corpora[0]),
-        plots: vec![
-            draw("cuts", "mean over all pairs", ALL_PAIRS, 39.0),
-            draw("cuts-max", "maximum, the median round", "max, median round", 73.0),
-        ],
-        notes: vec![
-            "The rows \"mean\" are the means over all numbers of documents.".to_owned(),
-            format!(
-                "The paper sends the list of the word that is drawn first. If the smaller list is sent, as by a \
+    let plots = vec![
+        draw("cuts", "mean over all pairs", ALL_PAIRS, 39.0),
+        draw("cuts-max", "maximum, the median round", "max, median round", 73.0),
+    ];
+    let notes = vec![format!(
+        "The paper sends the list of the word that is drawn first. If the smaller list is sent, as by a \
                  node, ringed filters cut the mean of every round by {} % or more, whatever the length of the fixed \
                  ones, and the maximum of the median round by {} % or more.",
-                least("mean, least"),
-                least("max, median round"),
-            ),
-        ],
-        tables: vec![table, smaller_first],
-    })
+        least("mean, least"),
+        least("max, median round"),
+    )];
+    Ok(Finding::new(data, verdict(&table, &smaller_first, &ways, &corpora[0]), [table, smaller_first], plots)
+        .with_notes(notes))
 }
 
 /// The verdict on the synthetic documents. `ways` are the names of the filters that each row of the table compares.

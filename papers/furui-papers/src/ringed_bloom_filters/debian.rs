@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-use super::random::Random;
+use crate::keys::Random;
 use crate::report::Result;
 
 /// The number that distinguishes the random numbers drawn here from those drawn for other purposes.

@@ -7,7 +7,7 @@ use super::corpus::{Corpus, ids};
 use super::exchange::{Choice, Order, exchange, kbit, measure};
 use super::workload::Workload;
 use super::{DELTA, corpora};
-use crate::report::{Axis, Context, Finding, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Context, Finding, Plot, Result, Source, Table, Verdict, brief};
 
 pub(super) fn eq18(context: &Context) -> Result<Finding> {
     let (corpora, data) = corpora(context)?;
@@ -19,8 +19,8 @@ pub(super) fn eq18(context: &Context) -> Result<Finding> {
         of("of the second").iter().zip(of(column)).map(|(&(first, second), (_, y))| (second / first, y)).collect()
     };
     let plot = Plot::new("eq18", "The best alpha for two lists", axes.0, axes.1)
-        .with(Series::new("least traffic measured", Mark::Points, ratio("log2 of the best alpha")))
-        .with(Series::new("eq. 18", Mark::Formula, ratio("its log2")));
+        .dots("least traffic measured", ratio("log2 of the best alpha"))
+        .formula("eq. 18", ratio("its log2"));
     let nothing = [("in both", 0u64.into())];
     let equal = alone.only(&nothing).find_map(|row| (row[0] == row[1]).then(|| row[3].number())).flatten();
     let apart = alone.range("ratio", &nothing).1;
@@ -32,9 +32,7 @@ pub(super) fn eq18(context: &Context) -> Result<Finding> {
         best.number("mean, to 2^-7", &[("corpus", corpus.name.as_str().into()), ("ringed filters", "eq. 18".into())])
     };
     let gains = corpora.iter().map(|corpus| format!("{} ({})", brief(gain(corpus)), corpus.name)).collect::<Vec<_>>();
-    Ok(Finding {
-        data: format!("for single pairs, ids drawn from the seed; for queries, {data}"),
-        verdict: Verdict::all([
+    let verdict = Verdict::all([
             Verdict::near("alpha for lists of one size", 0.013, equal.unwrap_or(f64::NAN), 0.01, 0.1),
             Verdict::holds(
                 apart < 1.02,
@@ -58,11 +56,13 @@ pub(super) fn eq18(context: &Context) -> Result<Finding> {
             "One alpha for each pair of lists, which the paper leaves to future work, takes {} times the mean \
                 traffic of 2^-7 for all pairs.",
             gains.join(" and ")
-        )),
-        tables: vec![alone, best],
-        plots: vec![plot],
-        notes: vec!["In the second table the number of common ids is taken for 0 (eq. 19).".to_owned()],
-    })
+        ));
+    Ok(Finding::new(
+        format!("for single pairs, ids drawn from the seed; for queries, {data}"),
+        verdict,
+        [alone, best],
+        [plot],
+    ))
 }
 
 /// Compares the best rate for each pair (eq. 18) with one rate for all, and with sending the smaller list first.

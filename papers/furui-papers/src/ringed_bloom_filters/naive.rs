@@ -6,7 +6,7 @@ use super::corpora;
 use super::corpus::Corpus;
 use super::exchange::{Choice, Order, kbit, measure};
 use super::workload::Workload;
-use crate::report::{Axis, Cell, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Source, Table, Verdict, brief};
 
 pub(super) fn table1(context: &Context) -> Result<Finding> {
     let (corpora, data) = corpora(context)?;
@@ -26,21 +26,12 @@ pub(super) fn table1(context: &Context) -> Result<Finding> {
         ),
         None => Verdict::new(Grade::Measured, "No real text was given, and only real text can be compared."),
     };
-    Ok(Finding {
-        data,
-        verdict: verdict.and(format!(
-            "The synthetic documents are made to have such figures: {} words a document and {} documents a word.",
-            brief(of(&corpora[0], each)),
-            brief(of(&corpora[0], lists))
-        )),
-        tables: vec![table],
-        plots: vec![],
-        notes: vec![
-            "Table 1 does not say how many documents contain the most frequent word; 68,000 gives the maximum of \
-                Fig. 7."
-                .to_owned(),
-        ],
-    })
+    let verdict = verdict.and(format!(
+        "The synthetic documents are made to have such figures: {} words a document and {} documents a word.",
+        brief(of(&corpora[0], each)),
+        brief(of(&corpora[0], lists))
+    ));
+    Ok(Finding::new(data, verdict, [table], []))
 }
 
 /// Table 1: documents and words.
@@ -75,11 +66,11 @@ pub(super) fn fig7(context: &Context) -> Result<Finding> {
             [("mean", "mean kbit"), ("maximum", "max kbit"), ("smaller first, mean", "smaller first, mean")]
         {
             let points = table.points("documents", column, &only);
-            plot = plot.with(Series::new(format!("{}, {name}", corpus.name), Mark::Line, points));
+            plot = plot.line(format!("{}, {name}", corpus.name), points);
         }
     }
     for (name, kbit) in [("the paper, mean", 200.0), ("the paper, maximum", 11_000.0)] {
-        plot = plot.with(Series::new(name, Mark::Points, vec![(100_000.0, kbit)]));
+        plot = plot.dots(name, vec![(100_000.0, kbit)]);
     }
     let all = |corpus: &Corpus, column: &str| brief(at_all(&table, corpus, column, &[]));
     let grows = |corpus: &Corpus| ["mean kbit", "max kbit"].iter().all(|column| grows(&table, corpus, column));
@@ -104,25 +95,13 @@ pub(super) fn fig7(context: &Context) -> Result<Finding> {
         ]),
         None => Verdict::new(Grade::Measured, "No real text was given, and only real text can be compared."),
     };
-    Ok(Finding {
-        data,
-        verdict: verdict.and(format!(
+    let verdict = verdict.and(format!(
             "The mean of the synthetic documents, {} kbit at all of them (the paper: 200), follows from Table 1, and their maximum, {} \
              (11,000), from the commonest word, which was chosen for it: neither says anything.",
             all(&corpora[0], "mean kbit"),
             all(&corpora[0], "max kbit")
-        )),
-        tables: vec![table],
-        plots: vec![plot],
-        notes: vec![
-            "The paper's KB must be kilobits: 1343.8 ids of 160 bits are 215 kbit, and 11,000 KB would be 550,000 ids of 100,000 \
-             documents."
-                .to_owned(),
-            "The paper sends the list of the word that is drawn first. Sending the smaller list instead costs \
-             nothing, and takes a small part of the traffic."
-                .to_owned(),
-        ],
-    })
+        ));
+    Ok(Finding::new(data, verdict, [table], [plot]))
 }
 
 /// Fig. 7: the traffic of the Naive algorithm by the number of documents, in kilobits.

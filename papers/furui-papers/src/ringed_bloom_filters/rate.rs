@@ -7,7 +7,7 @@ use super::corpus::Corpus;
 use super::exchange::{Choice, Order, Traffic, Way, kbit, measure};
 use super::workload::Workload;
 use super::{DELTA, PAPER_BITS, RATES, corpora};
-use crate::report::{Axis, Cell, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Source, Table, Verdict, brief};
 
 pub(super) fn fig8(context: &Context) -> Result<Finding> {
     let (corpora, data) = corpora(context)?;
@@ -23,7 +23,7 @@ pub(super) fn fig8(context: &Context) -> Result<Finding> {
             let plot = Plot::new(&format!("{}-{filter}", table.name), title, axes.0, axes.1);
             plots.push(documents(table, &corpora[0]).into_iter().fold(plot, |plot, documents| {
                 let only = [("corpus", corpora[0].name.as_str().into()), ("documents", documents.into())];
-                plot.with(Series::new(format!("{documents} documents"), Mark::Line, table.points("k", filter, &only)))
+                plot.line(format!("{documents} documents"), table.points("k", filter, &only))
             }));
         }
     }
@@ -33,25 +33,7 @@ pub(super) fn fig8(context: &Context) -> Result<Finding> {
         growth(&best, &corpora[0]),
         maximum(&max, &corpora[0]),
     ]);
-    Ok(Finding {
-        data,
-        verdict,
-        tables: vec![mean, max, best],
-        plots,
-        notes: vec![
-            "The paper does not say how many bits a fixed filter has at each alpha. It gives one size, 2164 bits, \
-             but says that with few documents filters are needlessly long, so that a larger alpha is better: so \
-             filters must be shorter for a larger alpha. By eq. 4, 2164 bits are the size for 300 keys at 2^-5. So \
-             we take k / ln 2 bits for each of 300 keys; and for the Debian documents, for the number of keys that \
-             is best at 2^-5. With one size for all rates (\"one size\"), few hash functions are best for every \
-             number of documents. They are also best if each alpha has the bits that are best for it at half of the \
-             documents (\"bits of each alpha\")."
-                .to_owned(),
-            "In 5000 queries, a few pairs of long lists determine the mean, and one pair the maximum; the means over \
-             all pairs, computed by formula, do not depend on chance."
-                .to_owned(),
-        ],
-    })
+    Ok(Finding::new(data, verdict, [mean, max, best], plots))
 }
 
 const ZIPF: &str = "Zipf";

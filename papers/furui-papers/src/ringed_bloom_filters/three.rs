@@ -8,7 +8,7 @@ use super::corpora;
 use super::corpus::Corpus;
 use super::exchange::{Choice, Exchange, Traffic, exchange, kbit};
 use super::workload::Workload;
-use crate::report::{Axis, Context, Finding, Mark, Plot, Result, Series, Table, Verdict, brief};
+use crate::report::{Axis, Context, Finding, Plot, Result, Table, Verdict, brief};
 
 pub(super) fn three(context: &Context) -> Result<Finding> {
     let (corpora, data) = corpora(context)?;
@@ -18,35 +18,22 @@ pub(super) fn three(context: &Context) -> Result<Finding> {
     let axes = (Axis::log("mean kbit"), Axis::names("", chains.iter().copied()));
     let mut plot = Plot::new("three", "Queries of three words, by how they are chained", axes.0, axes.1);
     for corpus in &corpora {
-        let bars = chains.iter().zip(0u32..).map(|(&chain, i)| {
-            let only = [("corpus", corpus.name.as_str().into()), ("chain", chain.into())];
-            (table.number("mean kbit", &only), f64::from(i))
-        });
-        plot = plot.with(Series::new(corpus.name.as_str(), Mark::Bar, bars.collect()));
+        let kbit = |&chain: &&str| {
+            table.number("mean kbit", &[("corpus", corpus.name.as_str().into()), ("chain", chain.into())])
+        };
+        plot = plot.bars(corpus.name.as_str(), chains.iter().map(kbit));
     }
     let adds = |chain: &str| table.range("the third adds %", &[("chain", chain.into())]).1;
-    Ok(Finding {
-        data,
-        verdict: Verdict::holds(
-            adds("ringed 2^-7") < 10.0,
-            format!(
-                "With ringed filters at 2^-7 the third word adds at most {} % to the mean traffic of the first two, with \
+    let verdict = Verdict::holds(
+        adds("ringed 2^-7") < 10.0,
+        format!(
+            "With ringed filters at 2^-7 the third word adds at most {} % to the mean traffic of the first two, with \
                  fixed-size ones {} %.",
-                brief(adds("ringed 2^-7")),
-                brief(adds("fixed 2^-5"))
-            ),
+            brief(adds("ringed 2^-7")),
+            brief(adds("fixed 2^-5"))
         ),
-        tables: vec![table],
-        plots: vec![plot],
-        notes: vec![
-            "\"Ids where fewer\" follows a remark in the paper: if few ids are left, they take fewer bits than a \
-             filter of fixed size. A ringed filter shrinks with the number of ids, so ids hardly save anything."
-                .to_owned(),
-            "\"Default\" is what a node does: Golomb-coded sets, the smaller list first. The fixed filters have the bits that are best \
-             for them at half of the documents, not the paper's 2164."
-                .to_owned(),
-        ],
-    })
+    );
+    Ok(Finding::new(data, verdict, [table], [plot]))
 }
 
 /// The rules by which a chain of exchanges, from keeper to keeper, proceeds.

@@ -1,12 +1,10 @@
 //! Fig. 5: the rates of fixed, variable and ringed filters.
 
-use furui::KeyHash;
 use furui::filter::{Bloom, FilterMut, Gamma, RingedBloom, RingedParams, sizing};
 use furui::raw::ringed_rate;
 
-use super::{KEYS, PROBES, SYNTHETIC};
-use crate::keys::mix;
-use crate::report::{Axis, Cell, Context, Finding, Grade, Mark, Plot, Result, Series, Table, Verdict, brief};
+use super::{KEYS, PROBES, SYNTHETIC, members};
+use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
 
 pub(super) fn fig5(context: &Context) -> Result<Finding> {
     let table = rates(context.quick)?;
@@ -20,11 +18,7 @@ pub(super) fn fig5(context: &Context) -> Result<Finding> {
         ("ringed, gamma whole", "ringed, gamma whole"),
     ] {
         let measured = points(&format!("{formula}, measured"));
-        plot = plot.with(Series::new(format!("{name}, measured"), Mark::Points, measured)).with(Series::new(
-            format!("{name}, formula"),
-            Mark::Formula,
-            points(formula),
-        ));
+        plot = plot.dots(format!("{name}, measured"), measured).formula(format!("{name}, formula"), points(formula));
     }
     let mean = |column: &str| table.number(column, &[("keys", "1 to 1000, mean".into())]);
     let fixed = mean("fixed / variable");
@@ -56,17 +50,7 @@ pub(super) fn fig5(context: &Context) -> Result<Finding> {
         brief(whole),
         brief(real_whole)
     ));
-    Ok(Finding {
-        data: SYNTHETIC.to_owned(),
-        tables: vec![table],
-        plots: vec![plot],
-        verdict,
-        notes: vec![
-            "The means are of the rates for every number of keys from 1 to 1000; the fixed-size filter is made for \
-             500, so that all kinds have equal bits in total."
-                .to_owned(),
-        ],
-    })
+    Ok(Finding::new(SYNTHETIC, verdict, [table], [plot]))
 }
 
 /// Fig. 5: the rates of fixed, variable and ringed filters (δ = 100,000) by the number of keys. The fixed filter is
@@ -110,7 +94,7 @@ fn rates(quick: bool) -> Result<Table> {
         let filters = if quick { 10 } else { KEYS / keys };
         let mut measured = [0.0; 4];
         for set in 0..filters {
-            let hashes: Vec<_> = (0..keys).map(|i| KeyHash::new(mix(set << 32 | i))).collect();
+            let hashes = members(set, keys);
             for (bits, measured) in [variable_bits(500), variable_bits(keys)].into_iter().zip(&mut measured[..2]) {
                 let mut bloom = Bloom::from_parts(bits, PROBES)?;
                 bloom.insert_all(&hashes)?;

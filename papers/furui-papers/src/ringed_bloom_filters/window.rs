@@ -4,9 +4,9 @@ use furui::KeyHash;
 use furui::filter::{Bloom, FilterMut, Gamma, RingedBloom, RingedParams, sizing};
 use furui::raw::{ringed_rate, ringed_rate_refined};
 
-use super::{KEYS, PROBES, SYNTHETIC};
+use super::{KEYS, PROBES, SYNTHETIC, members};
 use crate::keys::mix;
-use crate::report::{Axis, Cell, Context, Finding, Grade, Mark, Plot, Result, Series, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
 
 const DELTAS: [u64; 5] = [1, 10, 100, 1000, 100_000];
 
@@ -17,9 +17,7 @@ pub(super) fn fig4(context: &Context) -> Result<Finding> {
     for delta in DELTAS {
         let only = [("delta", delta.into())];
         let points = |y| table.points("keys", y, &only);
-        plot = plot
-            .with(Series::new(format!("delta {delta}, measured"), Mark::Points, points("measured")))
-            .with(Series::new("eq. 13", Mark::Formula, points("eq. 13")));
+        plot = plot.dots(format!("delta {delta}, measured"), points("measured")).formula("eq. 13", points("eq. 13"));
     }
     let mean = |delta: u64, column: &str| {
         let points = table.points("keys", column, &[("delta", delta.into())]);
@@ -70,25 +68,7 @@ pub(super) fn fig4(context: &Context) -> Result<Finding> {
             ),
         ),
     ]);
-    Ok(Finding {
-        data: SYNTHETIC.to_owned(),
-        tables: vec![table, eq5, fig2],
-        plots: vec![plot],
-        verdict,
-        notes: vec![
-            "\"Measured\": the mean rate of many filters, computed from the bits that are set.".to_owned(),
-            "\"Refined\" is a formula without the assumptions of eq. 13; it is nearer to the measured rate wherever \
-             delta is less than the number of keys; see `ringed_rate_refined`."
-                .to_owned(),
-            "A delta of 1000 is enough: 100,000 gains only a hundredth, and its window does not fit into the \
-                processor's nearest cache."
-                .to_owned(),
-            "In the table of eq. 5 alpha is the rate measured at n = 1, which is twice 2^-10: a filter of one element \
-             and 15 bits is far from the many bits that eq. 1 assumes. The n filters share their functions, so they \
-             are not independent, as the formula assumes, and err less often."
-                .to_owned(),
-        ],
-    })
+    Ok(Finding::new(SYNTHETIC, verdict, [table, eq5, fig2], [plot]))
 }
 
 /// Fig. 4: the rate of a ringed filter by its number of keys, for short and long windows: by eq. 13, by a more accurate
@@ -114,13 +94,12 @@ fn windows(quick: bool) -> Result<Table> {
         let gamma = params.gamma();
         for &keys in sizes {
             let filters = (KEYS / keys).clamp(1, 1000);
-            let mut measured = 0.0;
-            for set in 0..filters {
-                let hashes: Vec<_> = (0..keys).map(|i| KeyHash::new(mix(set << 32 | i))).collect();
+            let rate = |set| -> Result<f64> {
                 let mut filter = RingedBloom::with_size(params, keys)?;
-                filter.insert_all(&hashes).expect("a Bloom filter is never full");
-                measured += filter.false_positive_rate() / filters as f64;
-            }
+                filter.insert_all(&members(set, keys))?;
+                Ok(filter.false_positive_rate() / filters as f64)
+            };
+            let measured: f64 = (0..filters).map(rate).sum::<Result<_>>()?;
             let bloom = sizing::rate(PROBES, keys, params.bits(keys)?);
             let [paper, refined] =
                 [ringed_rate, ringed_rate_refined].map(|rate| rate(PROBES, keys, delta.into(), gamma));
@@ -153,7 +132,7 @@ fn eq5(quick: bool) -> Result<Table> {
     for &n in sizes {
         let (mut yes, mut rates) = (0, [0.0; 2]);
         for set in 0..sets {
-            let members: Vec<_> = (0..n).map(|i| KeyHash::new(mix(set << 32 | i))).collect();
+            let members = members(set, n);
             // All filters have the same hash functions, so a key has the same bits in all of them.
             let of = |key: &KeyHash| -> Result<u64> {
                 let mut filter = Bloom::from_parts(gamma, PROBES)?;
@@ -194,7 +173,7 @@ fn fig2() -> Result<Table> {
     let n: u64 = 10_000;
     let columns = ["delta", "mean", "least", "at 10 %", "median", "at 90 %", "greatest", "spread / mean"];
     let mut table = Table::new("fig2", format!("Fig. 2: the rates of the windows of a filter of {n} keys"), columns);
-    let members: Vec<_> = (0..n).map(|i| KeyHash::new(mix(i))).collect();
+    let members = members(0, n);
     for delta in [1, 10, 100, 1000, 100_000] {
         let params = RingedParams::new(PROBES, Gamma::Whole, delta)?;
         let mut filter = RingedBloom::with_size(params, n)?;

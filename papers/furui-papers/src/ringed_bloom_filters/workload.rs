@@ -1,13 +1,11 @@
 //! Queries: uniform choices of words, each with the lists to be intersected.
 
-use std::panic::resume_unwind;
-use std::thread::ScopedJoinHandle;
-
 use furui_search::ContentId;
 
 use super::corpus::Corpus;
-use super::random::Random;
+use crate::keys::Random;
 use crate::report::Context;
+use crate::side_by_side::side_by_side;
 
 /// The purpose of the random numbers drawn here.
 const QUERIES: u64 = 3;
@@ -50,19 +48,10 @@ impl<'a> Workload<'a> {
     }
 
     /// Calls `of_query` with the lists of each query, whose ids ascend, and the number of the query. Returns the
-    /// results in no particular order. All processors are used.
+    /// results in the order of the queries. All processors are used.
     pub(crate) fn map<T: Send>(&self, of_query: impl Fn(&[Vec<ContentId>], u32) -> T + Sync) -> Vec<T> {
-        let parts = std::thread::available_parallelism().map_or(1, usize::from);
-        let part = |first: usize| -> Vec<T> {
-            let queries = self.queries.iter().zip(0..).skip(first).step_by(parts);
-            queries.map(|(query, number)| of_query(&self.lists(query), number)).collect()
-        };
-        std::thread::scope(|scope| {
-            let part = &part;
-            let threads: Vec<_> = (0..parts).map(|first| scope.spawn(move || part(first))).collect();
-            let join = |thread: ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|panic| resume_unwind(panic));
-            threads.into_iter().flat_map(join).collect()
-        })
+        let queries = self.queries.iter().zip(0..).collect();
+        side_by_side(queries, |(query, number)| of_query(&self.lists(query), number))
     }
 
     fn lists(&self, query: &[u32]) -> Vec<Vec<ContentId>> {

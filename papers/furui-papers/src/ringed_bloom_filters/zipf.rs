@@ -1,6 +1,6 @@
 //! A corpus that follows the Zipf-Mandelbrot law.
 
-use super::random::Random;
+use crate::keys::Random;
 
 /// The parameters of the law; [`Law::PAPER`] has those of the paper.
 #[derive(Clone, Copy)]

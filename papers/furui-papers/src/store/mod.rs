@@ -14,6 +14,19 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::report::Result;
 
+/// The number of keys that are inserted into a store at once.
+pub(crate) const TRANSACTION: u64 = 100_000;
+
+/// A set of 64-bit keys on storage.
+pub(crate) trait Store {
+    /// Inserts keys in one batch or transaction. Returns how many were new, if that is known before the next `sync`.
+    fn insert(&mut self, keys: &[u64]) -> Result<Option<u64>>;
+    /// The number of these keys that the store has, or `None` if it cannot tell.
+    fn count(&mut self, keys: &[u64]) -> Result<Option<usize>>;
+    /// Makes durable what was inserted.
+    fn sync(&mut self) -> Result<()>;
+}
+
 /// A directory that is removed, with its contents, when this value is dropped.
 pub(crate) struct WorkDirectory(PathBuf);
 

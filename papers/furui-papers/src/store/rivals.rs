@@ -7,12 +7,10 @@ use heed::types::{U64, Unit};
 use heed::{
     Comparator, Database, DefaultComparator, Env, EnvFlags, EnvOpenOptions, IntegerComparator, MdbError, PutFlags,
 };
-use redb::{Durability, ReadableDatabase, TableDefinition};
+use redb::{Durability, ReadableDatabase, TableDefinition, WriteTransaction};
 
+use super::Store;
 use crate::report::Result;
-
-/// The number of keys inserted in a transaction.
-pub(crate) const TRANSACTION: u64 = 100_000;
 
 /// LMDB with byte order `O` and comparison `C` of keys. Nothing is forced to the device before the end.
 pub(crate) struct Lmdb<O, C> {
@@ -47,9 +45,10 @@ impl<O: ByteOrder + 'static, C: Comparator + 'static> Lmdb<O, C> {
         transaction.commit()?;
         Ok(Self { env, keys })
     }
+}
 
-    /// Inserts `keys` in one transaction and returns how many were new.
-    pub(crate) fn insert(&self, keys: &[u64]) -> Result<u64> {
+impl<O: ByteOrder + 'static, C: Comparator + 'static> Store for Lmdb<O, C> {
+    fn insert(&mut self, keys: &[u64]) -> Result<Option<u64>> {
         let mut transaction = self.env.write_txn()?;
         let mut new = 0;
         for key in keys {
@@ -60,21 +59,20 @@ impl<O: ByteOrder + 'static, C: Comparator + 'static> Lmdb<O, C> {
             }
         }
         transaction.commit()?;
-        Ok(new)
+        Ok(Some(new))
     }
 
-    pub(crate) fn sync(&self) -> Result<()> {
-        Ok(self.env.force_sync()?)
-    }
-
-    /// How many of `keys` the set contains.
-    pub(crate) fn count(&self, keys: &[u64]) -> Result<usize> {
+    fn count(&mut self, keys: &[u64]) -> Result<Option<usize>> {
         let transaction = self.env.read_txn()?;
         let mut count = 0;
         for key in keys {
             count += usize::from(self.keys.get(&transaction, key)?.is_some());
         }
-        Ok(count)
+        Ok(Some(count))
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        Ok(self.env.force_sync()?)
     }
 }
 
@@ -88,11 +86,17 @@ impl Redb {
         Ok(Self(redb::Builder::new().set_cache_size(cache).create(directory.join("redb"))?))
     }
 
-    /// Inserts `keys` in one transaction and returns how many were new. They become durable with the next durable
-    /// transaction.
-    pub(crate) fn insert(&self, keys: &[u64], durability: Durability) -> Result<u64> {
+    fn begin(&self, durability: Durability) -> Result<WriteTransaction> {
         let mut transaction = self.0.begin_write()?;
         transaction.set_durability(durability)?;
+        Ok(transaction)
+    }
+}
+
+impl Store for Redb {
+    /// The keys become durable with the next durable transaction.
+    fn insert(&mut self, keys: &[u64]) -> Result<Option<u64>> {
+        let transaction = self.begin(Durability::None)?;
         let mut new = 0;
         {
             let mut table = transaction.open_table(KEYS)?;
@@ -101,22 +105,21 @@ impl Redb {
             }
         }
         transaction.commit()?;
-        Ok(new)
+        Ok(Some(new))
     }
 
-    pub(crate) fn sync(&self) -> Result<()> {
-        self.insert(&[], Durability::Immediate).map(drop)
-    }
-
-    /// How many of `keys` the set contains.
-    pub(crate) fn count(&self, keys: &[u64]) -> Result<usize> {
+    fn count(&mut self, keys: &[u64]) -> Result<Option<usize>> {
         let transaction = self.0.begin_read()?;
         let table = transaction.open_table(KEYS)?;
         let mut count = 0;
         for key in keys {
             count += usize::from(table.get(key)?.is_some());
         }
-        Ok(count)
+        Ok(Some(count))
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        Ok(self.begin(Durability::Immediate)?.commit()?)
     }
 }
 
@@ -134,9 +137,10 @@ impl Fjall {
         let keys = database.keyspace("keys", options)?;
         Ok(Self { database, keys })
     }
+}
 
-    /// Inserts `keys` in one batch and returns how many were new.
-    pub(crate) fn insert(&self, keys: &[u64]) -> Result<u64> {
+impl Store for Fjall {
+    fn insert(&mut self, keys: &[u64]) -> Result<Option<u64>> {
         let mut batch = self.database.batch();
         let mut new = 0;
         for key in keys.iter().map(|key| key.to_be_bytes()) {
@@ -146,19 +150,18 @@ impl Fjall {
             }
         }
         batch.commit()?;
-        Ok(new)
+        Ok(Some(new))
     }
 
-    pub(crate) fn sync(&self) -> Result<()> {
-        Ok(self.database.persist(fjall::PersistMode::SyncAll)?)
-    }
-
-    /// How many of `keys` the set contains.
-    pub(crate) fn count(&self, keys: &[u64]) -> Result<usize> {
+    fn count(&mut self, keys: &[u64]) -> Result<Option<usize>> {
         let mut count = 0;
         for key in keys {
             count += usize::from(self.keys.contains_key(key.to_be_bytes())?);
         }
-        Ok(count)
+        Ok(Some(count))
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        Ok(self.database.persist(fjall::PersistMode::SyncAll)?)
     }
 }

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::null_mut;
 
+use super::Store;
 use crate::report::Result;
 
 /// A pointer to any object that the library creates and frees.
@@ -105,9 +106,10 @@ impl RocksDb {
             Ok(!value.is_null())
         }
     }
+}
 
-    /// Inserts `keys` in one batch and returns how many were new.
-    pub(crate) fn insert(&self, keys: &[u64]) -> Result<u64> {
+impl Store for RocksDb {
+    fn insert(&mut self, keys: &[u64]) -> Result<Option<u64>> {
         // SAFETY: a batch copies the keys put into it. It is written while the database is open, and then freed.
         unsafe {
             let batch = rocksdb_writebatch_create();
@@ -124,18 +126,18 @@ impl RocksDb {
             };
             let new = fill();
             rocksdb_writebatch_destroy(batch);
-            new
+            new.map(Some)
         }
     }
 
-    pub(crate) fn sync(&self) -> Result<()> {
-        // SAFETY: the database is open.
-        checked(|message| unsafe { rocksdb_flush_wal(self.database, 1, message) })
+    fn count(&mut self, keys: &[u64]) -> Result<Option<usize>> {
+        let count = keys.iter().try_fold(0, |count, key| Ok(count + usize::from(self.contains(key.to_be_bytes())?)));
+        count.map(Some)
     }
 
-    /// How many of `keys` the set contains.
-    pub(crate) fn count(&self, keys: &[u64]) -> Result<usize> {
-        keys.iter().try_fold(0, |count, key| Ok(count + usize::from(self.contains(key.to_be_bytes())?)))
+    fn sync(&mut self) -> Result<()> {
+        // SAFETY: the database is open.
+        checked(|message| unsafe { rocksdb_flush_wal(self.database, 1, message) })
     }
 }
 

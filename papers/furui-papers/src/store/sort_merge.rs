@@ -8,6 +8,9 @@ use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
+use super::Store;
+use crate::report::Result;
+
 const IO_BUFFER: usize = 1 << 20;
 
 pub(crate) struct SortMerge {
@@ -27,13 +30,8 @@ impl SortMerge {
         Ok(Self { file, buffer: Vec::with_capacity(limit), limit, len: 0 })
     }
 
-    pub(crate) fn insert(&mut self, key: u64) -> std::io::Result<()> {
-        self.buffer.push(key);
-        if self.buffer.len() == self.limit { self.merge() } else { Ok(()) }
-    }
-
     /// Merges the buffer with the file into a new file, durably.
-    pub(crate) fn merge(&mut self) -> std::io::Result<()> {
+    fn merge(&mut self) -> std::io::Result<()> {
         self.buffer.sort_unstable();
         self.buffer.dedup();
         let merged = self.file.with_extension("new");
@@ -55,6 +53,26 @@ impl SortMerge {
         new.try_for_each(put)?;
         out.into_inner()?.sync_all()?;
         fs::rename(merged, &self.file)
+    }
+}
+
+impl Store for SortMerge {
+    fn insert(&mut self, keys: &[u64]) -> Result<Option<u64>> {
+        for &key in keys {
+            self.buffer.push(key);
+            if self.buffer.len() == self.limit {
+                self.merge()?;
+            }
+        }
+        Ok(None)
+    }
+
+    fn count(&mut self, _: &[u64]) -> Result<Option<usize>> {
+        Ok(None)
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        Ok(self.merge()?)
     }
 }
 

@@ -3,14 +3,15 @@
 //! as if they were read from a stream. It would take longer to load keys from random places of a large text than to
 //! query a filter.
 
-use std::error::Error;
 use std::hint::black_box;
 
 use furui::dict::{Dict, DictOptions, FilterHash, Layout, Merging};
 use furui::store::Memory;
 
+use super::{copied, shuffled};
 use crate::clock::{median, ns_each};
 use crate::keys::mix;
+use crate::report::Result;
 
 const KEYS: usize = 3_500_000;
 /// The number of windows (write buffers) into which the inserted keys are divided. The last two become one trie.
@@ -18,17 +19,14 @@ const WINDOWS: usize = 8;
 const LOOKUPS: usize = 200_000;
 const ROUNDS: usize = 9;
 
-pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn Error>> {
+pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<()> {
     let wanted: usize = keys.map_or(Ok(KEYS), str::parse)?;
     let window = wanted.div_ceil(WINDOWS);
     let text = std::fs::read(file)?;
-    let mut lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).collect();
-    for i in (1..lines.len()).rev() {
-        lines.swap(i, (mix(i as u64) % (i as u64 + 1)) as usize);
-    }
+    let lines = shuffled(&text);
     let (keys, misses) = lines.split_at(wanted.min(lines.len() / 10 * 9));
     let mut room = vec![];
-    let misses = side_by_side(&misses[..LOOKUPS.min(misses.len())], &mut room);
+    let misses = copied(&misses[..LOOKUPS.min(misses.len())], &mut room);
     println!(
         "{} keys, windows of {window}; times in ns a key. Look-ups: the median of {ROUNDS} rounds, and the median of \
          the ratios to one trie in the same round",
@@ -63,7 +61,7 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn Error>> 
         let hits: Vec<&[u8]> =
             (0..LOOKUPS).map(|i| keys[(mix((round * LOOKUPS + i) as u64) % keys.len() as u64) as usize]).collect();
         let mut room = vec![];
-        let hits = side_by_side(&hits, &mut room);
+        let hits = copied(&hits, &mut room);
         for (.., dict, times) in &mut built {
             let of_round =
                 [one_by_one(dict, &hits), one_by_one(dict, &misses), batched(dict, &hits), batched(dict, &misses)];
@@ -96,13 +94,6 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn Error>> 
 /// The times in each round: of hits and of misses one by one, then of hits and of misses in batches.
 #[derive(Clone, Default)]
 struct Times([Vec<f64>; 4]);
-
-/// Copies `keys` into `room`, one after the other, and returns the copies.
-fn side_by_side<'r>(keys: &[&[u8]], room: &'r mut Vec<u8>) -> Vec<&'r [u8]> {
-    *room = keys.concat();
-    let mut rest = room.as_slice();
-    keys.iter().map(|key| rest.split_off(..key.len()).expect("all were copied")).collect()
-}
 
 fn one_by_one(dict: &Dict<Memory>, keys: &[&[u8]]) -> f64 {
     ns_each(keys.len(), || {

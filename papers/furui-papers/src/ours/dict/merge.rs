@@ -13,9 +13,11 @@ use furui::filter::{BlockedBloom, Bloom, FilterMut};
 use furui::raw::{LoudsTrie, Merged, Node, Skeleton, SortedKeys, Trie, Value, freeze};
 use furui::raw::{Rolling, RollingState};
 
-use super::trie::shuffled;
-use crate::clock::{median, ns_each};
+use super::shuffled;
+use crate::clock::{median, timed};
 use crate::keys::mix;
+use crate::ours::peak_bytes;
+use crate::report::Result;
 
 const KEYS: usize = 5_000_000;
 const ROUNDS: usize = 3;
@@ -26,9 +28,7 @@ const RATE: f64 = 0.0625;
 /// The default rate of a dictionary's filters.
 const OWN_RATE: f64 = 0.001;
 
-type Failure = Box<dyn std::error::Error>;
-
-pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Failure> {
+pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<()> {
     let wanted: usize = keys.map_or(Ok(KEYS), str::parse)?;
     let parts = {
         let text = std::fs::read(file)?;
@@ -52,7 +52,7 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn deal(keys: &[(&[u8], u32)], ways: usize) -> Result<Vec<Trie>, Failure> {
+fn deal(keys: &[(&[u8], u32)], ways: usize) -> Result<Vec<Trie>> {
     (0..ways as u64)
         .map(|part| {
             let part = keys.iter().filter(|(_, value)| mix(u64::from(*value) ^ SEED << 32) % ways as u64 == part);
@@ -62,7 +62,7 @@ fn deal(keys: &[(&[u8], u32)], ways: usize) -> Result<Vec<Trie>, Failure> {
         .collect()
 }
 
-fn measure(ways: usize, tries: Vec<Trie>) -> Result<String, Failure> {
+fn measure(ways: usize, tries: Vec<Trie>) -> Result<String> {
     let tries: Vec<&Trie> = tries.iter().collect();
     let keys: usize = tries.iter().map(|trie| trie.keys() as usize).sum();
     let rolling = Rolling::new(SEED);
@@ -71,35 +71,33 @@ fn measure(ways: usize, tries: Vec<Trie>) -> Result<String, Failure> {
     let mut output = 0;
     let mut peak = 0;
     for _ in 0..ROUNDS {
-        let mut merged = None;
-        let alone = ns_each(keys, || merged = Some(Trie::merge(&tries, &rolling, true, |_| {})));
-        let trie = merged.take().ok_or("not merged")??;
-        let mut by_nodes = None;
-        let virtual_nodes = ns_each(keys, || by_nodes = Some(over_virtual_nodes(&louds, &rolling)));
-        let by_nodes = by_nodes.ok_or("not merged")??;
-        let mut again = None;
-        let encoded = ns_each(keys, || again = Some(as_compact(&by_nodes)));
-        assert!(again.ok_or("not encoded")??.iter().eq(trie.iter()), "the same keys and values");
+        let (alone, trie) = timed(keys, || Trie::merge(&tries, &rolling, true, |_| {}));
+        let trie = trie?;
+        let (virtual_nodes, by_nodes) = timed(keys, || over_virtual_nodes(&louds, &rolling));
+        let by_nodes = by_nodes?;
+        let (encoded, again) = timed(keys, || as_compact(&by_nodes));
+        assert!(again?.iter().eq(trie.iter()), "the same keys and values");
         drop(by_nodes);
-        let mut filled = None;
-        let scan = ns_each(keys, || filled = Some(scanned(&trie)));
-        black_box(filled.ok_or("not scanned")??);
+        let (scan, filled) = timed(keys, || scanned(&trie));
+        black_box(filled?);
         drop(trie);
         let mut own = Fill::new(BlockedBloom::with_rate(keys as u64, OWN_RATE)?.hashed_by(Rolling::spec(SEED)));
-        let with_own = ns_each(keys, || {
-            merged = Some(Trie::merge(&tries, &rolling, true, |hash| own.push(hash)));
+        let (with_own, merged) = timed(keys, || {
+            let merged = Trie::merge(&tries, &rolling, true, |hash| own.push(hash));
             own.insert();
+            merged
         });
-        drop((merged.take().ok_or("not merged")??, own));
+        drop((merged?, own));
         reset_peak();
         let before = peak_bytes();
         let mut filter = Fill::new(four_probes(keys)?);
-        let carried = ns_each(keys, || {
-            merged = Some(Trie::merge(&tries, &rolling, true, |hash| filter.push(hash)));
+        let (carried, merged) = timed(keys, || {
+            let merged = Trie::merge(&tries, &rolling, true, |hash| filter.push(hash));
             filter.insert();
+            merged
         });
         peak = peak_bytes() - before;
-        let trie = merged.ok_or("not merged")??;
+        let trie = merged?;
         output = trie.bytes() + filter.filter.bits() as usize / 8;
         for (column, ns) in
             columns.iter_mut().zip([alone, virtual_nodes, virtual_nodes + encoded, with_own, carried, alone + scan])
@@ -122,20 +120,20 @@ fn measure(ways: usize, tries: Vec<Trie>) -> Result<String, Failure> {
 }
 
 /// A LOUDS trie of the keys of a compact one.
-fn as_louds(trie: &Trie) -> Result<LoudsTrie, Failure> {
+fn as_louds(trie: &Trie) -> Result<LoudsTrie> {
     let keys: Vec<(Vec<u8>, Value)> = trie.iter().map(|(key, found)| (key, found.value())).collect();
     Ok(freeze(SortedKeys::new(&keys)?.root(), (), |(), _| (), false, |()| {})?)
 }
 
 /// Merges LOUDS tries in one walk that carries the hashes, as a dictionary of LOUDS tries does.
-fn over_virtual_nodes(tries: &[LoudsTrie], rolling: &Rolling) -> Result<LoudsTrie, Failure> {
+fn over_virtual_nodes(tries: &[LoudsTrie], rolling: &Rolling) -> Result<LoudsTrie> {
     let root = Merged::new(tries.iter().map(LoudsTrie::root)).ok_or("no tries")?;
     let push = |&state: &RollingState, byte| rolling.push(state, byte);
     Ok(freeze(root, rolling.start(), push, true, |state| _ = black_box(state.finish()))?)
 }
 
 /// A compact trie of the keys of a LOUDS one.
-fn as_compact(trie: &LoudsTrie) -> Result<Trie, Failure> {
+fn as_compact(trie: &LoudsTrie) -> Result<Trie> {
     let (mut bytes, mut ends, mut path) = (vec![], vec![], vec![]);
     let mut to_do = vec![(trie.root(), 0)];
     while let Some((node, depth)) = to_do.pop() {
@@ -181,12 +179,12 @@ impl<F: FilterMut> Fill<F> {
     }
 }
 
-fn four_probes(keys: usize) -> Result<Bloom, Failure> {
+fn four_probes(keys: usize) -> Result<Bloom> {
     Ok(Bloom::with_rate(keys as u64, RATE)?.hashed_by(Rolling::spec(SEED)))
 }
 
 /// Fills a filter with the keys of a finished trie, which are read back from the trie.
-fn scanned(trie: &Trie) -> Result<Bloom, Failure> {
+fn scanned(trie: &Trie) -> Result<Bloom> {
     let hasher = Rolling::spec(SEED).hasher();
     let mut filter = Fill::new(four_probes(trie.keys() as usize)?);
     let mut entries = trie.iter();
@@ -200,11 +198,4 @@ fn scanned(trie: &Trie) -> Result<Bloom, Failure> {
 /// Restarts the measurement of peak resident memory. Does nothing where the system does not support it.
 fn reset_peak() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
-}
-
-/// The peak resident memory since the last reset, in bytes; 0 if the system does not report it.
-fn peak_bytes() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()).unwrap_or(0) * 1024
 }

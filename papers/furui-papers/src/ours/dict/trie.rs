@@ -5,20 +5,21 @@
 //! are as good as random. The next 500 000 lines are the misses. Keys are sorted before the clock starts, because fst
 //! requires sorted keys, and freezing a buffer sorts them anyway.
 
-use std::collections::HashSet;
 use std::hint::black_box;
 
 use furui::raw::{Found, Skeleton, Trie};
 
+use super::{copied, shuffled};
 use crate::clock::{median, ns_each, thread_ns};
-use crate::keys::mix;
+use crate::keys::{mix, scale};
+use crate::report::Result;
 
 const KEYS: usize = 5_000_000;
 const MISSES: usize = 500_000;
 const LOOKUPS: usize = 300_000;
 const ROUNDS: usize = 7;
 
-pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<()> {
     let wanted: usize = keys.map_or(Ok(KEYS), str::parse)?;
     let text = std::fs::read(file)?;
     let lines = shuffled(&text);
@@ -63,46 +64,48 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn std::err
     for &key in misses {
         assert_eq!(trie.get(key), None, "{}", String::from_utf8_lossy(key));
     }
-    let mut columns: [Vec<f64>; 8] = Default::default();
+    let mut answers = vec![];
+    let ours: [Contestant<'_>; 2] = [
+        ("one at a time", Box::new(|queries| queries.iter().for_each(|query| _ = black_box(trie.get(query))))),
+        ("batched", Box::new(|queries| trie.get_all(queries, &mut answers))),
+    ];
+    let mut contestants = Vec::from(ours);
+    #[cfg(feature = "rivals")]
+    {
+        contestants.push(("fst", Box::new(|queries| queries.iter().for_each(|query| _ = black_box(rival.get(query))))));
+        let of_marisa = |queries: &[&[u8]]| queries.iter().for_each(|query| _ = black_box(marisa.get(query)));
+        contestants.push(("marisa", Box::new(of_marisa)));
+    }
+    let mut samples = vec![<[Vec<f64>; 2]>::default(); contestants.len()];
     for round in 0..ROUNDS {
-        let pick = |list: &[&'_ [u8]], i: usize| -> usize { scale(mix((round * LOOKUPS + i) as u64), list.len()) };
-        let hits = Queries::of((0..LOOKUPS).map(|i| keys[pick(keys, i)]));
-        let missed = Queries::of((0..LOOKUPS / 2).map(|i| misses[pick(misses, i)]));
-        let (hits, missed) = (hits.slices(), missed.slices());
-        let mut answers = vec![];
-        for (at, queries) in [(0, &hits), (1, &missed)] {
-            columns[at].push(ns_each(queries.len(), || {
-                for query in queries {
-                    black_box(trie.get(query));
-                }
-            }));
-            columns[at + 2].push(ns_each(queries.len(), || trie.get_all(queries, &mut answers)));
-            #[cfg(feature = "rivals")]
-            columns[at + 4].push(ns_each(queries.len(), || {
-                for query in queries {
-                    black_box(rival.get(query));
-                }
-            }));
-            #[cfg(feature = "rivals")]
-            columns[at + 6].push(ns_each(queries.len(), || {
-                for query in queries {
-                    black_box(marisa.get(query));
-                }
-            }));
+        let pick = |list: &[&'_ [u8]], i: usize| -> usize {
+            scale(mix((round * LOOKUPS + i) as u64), list.len() as u64) as usize
+        };
+        let hits: Vec<_> = (0..LOOKUPS).map(|i| keys[pick(keys, i)]).collect();
+        let missed: Vec<_> = (0..LOOKUPS / 2).map(|i| misses[pick(misses, i)]).collect();
+        let [mut of_hits, mut of_missed] = [vec![], vec![]];
+        let queries = [copied(&hits, &mut of_hits), copied(&missed, &mut of_missed)];
+        for (at, queries) in queries.iter().enumerate() {
+            for ((_, ask), samples) in contestants.iter_mut().zip(&mut samples) {
+                samples[at].push(ns_each(queries.len(), || ask(queries)));
+            }
         }
     }
-    let medians = columns.map(|mut samples| if samples.is_empty() { f64::NAN } else { median(&mut samples) });
+    let medians: Vec<[f64; 2]> = samples.into_iter().map(|of| of.map(|mut samples| median(&mut samples))).collect();
+    let fst = contestants.iter().position(|(name, _)| *name == "fst").map_or([f64::NAN; 2], |at| medians[at]);
     println!("| | hit ns | x fst | miss ns | x fst |");
     println!("|---|--:|--:|--:|--:|");
-    for (name, at) in [("one at a time", 0), ("batched", 2), ("fst", 4), ("marisa", 6)] {
-        let [hit, miss] = [medians[at], medians[at + 1]];
-        println!("| {name} | {hit:.0} | {:.2} | {miss:.0} | {:.2} |", hit / medians[4], miss / medians[5]);
+    for ((name, _), [hit, miss]) in contestants.iter().zip(&medians) {
+        println!("| {name} | {hit:.0} | {:.2} | {miss:.0} | {:.2} |", hit / fst[0], miss / fst[1]);
     }
     Ok(())
 }
 
+/// The name of a row of the table, and the look-ups that are measured for it.
+type Contestant<'a> = (&'static str, Box<dyn FnMut(&[&[u8]]) + 'a>);
+
 /// Builds our trie a few times. Returns the trie, and the median of the nanoseconds a key.
-fn build(sorted: &[(&[u8], u32)]) -> Result<(Trie, f64), Box<dyn std::error::Error>> {
+fn build(sorted: &[(&[u8], u32)]) -> Result<(Trie, f64)> {
     let mut builds = vec![];
     let mut trie = None;
     for _ in 0..3 {
@@ -190,45 +193,4 @@ fn print_size(trie: &Trie, count: usize) {
         each(index),
         each(trie.nodes())
     );
-}
-
-/// The distinct lines of `text`, shuffled by a fixed seed.
-pub(super) fn shuffled(text: &[u8]) -> Vec<&[u8]> {
-    let mut seen = HashSet::new();
-    let mut lines: Vec<&[u8]> =
-        text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty() && seen.insert(*line)).collect();
-    for i in (1..lines.len()).rev() {
-        lines.swap(i, scale(mix(i as u64 ^ (0x5EED << 32)), i + 1));
-    }
-    lines
-}
-
-/// Copies of the keys to look up, one after the other in memory, as if they came from a file or a peer. With keys in
-/// the shuffled text, lookups would wait until the keys are loaded, which is not part of a lookup; and the contestant
-/// that runs first would wait most.
-struct Queries {
-    bytes: Vec<u8>,
-    lengths: Vec<usize>,
-}
-
-impl Queries {
-    fn of<'a>(keys: impl Iterator<Item = &'a [u8]>) -> Self {
-        let mut queries = Self { bytes: vec![], lengths: vec![] };
-        for key in keys {
-            queries.bytes.extend_from_slice(key);
-            queries.lengths.push(key.len());
-        }
-        queries
-    }
-
-    fn slices(&self) -> Vec<&[u8]> {
-        let mut rest = &self.bytes[..];
-        let split = |&length: &usize| rest.split_off(..length).expect("the lengths are those of the keys");
-        self.lengths.iter().map(split).collect()
-    }
-}
-
-/// Maps 64 uniform bits to 0..n, in order.
-fn scale(random: u64, n: usize) -> usize {
-    ((u128::from(random) * n as u128) >> 64) as usize
 }

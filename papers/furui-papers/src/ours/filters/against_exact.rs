@@ -4,25 +4,14 @@
 use furui::KeyHash;
 use furui::filter::{BlockedBloom, Bloom, FilterMut, sizing};
 
-use super::{Batched, Contestant, Single, fills, measure};
+use super::{both, fills, measure};
 use crate::keys::mix;
-use crate::report::{
-    Axis, Context, Experiment, Finding, Grade, Mark, Plot, Result, Series, Source, Table, Verdict, brief,
-};
+use crate::report::{Axis, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
 
 /// The size of a cache line in bits, which is the block size of a blocked filter.
 const LINE: u64 = 512;
 
-pub(crate) const EXPERIMENTS: &[Experiment] = &[Experiment {
-    source: Source::Ours,
-    name: "blocked",
-    title: "Blocked against exact Bloom filters",
-    claim: "If all bits of a key lie in one cache line, how many more false positives are there, and how much time \
-        is saved?",
-    run: blocked,
-}];
-
-fn blocked(context: &Context) -> Result<Finding> {
+pub(crate) fn blocked(context: &Context) -> Result<Finding> {
     let (keys, asked) = context.size((1_000_000, 10_000_000), (10_000, 10_000));
     let rates = rates(keys, asked)?;
     let small = times("blocked-small", context.size(100_000, 1000), 0.01, context.quick)?;
@@ -32,43 +21,33 @@ fn blocked(context: &Context) -> Result<Finding> {
     for kind in ["exact", "blocked"] {
         let points = |column: String| rates.points("bits a key", &column, &[]);
         rate = rate
-            .with(Series::new(format!("{kind}, measured"), Mark::Points, points(format!("{kind}, measured"))))
-            .with(Series::new(format!("{kind}, formula"), Mark::Formula, points(format!("{kind}, rate by formula"))));
+            .dots(format!("{kind}, measured"), points(format!("{kind}, measured")))
+            .formula(format!("{kind}, formula"), points(format!("{kind}, rate by formula")));
     }
     let work = ["insert", "hit", "miss"];
     let mut time = Plot::new("blocked-times", large.title.clone(), Axis::names("", work), Axis::linear("ns a key"));
     for row in large.rows.iter().filter_map(|row| row[0].text()) {
         let ns = |work: &str| large.number(&format!("{work}, ns"), &[("filter", row.into())]);
-        let bars = work.iter().zip(0u32..).map(|(work, i)| (f64::from(i), ns(work)));
-        time = time.with(Series::new(row, Mark::Bar, bars.collect()));
+        time = time.bars(row, work.map(ns));
     }
     let of = |column: &str, kind: &str| large.number(column, &[("filter", format!("{kind}, batches").into())]);
     let at_ten = rates.number("blocked / exact, formula", &[("bits a key", 10u64.into())]);
     let more = 100.0 * (of("bits a key", "blocked") / of("bits a key", "exact") - 1.0);
     let ratio = |work| brief(of(&format!("{work}, ns"), "blocked") / of(&format!("{work}, ns"), "exact"));
-    Ok(Finding {
-        data: "keys are the numbers from 0 on, mixed.".to_owned(),
-        verdict: Verdict::new(
-            Grade::Measured,
-            format!(
-                "With 10 bits a key, a blocked filter has {} times the false positives of an exact one; at a rate of \
+    let verdict = Verdict::new(
+        Grade::Measured,
+        format!(
+            "With 10 bits a key, a blocked filter has {} times the false positives of an exact one; at a rate of \
                  1 % it takes {} % more bits. If the filter is larger than the cache, an insertion in batches takes \
                  {} times the time, a hit {}, a miss {}.",
-                brief(at_ten),
-                brief(more),
-                ratio("insert"),
-                ratio("hit"),
-                ratio("miss")
-            ),
+            brief(at_ten),
+            brief(more),
+            ratio("insert"),
+            ratio("hit"),
+            ratio("miss")
         ),
-        tables: vec![rates, small, large],
-        plots: vec![rate, time],
-        notes: vec![
-            "Each kind has the k that is best for its bits. Times are the processor time of one thread, \
-            medians of 7 rounds in turn."
-                .to_owned(),
-        ],
-    })
+    );
+    Ok(Finding::new("keys are the numbers from 0 on, mixed.", verdict, [rates, small, large], [rate, time]))
 }
 
 /// Measures the false-positive rates of blocked and exact filters at several numbers of bits a key, and computes them
@@ -119,15 +98,10 @@ fn times(name: &str, keys: usize, rate: f64, quick: bool) -> Result<Table> {
     let title = format!("Both kinds at {} %", 100.0 * rate);
     let fills = if quick { 1 } else { fills(keys) };
     Ok(measure(name, &title, (keys, fills), "exact, batches", || {
-        let exact = Bloom::with_rate(keys as u64, rate)?;
-        let blocked = BlockedBloom::with_rate(keys as u64, rate)?;
-        let (of_exact, of_blocked) = (exact.bits(), blocked.bits());
-        Ok(vec![
-            ("exact, batches", Box::new(Batched { bits: of_exact, filter: exact.clone() }) as Box<dyn Contestant>),
-            ("exact, single", Box::new(Single { bits: of_exact, filter: exact })),
-            ("blocked, batches", Box::new(Batched { bits: of_blocked, filter: blocked.clone() })),
-            ("blocked, single", Box::new(Single { bits: of_blocked, filter: blocked })),
-        ])
+        let exact = both(["exact, batches", "exact, single"], Bloom::with_rate(keys as u64, rate)?, Bloom::bits);
+        let filter = BlockedBloom::with_rate(keys as u64, rate)?;
+        let blocked = both(["blocked, batches", "blocked, single"], filter, BlockedBloom::bits);
+        Ok(exact.into_iter().chain(blocked).collect())
     })?)
 }
 

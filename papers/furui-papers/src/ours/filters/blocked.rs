@@ -5,49 +5,34 @@ use furui::Result;
 use furui::filter::BlockedBloom;
 
 use super::floor::Floor;
-use super::{Batched, Row, Single, report};
+use super::{Ours, Row, both, report, rivals};
 
 pub(super) fn run(n: usize) -> Result<()> {
+    let sized = |rate| BlockedBloom::with_rate(n as u64, rate);
     report("10 bits a key", n, "sbbf, 10 bits", || {
-        let filter = BlockedBloom::from_parts((n as u64 * 10).div_ceil(512), 8)?;
-        #[cfg_attr(not(feature = "rivals"), expect(unused_mut, reason = "rivals are added"))]
-        let mut rows = rows(filter);
-        #[cfg(feature = "rivals")]
-        {
-            rows.push(("sbbf, 10 bits", Box::new(sbbf_rs_safe::Filter::new(10, n))));
-            rows.push(("fastbloom, 1 %", Box::new(fastbloom::BloomFilter::with_false_pos(0.01).expected_items(n))));
-        }
+        let mut rows = rows(BlockedBloom::from_parts((n as u64 * 10).div_ceil(512), 8)?);
+        rows.extend(rivals::rows(&["sbbf, 10 bits", "fastbloom, 1 %"], n, 0.01));
         Ok(rows)
     })?;
     report("1 %", n, "sbbf, 10 bits", || {
-        #[cfg_attr(not(feature = "rivals"), expect(unused_mut, reason = "rivals are added"))]
-        let mut rows = rows(BlockedBloom::with_rate(n as u64, 0.01)?);
-        #[cfg(feature = "rivals")]
-        rows.push(("sbbf, 10 bits", Box::new(sbbf_rs_safe::Filter::new(10, n))));
+        let mut rows = rows(sized(0.01)?);
+        rows.extend(rivals::rows(&["sbbf, 10 bits"], n, 0.01));
         Ok(rows)
     })?;
     report("0.1 %", n, "sbbf, 17 bits", || {
-        let mut rows = rows(BlockedBloom::with_rate(n as u64, 0.001)?);
+        let mut rows = rows(sized(0.001)?);
         let eight = BlockedBloom::from_parts((n as f64 * 15.75 / 512.0).ceil() as u64, 8)?;
-        rows.push(("BlockedBloom, 8 probes, batches", Box::new(Batched { bits: eight.bits(), filter: eight })));
-        #[cfg(feature = "rivals")]
-        {
-            rows.push(("sbbf, 15 bits", Box::new(sbbf_rs_safe::Filter::new(15, n))));
-            rows.push(("sbbf, 17 bits", Box::new(sbbf_rs_safe::Filter::new(17, n))));
-            rows.push(("fastbloom, 0.1 %", Box::new(fastbloom::BloomFilter::with_false_pos(0.001).expected_items(n))));
-        }
+        rows.push(("BlockedBloom, 8 probes, batches", Box::new(Ours::in_batches(eight, BlockedBloom::bits))));
+        rows.extend(rivals::rows(&["sbbf, 15 bits", "sbbf, 17 bits", "fastbloom, 0.1 %"], n, 0.001));
         Ok(rows)
-    })?;
-    Ok(())
+    })
 }
 
 /// The rows of the [`Floor`], and of this project's filter in batches and key by key.
 fn rows(filter: BlockedBloom) -> Vec<Row> {
     let bits = filter.bits();
-    vec![
-        ("floor, loads", Box::new(Floor::new(bits, false))),
-        ("floor, prefetches", Box::new(Floor::new(bits, true))),
-        ("BlockedBloom, batches", Box::new(Batched { bits, filter: filter.clone() })),
-        ("BlockedBloom, single", Box::new(Single { bits, filter })),
-    ]
+    let floors: [Row; 2] =
+        [("floor, loads", Box::new(Floor::new(bits, false))), ("floor, prefetches", Box::new(Floor::new(bits, true)))];
+    let ours = both(["BlockedBloom, batches", "BlockedBloom, single"], filter, BlockedBloom::bits);
+    floors.into_iter().chain(ours).collect()
 }

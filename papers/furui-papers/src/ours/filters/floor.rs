@@ -4,6 +4,7 @@ use furui::KeyHash;
 use memmap2::{Advice, MmapMut};
 
 use super::{BATCH, Contestant};
+use crate::keys::scale;
 
 /// A table of cache lines on huge pages, as in this project's filters.
 pub(super) struct Floor {
@@ -23,7 +24,7 @@ impl Floor {
 }
 
 fn line(key: KeyHash, lines: usize) -> usize {
-    ((u128::from(key.get()) * lines as u128) >> 64) as usize
+    scale(key.get(), lines as u64) as usize
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -14,15 +14,22 @@ mod kinds;
 mod ringed;
 #[cfg(feature = "rivals")]
 mod rivals;
+#[cfg(not(feature = "rivals"))]
+mod rivals {
+    /// No rivals: they are not built in.
+    pub(super) fn rows(_: &[&'static str], _: usize, _: f64) -> [super::Row; 0] {
+        []
+    }
+}
 mod split_block;
 mod threads;
 
 use std::hint::black_box;
 
-pub(crate) use against_exact::EXPERIMENTS;
+pub(crate) use against_exact::blocked;
 
-use furui::filter::FilterMut;
-use furui::{KeyHash, Result};
+use furui::filter::{Concurrent, FilterMut, Shareable};
+use furui::{Hashes, KeyHash, Result};
 
 use crate::clock::{median, ns_each};
 use crate::keys::mix;
@@ -50,18 +57,33 @@ trait Contestant {
     fn bits(&self) -> u64;
 }
 
-/// One of this project's filters, used in batches.
-struct Batched<F> {
+/// One of this project's filters, used in batches or key by key.
+struct Ours<F> {
     filter: F,
-    bits: u64,
+    bits: fn(&F) -> u64,
+    in_batches: bool,
 }
 
-impl<F: FilterMut> Contestant for Batched<F> {
+impl<F> Ours<F> {
+    fn in_batches(filter: F, bits: fn(&F) -> u64) -> Self {
+        Self { filter, bits, in_batches: true }
+    }
+}
+
+impl<F: FilterMut> Contestant for Ours<F> {
     fn insert(&mut self, keys: &[KeyHash]) {
-        self.filter.insert_all(keys).expect("it is sized for the keys");
+        if self.in_batches {
+            self.filter.insert_all(keys).expect("it is sized for the keys");
+            return;
+        }
+        let new = |&&key: &&KeyHash| self.filter.insert_hash(key).expect("it is sized for the keys");
+        black_box(keys.iter().filter(new).count());
     }
 
     fn count(&self, keys: &[KeyHash]) -> usize {
+        if !self.in_batches {
+            return keys.iter().filter(|&&key| self.filter.contains_hash(key)).count();
+        }
         let mut answers = Vec::with_capacity(BATCH);
         let mut count = 0;
         for batch in keys.chunks(BATCH) {
@@ -77,29 +99,22 @@ impl<F: FilterMut> Contestant for Batched<F> {
     }
 
     fn bits(&self) -> u64 {
-        self.bits
+        (self.bits)(&self.filter)
     }
 }
 
-/// One of this project's filters, used key by key.
-struct Single<F> {
-    filter: F,
-    bits: u64,
+/// The rows of a filter that is used in batches, and of one that is used key by key.
+fn both<F: FilterMut + Clone + 'static>(names: [&'static str; 2], filter: F, bits: fn(&F) -> u64) -> Vec<Row> {
+    let row = |(name, in_batches)| -> Row { (name, Box::new(Ours { filter: filter.clone(), bits, in_batches })) };
+    names.into_iter().zip([true, false]).map(row).collect()
 }
 
-impl<F: FilterMut> Contestant for Single<F> {
-    fn insert(&mut self, keys: &[KeyHash]) {
-        let new = |&&key: &&KeyHash| self.filter.insert_hash(key).expect("it is sized for the keys");
-        black_box(keys.iter().filter(new).count());
-    }
-
-    fn count(&self, keys: &[KeyHash]) -> usize {
-        keys.iter().filter(|&&key| self.filter.contains_hash(key)).count()
-    }
-
-    fn bits(&self) -> u64 {
-        self.bits
-    }
+/// Inserts hashes into a filter that several threads fill, in one batch. Copying a hash into its batch takes a fraction
+/// of a nanosecond.
+fn insert_shared<F: Shareable>(filter: &Concurrent<F>, keys: &[KeyHash]) {
+    let mut batch = Hashes::new(&filter.hash_spec().hasher());
+    keys.iter().for_each(|&key| batch.push_hash(key));
+    filter.insert_hashes(&batch).expect("a batch of its own spec");
 }
 
 /// The name of a row of the table and the contestant to be measured for it.
@@ -107,9 +122,8 @@ type Row = (&'static str, Box<dyn Contestant>);
 
 #[derive(Default)]
 struct Samples {
-    insert: Vec<f64>,
-    hit: Vec<f64>,
-    miss: Vec<f64>,
+    /// The times of insertions, of hits and of misses.
+    times: [Vec<f64>; 3],
     false_positives: usize,
     asked: usize,
 }
@@ -135,7 +149,7 @@ fn measure(
         for share in keys.chunks(n.div_ceil(ROUNDS)) {
             for ((_, row), samples) in rows.iter_mut().zip(&mut results) {
                 black_box(row.count(&share[..share.len().min(WARM_UP)]));
-                samples.insert.push(ns_each(share.len(), || row.insert(share)));
+                samples.times[0].push(ns_each(share.len(), || row.insert(share)));
             }
         }
         names = rows.iter().map(|(name, row)| (*name, row.bits())).collect();
@@ -143,9 +157,9 @@ fn measure(
             let miss = &misses;
             for ((name, row), samples) in rows.iter().zip(&mut results) {
                 let mut found = row.count(&hit[..hit.len().min(WARM_UP)]);
-                samples.hit.push(ns_each(hit.len(), || found = row.count(black_box(hit))));
+                samples.times[1].push(ns_each(hit.len(), || found = row.count(black_box(hit))));
                 assert!(found == hit.len() || name.starts_with("floor"), "{name} lost {} keys", hit.len() - found);
-                samples.miss.push(ns_each(miss.len(), || found = row.count(black_box(miss))));
+                samples.times[2].push(ns_each(miss.len(), || found = row.count(black_box(miss))));
                 samples.false_positives += found;
                 samples.asked += miss.len();
             }
@@ -153,29 +167,21 @@ fn measure(
     }
 
     // The load of the machine changes from turn to turn, so ratios are within one turn.
-    let to = |samples: &[f64], base: &[f64]| {
-        median(&mut samples.iter().zip(base).map(|(sample, base)| sample / base).collect::<Vec<_>>())
+    let to = |own: &[f64], base: &[f64]| {
+        Cell::from(median(&mut own.iter().zip(base).map(|(own, base)| own / base).collect::<Vec<_>>()))
     };
-    let base_row = names.iter().position(|&(name, _)| name == base).map(|i| &results[i]);
-    let ratios: Vec<Option<[f64; 3]>> = results
-        .iter()
-        .map(|row| {
-            base_row.map(|base| [to(&row.insert, &base.insert), to(&row.hit, &base.hit), to(&row.miss, &base.miss)])
-        })
-        .collect();
-    let times: Vec<[f64; 3]> = results
-        .iter_mut()
-        .map(|samples| [median(&mut samples.insert), median(&mut samples.hit), median(&mut samples.miss)])
-        .collect();
+    let base_times = names.iter().position(|&(name, _)| name == base).map(|i| results[i].times.clone());
     let ratio = format!("insert, to {base}");
     let columns =
         ["filter", "bits a key", "rate %", "insert, ns", "hit, ns", "miss, ns", &ratio, "hit, to it", "miss, to it"];
     let mut table = Table::new(name, format!("{title}, {n} keys"), columns);
-    for ((((name, bits), samples), times), ratios) in names.iter().zip(&results).zip(&times).zip(ratios) {
+    for ((name, bits), mut samples) in names.into_iter().zip(results) {
         let rate = 100.0 * samples.false_positives as f64 / samples.asked as f64;
-        let head = [Cell::from(*name), (*bits as f64 / n as f64).into(), rate.into()];
-        let ratios = (0..3).map(|i| ratios.map_or("".into(), |ratios| ratios[i].into()));
-        table.push(head.into_iter().chain(times.iter().copied().map(Cell::from)).chain(ratios));
+        let head = [Cell::from(name), (bits as f64 / n as f64).into(), rate.into()];
+        let ratio = |i: usize| base_times.as_ref().map_or("".into(), |base| to(&samples.times[i], &base[i]));
+        let ratios = [0, 1, 2].map(ratio);
+        let times = samples.times.each_mut().map(|times| Cell::from(median(times)));
+        table.push(head.into_iter().chain(times).chain(ratios));
     }
     Ok(table)
 }
@@ -192,6 +198,20 @@ fn report(title: &str, n: usize, base: &str, rows: impl Fn() -> Result<Vec<Row>>
     Ok(())
 }
 
+/// Measures one kind of filter with so many keys.
+type Run = fn(usize) -> Result<()>;
+
+/// The kinds of filters, and what measures them.
+const KINDS: [(&str, Run); 7] = [
+    ("blocked", blocked::run),
+    ("bloom", bloom::run),
+    ("ringed", ringed::run),
+    ("growing", growing::run),
+    ("split-block", split_block::run),
+    ("kinds", kinds::run),
+    ("threads", threads::run),
+];
+
 /// Measures one kind of filter, or all, with `n` keys, or with 1 M and 50 M if none are given; with `huge`, measures
 /// the rate of a large filter.
 pub(crate) fn run(n: Option<&str>, kind: Option<&str>) -> std::result::Result<(), Box<dyn std::error::Error>> {
@@ -202,28 +222,9 @@ pub(crate) fn run(n: Option<&str>, kind: Option<&str>) -> std::result::Result<()
         Some(n) => vec![n.parse()?],
         None => vec![1_000_000, 50_000_000],
     };
-    let wanted = |name| kind.is_none_or(|kind| kind == name);
     for n in sizes {
-        if wanted("blocked") {
-            blocked::run(n)?;
-        }
-        if wanted("bloom") {
-            bloom::run(n)?;
-        }
-        if wanted("ringed") {
-            ringed::run(n)?;
-        }
-        if wanted("growing") {
-            growing::run(n)?;
-        }
-        if wanted("split-block") {
-            split_block::run(n)?;
-        }
-        if wanted("kinds") {
-            kinds::run(n)?;
-        }
-        if wanted("threads") {
-            threads::run(n)?;
+        for (_, run) in KINDS.iter().filter(|(name, _)| kind.is_none_or(|kind| kind == *name)) {
+            run(n)?;
         }
     }
     Ok(())

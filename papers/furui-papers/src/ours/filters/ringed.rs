@@ -1,10 +1,8 @@
-//! The ringed filter compared with a Bloom filter of the same numbers of bits and probes, for short and long windows;
-//! and the rates of ringed filters compared with the formulas.
+//! The ringed filter compared with a Bloom filter of the same numbers of bits and probes, for short and long windows.
 
 use std::hint::black_box;
 
 use furui::filter::{Bloom, Filter, FilterMut, Gamma, RingedBloom, RingedKey, RingedParams};
-use furui::raw::{ringed_rate, ringed_rate_refined};
 use furui::{KeyHash, Result};
 
 use crate::clock::{median, ns_each};
@@ -41,11 +39,6 @@ impl Questions {
 
 type Ask<'a> = Box<dyn Fn(&Questions) -> usize + 'a>;
 
-pub(super) fn run(n: usize) -> Result<()> {
-    lookups(n)?;
-    rates(n as u64)
-}
-
 /// The time of each row in nanoseconds a key, and as a ratio to a Bloom filter that is used in the same way. All
 /// figures are medians.
 fn times(rows: &[(String, Ask<'_>)], questions: &Questions) -> Vec<[f64; 2]> {
@@ -67,34 +60,33 @@ fn times(rows: &[(String, Ask<'_>)], questions: &Questions) -> Vec<[f64; 2]> {
     rows.iter().zip(&samples).map(time).collect()
 }
 
+fn count(answers: &[bool]) -> usize {
+    answers.iter().filter(|&&answer| answer).count()
+}
+
+/// How many of `keys` a filter contains, asked in batches.
+fn in_batches(filter: &impl Filter, keys: &[KeyHash]) -> usize {
+    let mut out = vec![];
+    let of_batch = |keys| {
+        filter.contains_all(keys, &mut out);
+        count(&out)
+    };
+    keys.chunks(1024).map(of_batch).sum()
+}
+
 /// Measures lookups, one key at a time and in batches.
-fn lookups(n: usize) -> Result<()> {
+pub(super) fn run(n: usize) -> Result<()> {
     let set = keys(0, n);
-    let params = DELTAS.map(|delta| RingedParams::new(PROBES, Gamma::Exact, delta));
-    let params = params.into_iter().collect::<std::result::Result<Vec<_>, _>>()?;
-    let mut ringed =
-        params.iter().map(|&p| RingedBloom::with_size(p, n as u64)).collect::<std::result::Result<Vec<_>, _>>()?;
+    let of_delta = |delta| Ok(RingedBloom::with_size(RingedParams::new(PROBES, Gamma::Exact, delta)?, n as u64)?);
+    let mut ringed = DELTAS.into_iter().map(of_delta).collect::<Result<Vec<_>>>()?;
     let mut bloom = Bloom::from_parts(ringed[0].bits(), PROBES)?;
     let mut inserts = vec![("Bloom".to_owned(), ns_each(n, || _ = black_box(bloom.insert_all(&set))))];
     for (filter, delta) in ringed.iter_mut().zip(DELTAS) {
         inserts.push((format!("delta {delta}"), ns_each(n, || _ = black_box(filter.insert_all(&set)))));
     }
-    let count = |answers: &[bool]| answers.iter().filter(|&&answer| answer).count();
     let mut rows: Vec<(String, Ask<'_>)> = vec![
         ("Bloom".to_owned(), Box::new(|q| q.hashes.iter().filter(|&&key| bloom.contains_hash(key)).count())),
-        (
-            "Bloom, batch".to_owned(),
-            Box::new(|q| {
-                let mut out = vec![];
-                let batches = q.hashes.chunks(1024);
-                batches
-                    .map(|keys| {
-                        bloom.contains_all(keys, &mut out);
-                        count(&out)
-                    })
-                    .sum()
-            }),
-        ),
+        ("Bloom, batch".to_owned(), Box::new(|q| in_batches(&bloom, &q.hashes))),
     ];
     for (filter, delta) in ringed.iter().zip(DELTAS) {
         rows.push((
@@ -113,19 +105,7 @@ fn lookups(n: usize) -> Result<()> {
             format!("delta {delta}, from the hash"),
             Box::new(move |q| q.hashes.iter().filter(|&&key| filter.contains_hash(key)).count()),
         ));
-        rows.push((
-            format!("delta {delta}, from the hash, batch"),
-            Box::new(move |q| {
-                let mut out = vec![];
-                let batches = q.hashes.chunks(1024);
-                batches
-                    .map(|keys| {
-                        filter.contains_all(keys, &mut out);
-                        count(&out)
-                    })
-                    .sum()
-            }),
-        ));
+        rows.push((format!("delta {delta}, from the hash, batch"), Box::new(move |q| in_batches(filter, &q.hashes))));
     }
     for asked in KEYS.map(|keys| keys.min(n)) {
         let kib = ringed[0].bits() as f64 / 8192.0;
@@ -140,31 +120,6 @@ fn lookups(n: usize) -> Result<()> {
     println!("\n| filter | insert ns, batch | to Bloom |\n|---|--:|--:|");
     for (name, time) in &inserts {
         println!("| {name} | {time:.2} | {:.2} |", time / inserts[0].1);
-    }
-    Ok(())
-}
-
-/// Compares the rates of real filters with the formulas.
-fn rates(n: u64) -> Result<()> {
-    println!("\n## Rates, {n} keys, gamma = 11\n");
-    println!("| delta | measured | eq. 13 | off by | refined | off by |\n|--:|--:|--:|--:|--:|--:|");
-    for delta in [1, 10, 100, 1000, 100_000] {
-        let params = RingedParams::new(PROBES, Gamma::Whole, delta)?;
-        let filters = (4_000_000 / n).clamp(1, 20_000);
-        let mut sum = 0.0;
-        for list in 0..filters {
-            let mut filter = RingedBloom::with_size(params, n)?;
-            filter.insert_all(&keys(list, n as usize))?;
-            sum += filter.false_positive_rate();
-        }
-        let measured = sum / filters as f64;
-        let paper = ringed_rate(PROBES, n, delta.into(), params.gamma());
-        let refined = ringed_rate_refined(PROBES, n, delta.into(), params.gamma());
-        println!(
-            "| {delta} | {measured:.4e} | {paper:.4e} | {:+.2} % | {refined:.4e} | {:+.2} % |",
-            100.0 * (paper / measured - 1.0),
-            100.0 * (refined / measured - 1.0)
-        );
     }
     Ok(())
 }

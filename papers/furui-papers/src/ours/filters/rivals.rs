@@ -6,7 +6,23 @@ use std::hint::black_box;
 
 use furui::KeyHash;
 
-use super::Contestant;
+use super::{Contestant, Row};
+
+/// The rivals of these names, for `n` keys. Those whose size the name does not tell have this rate.
+pub(super) fn rows(names: &[&'static str], n: usize, rate: f64) -> Vec<Row> {
+    let of = |name| -> Box<dyn Contestant> {
+        match name {
+            "sbbf, 10 bits" => Box::new(sbbf_rs_safe::Filter::new(10, n)),
+            "sbbf, 15 bits" => Box::new(sbbf_rs_safe::Filter::new(15, n)),
+            "sbbf, 17 bits" => Box::new(sbbf_rs_safe::Filter::new(17, n)),
+            "fastbloom, atomic" => Box::new(fastbloom::AtomicBloomFilter::with_false_pos(rate).expected_items(n)),
+            "bloomfilter" => Box::new(bloomfilter::Bloom::new_for_fp_rate(n, rate).expect("valid sizes")),
+            "growable-bloom-filter" => Box::new(growable_bloom_filter::GrowableBloom::new(rate, 4096)),
+            _ => Box::new(fastbloom::BloomFilter::with_false_pos(rate).expected_items(n)),
+        }
+    };
+    names.iter().map(|&name| (name, of(name))).collect()
+}
 
 impl Contestant for sbbf_rs_safe::Filter {
     fn insert(&mut self, keys: &[KeyHash]) {

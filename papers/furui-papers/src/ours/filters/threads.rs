@@ -4,10 +4,10 @@ use std::hint::black_box;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use furui::filter::{BlockedBloom, Concurrent, FilterMut};
-use furui::{Hashes, KeyHash, Result};
+use furui::filter::{BlockedBloom, Bloom, Concurrent, FilterMut, Shareable};
+use furui::{Error, KeyHash, Result};
 
-use super::ROUNDS;
+use super::{ROUNDS, insert_shared};
 use crate::clock::{median, ns_each};
 use crate::keys::mix;
 
@@ -23,72 +23,75 @@ pub(super) fn run(n: usize) -> Result<()> {
     println!("| insertion | one thread, ns | to plain | each of two, ns | gain by CPU time | gain by the wall |");
     println!("|---|--:|--:|--:|--:|--:|");
     let lines = (n as u64 * 10).div_ceil(512);
-    let mut plain = vec![];
-    let mut apart = Samples::default();
-    let mut batched = Samples::default();
-    let mut single = Samples::default();
+    fill("BlockedBloom", &keys, || Ok(BlockedBloom::from_parts(lines, 8)?))?;
+    fill("Bloom", &keys, || Ok(Bloom::from_parts(512 * lines, 7)?))?;
     #[cfg(feature = "rivals")]
-    let (mut rival_plain, mut rival) = (vec![], Samples::default());
-    {
-        let own = || BlockedBloom::from_parts(lines, 8).map(Mutex::new);
-        let (own_one, own_two) = ([own()?], [own()?, own()?]);
-        let mut first = BlockedBloom::from_parts(lines, 8)?;
-        let shared = || Concurrent::new(BlockedBloom::from_parts(lines, 8)?);
-        let (batched_one, batched_two, single_one, single_two) = (shared()?, shared()?, shared()?, shared()?);
-        #[cfg(feature = "rivals")]
-        let (mut fast, fast_one, fast_two) = (
-            fastbloom::BloomFilter::with_false_pos(0.01).expected_items(n),
-            fastbloom::AtomicBloomFilter::with_false_pos(0.01).expected_items(n),
-            fastbloom::AtomicBloomFilter::with_false_pos(0.01).expected_items(n),
-        );
-        for share in keys.chunks(n.div_ceil(ROUNDS)) {
-            let passes = (2_000_000 / share.len()).max(1);
-            plain.push(ns_each(share.len() * passes, || {
-                for batch in (0..passes).flat_map(|_| share.chunks(BATCH)) {
-                    _ = black_box(first.insert_all(batch));
-                }
-            }));
-            let insert = |filters: &[Mutex<BlockedBloom>], keys: &[KeyHash]| {
-                let mut filter = filters.iter().find_map(|filter| filter.try_lock().ok()).expect("one for each thread");
-                _ = black_box(filter.insert_all(keys));
-            };
-            apart.add(share, &|keys| insert(&own_one, keys), &|keys| insert(&own_two, keys));
-            let batch = |filter: &Concurrent<BlockedBloom>, keys: &[KeyHash]| {
-                // Copying a hash into the batch takes a fraction of a nanosecond.
-                let mut batch = Hashes::new(&filter.hash_spec().hasher());
-                keys.iter().for_each(|&key| batch.push_hash(key));
-                filter.insert_hashes(&batch).expect("a batch of its own spec");
-            };
-            batched.add(share, &|keys| batch(&batched_one, keys), &|keys| batch(&batched_two, keys));
-            let one_by_one = |filter: &Concurrent<BlockedBloom>, keys: &[KeyHash]| {
-                keys.iter().for_each(|&key| _ = black_box(filter.insert(key.get().to_le_bytes())));
-            };
-            single.add(share, &|keys| one_by_one(&single_one, keys), &|keys| one_by_one(&single_two, keys));
-            #[cfg(feature = "rivals")]
-            {
-                rival_plain.push(ns_each(share.len() * passes, || {
-                    let keys = (0..passes).flat_map(|_| share);
-                    keys.for_each(|key| _ = fast.insert_hash(key.get()));
-                }));
-                let insert = |filter: &fastbloom::AtomicBloomFilter, keys: &[KeyHash]| {
-                    keys.iter().for_each(|key| _ = filter.insert_hash(key.get()));
-                };
-                rival.add(share, &|keys| insert(&fast_one, keys), &|keys| insert(&fast_two, keys));
+    rival(&keys);
+    Ok(())
+}
+
+/// The number of times that a share of the keys is inserted: a small one several times, for starting a thread takes a
+/// while.
+fn passes(share: &[KeyHash]) -> usize {
+    (2_000_000 / share.len()).max(1)
+}
+
+/// Inserts keys into filters of one kind: plainly, by threads with a filter each, and by threads that share one.
+fn fill<F: FilterMut + Shareable + Send + Sync>(
+    kind: &str,
+    keys: &[KeyHash],
+    make: impl Fn() -> Result<F>,
+) -> Result<()> {
+    let own = || make().map(Mutex::new);
+    let (own_one, own_two) = ([own()?], [own()?, own()?]);
+    let mut first = make()?;
+    let shared = || Ok::<_, Error>(Concurrent::new(make()?)?);
+    let [batched_one, batched_two, single_one, single_two] = [shared()?, shared()?, shared()?, shared()?];
+    let (mut plain, [mut apart, mut batched, mut single]) = (vec![], <[Samples; 3]>::default());
+    for share in keys.chunks(keys.len().div_ceil(ROUNDS)) {
+        let passes = passes(share);
+        plain.push(ns_each(share.len() * passes, || {
+            for batch in (0..passes).flat_map(|_| share.chunks(BATCH)) {
+                _ = black_box(first.insert_all(batch));
             }
-        }
+        }));
+        let insert = |filters: &[Mutex<F>], keys: &[KeyHash]| {
+            let mut filter = filters.iter().find_map(|filter| filter.try_lock().ok()).expect("one for each thread");
+            _ = black_box(filter.insert_all(keys));
+        };
+        apart.add(share, &|keys| insert(&own_one, keys), &|keys| insert(&own_two, keys));
+        batched.add(share, &|keys| insert_shared(&batched_one, keys), &|keys| insert_shared(&batched_two, keys));
+        let one_by_one = |filter: &Concurrent<F>, keys: &[KeyHash]| {
+            keys.iter().for_each(|&key| _ = black_box(filter.insert(key.get().to_le_bytes())));
+        };
+        single.add(share, &|keys| one_by_one(&single_one, keys), &|keys| one_by_one(&single_two, keys));
     }
     let plain = median(&mut plain);
-    println!("| BlockedBloom, plain batches | {plain:.2} | 1.00 | | | |");
-    apart.print("BlockedBloom, each thread its own", plain);
-    batched.print("Concurrent<BlockedBloom>, batches", plain);
-    single.print("Concurrent<BlockedBloom>, single, with its hash", plain);
-    #[cfg(feature = "rivals")]
-    {
-        let plain = median(&mut rival_plain);
-        println!("| fastbloom, plain | {plain:.2} | 1.00 | | | |");
-        rival.print("fastbloom, atomic", plain);
-    }
+    println!("| {kind}, plain batches | {plain:.2} | 1.00 | | | |");
+    apart.print(&format!("{kind}, each thread its own"), plain);
+    batched.print(&format!("Concurrent<{kind}>, batches"), plain);
+    single.print(&format!("Concurrent<{kind}>, single, with its hash"), plain);
     Ok(())
+}
+
+#[cfg(feature = "rivals")]
+fn rival(keys: &[KeyHash]) {
+    let mut fast = fastbloom::BloomFilter::with_false_pos(0.01).expected_items(keys.len());
+    let atomic = || fastbloom::AtomicBloomFilter::with_false_pos(0.01).expected_items(keys.len());
+    let (one, two, mut plain, mut shared) = (atomic(), atomic(), vec![], Samples::default());
+    for share in keys.chunks(keys.len().div_ceil(ROUNDS)) {
+        let passes = passes(share);
+        plain.push(ns_each(share.len() * passes, || {
+            (0..passes).flat_map(|_| share).for_each(|key| _ = fast.insert_hash(key.get()));
+        }));
+        let insert = |filter: &fastbloom::AtomicBloomFilter, keys: &[KeyHash]| {
+            keys.iter().for_each(|key| _ = filter.insert_hash(key.get()));
+        };
+        shared.add(share, &|keys| insert(&one, keys), &|keys| insert(&two, keys));
+    }
+    let plain = median(&mut plain);
+    println!("| fastbloom, plain | {plain:.2} | 1.00 | | | |");
+    shared.print("fastbloom, atomic", plain);
 }
 
 #[derive(Default)]
@@ -104,8 +107,7 @@ struct Samples {
 impl Samples {
     /// Inserts a share of the keys into one filter with one thread, and into another filter with two threads.
     fn add(&mut self, share: &[KeyHash], one: Insert<'_>, two: Insert<'_>) {
-        // Starting a thread takes a while, so a small share is inserted several times.
-        let passes = (2_000_000 / share.len()).max(1);
+        let passes = passes(share);
         let insert = |share: &[KeyHash], insert: Insert<'_>| {
             ns_each(share.len() * passes, || (0..passes).for_each(|_| share.chunks(BATCH).for_each(insert)))
         };

@@ -1,13 +1,13 @@
 //! The cost of a large set: bytes written and stored, runs, and memory. Rivals are not measured, because each would
 //! take many minutes at this size.
 
-use std::fs;
 use std::path::Path;
 
 use furui::store::Directory;
 
-use super::timed;
+use crate::clock::timed;
 use crate::keys::mix;
+use crate::ours::peak_bytes;
 use crate::report::Result;
 use crate::store::{ours, stored};
 
@@ -18,7 +18,8 @@ pub(super) fn run(directory: &Path) -> Result<()> {
     let directory = directory.join("set");
     println!("{KEYS} uniform keys, all new, with {} MiB", MEMORY >> 20);
     let mut set = ours::open(Directory::open(&directory)?.mapped(false), MEMORY)?;
-    let (ns, most_runs) = timed(KEYS, || ours::insert(&mut set, KEYS, mix))?;
+    let (ns, most_runs) = timed(KEYS as usize, || ours::insert(&mut set, KEYS, mix));
+    let most_runs = most_runs?;
     let floor = 64.0 - (KEYS as f64).log2() + std::f64::consts::LOG2_E;
     println!("insert-if-absent      {ns:8.1} ns of CPU a key");
     println!("runs a miss checks    {:8} at most; {} in the end", most_runs, set.runs().len());
@@ -26,9 +27,10 @@ pub(super) fn run(directory: &Path) -> Result<()> {
     println!("written               {:8.3} bytes a key", written as f64 / KEYS as f64);
     let before = stored(&directory)?;
     println!("stored                {:8.3} bytes a key", before as f64 / KEYS as f64);
-    println!("peak of memory        {}", peak_memory());
+    println!("peak of memory        {:8.1} MiB", peak_bytes() as f64 / f64::from(1 << 20));
 
-    let (ns, ()) = timed(KEYS, || Ok(set.compact()?))?;
+    let (ns, compacted) = timed(KEYS as usize, || set.compact());
+    compacted?;
     println!(
         "compaction            {ns:8.1} ns of CPU a key, {:.3} bytes written",
         (set.written() - written) as f64 / KEYS as f64
@@ -39,16 +41,6 @@ pub(super) fn run(directory: &Path) -> Result<()> {
         after * 8.0 / floor,
         floor / 8.0
     );
-    println!("peak of memory        {}", peak_memory());
+    println!("peak of memory        {:8.1} MiB", peak_bytes() as f64 / f64::from(1 << 20));
     Ok(())
-}
-
-/// The peak resident memory of this process, where the system reports it.
-fn peak_memory() -> String {
-    fs::read_to_string("/proc/self/status")
-        .ok()
-        .and_then(|status| {
-            status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok())
-        })
-        .map_or("unknown".into(), |kib| format!("{:8.1} MiB", kib as f64 / 1024.0))
 }

@@ -5,7 +5,6 @@ mod small;
 
 use std::path::PathBuf;
 
-use crate::clock::thread_ns;
 use crate::report::Result;
 use crate::store::WorkDirectory;
 
@@ -17,11 +16,4 @@ pub(crate) fn run(size: Option<&str>, place: Option<String>) -> Result<()> {
         Some("large") => large::run(directory.path()),
         _ => Err("which experiment? store small or store large".into()),
     }
-}
-
-/// The cost of `work` in nanoseconds of CPU for each of `items`, and its result.
-fn timed<T>(items: u64, work: impl FnOnce() -> Result<T>) -> Result<(f64, T)> {
-    let start = thread_ns();
-    let value = work()?;
-    Ok(((thread_ns() - start) as f64 / items as f64, value))
 }

@@ -10,13 +10,12 @@ use furui::raw::PAGE_BYTES;
 use furui::store::cascade::Cascade;
 use furui::store::{Directory, Storage};
 
-use super::timed;
-use crate::clock::median;
+use crate::clock::{median, timed};
 use crate::keys::mix;
 use crate::report::Result;
 use crate::store::counted::{Counted, Reads};
 use crate::store::sort_merge::SortMerge;
-use crate::store::{ours, stored};
+use crate::store::{Store, TRANSACTION, ours, stored};
 
 const KEYS: u64 = 5_000_000;
 const MEMORY: u64 = 16 << 20;
@@ -36,7 +35,9 @@ pub(super) fn run(directory: &Path) -> Result<()> {
     for round in 0..ROUNDS {
         let directory = directory.join(round.to_string());
         fs::create_dir(&directory)?;
-        sort_merge(&directory, &mut insertions)?;
+        let mut sorted = SortMerge::create(&directory, MEMORY)?;
+        insertions.add("sort-merge file, which answers at the merge", fill(&mut sorted, false)?);
+        assert_eq!(sorted.len, KEYS);
         let set = directory.join("furui");
         insert(&set, &mut insertions)?;
         find(&set, &queries, &mut lookups)?;
@@ -57,20 +58,10 @@ pub(super) fn run(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-fn sort_merge(directory: &Path, insertions: &mut Table) -> Result<()> {
-    let mut set = SortMerge::create(directory, MEMORY)?;
-    let (ns, ()) = timed(KEYS, || {
-        (0..KEYS).try_for_each(|i| set.insert(mix(i)))?;
-        Ok(set.merge()?)
-    })?;
-    assert_eq!(set.len, KEYS);
-    insertions.add("sort-merge file, which answers at the merge", ns);
-    Ok(())
-}
-
 fn insert(directory: &Path, insertions: &mut Table) -> Result<()> {
     let mut set = ours::open(Directory::open(directory)?.mapped(false), MEMORY)?;
-    let (ns, most_runs) = timed(KEYS, || ours::insert(&mut set, KEYS, mix))?;
+    let (ns, most_runs) = timed(KEYS as usize, || ours::insert(&mut set, KEYS, mix));
+    let most_runs = most_runs?;
     insertions.add("furui, the command line's batches", ns);
     assert_eq!(set.len(), KEYS);
     println!(
@@ -90,12 +81,12 @@ fn find(directory: &Path, queries: &[u64], lookups: &mut Table) -> Result<()> {
         // pass maps or reads each page and checks it.
         find_sorted(&mut set, queries, LOOKUPS)?;
         for batch in BATCHES {
-            let (ns, found) = timed(LOOKUPS as u64, || find_sorted(&mut set, queries, batch))?;
-            assert_eq!(found, LOOKUPS / 2);
+            let (ns, found) = timed(LOOKUPS, || find_sorted(&mut set, queries, batch));
+            assert_eq!(found?, LOOKUPS / 2);
             lookups.add(&format!("{name}, batches of {batch}"), ns);
         }
-        let (ns, found) = timed(LOOKUPS as u64, || find_each(&set, queries))?;
-        assert_eq!(found, LOOKUPS / 2);
+        let (ns, found) = timed(LOOKUPS, || find_each(&set, queries));
+        assert_eq!(found?, LOOKUPS / 2);
         lookups.add(&format!("{name}, single"), ns);
     }
     Ok(())
@@ -151,41 +142,57 @@ fn pages_read(directory: &Path, queries: &[u64]) -> Result<()> {
     Ok(())
 }
 
+/// Inserts all keys into a store, or each batch in the order of its keys. Returns the nanoseconds a key.
+fn fill(store: &mut dyn Store, sorted: bool) -> Result<f64> {
+    let (ns, filled) = timed(KEYS as usize, || {
+        let mut keys = vec![];
+        for start in (0..KEYS).step_by(TRANSACTION as usize) {
+            keys.clear();
+            keys.extend((start..KEYS.min(start + TRANSACTION)).map(mix));
+            if sorted {
+                keys.sort_unstable();
+            }
+            let new = store.insert(&keys)?;
+            assert!(new.is_none_or(|new| new == keys.len() as u64), "every key is new");
+        }
+        store.sync()
+    });
+    filled.map(|()| ns)
+}
+
 #[cfg(feature = "rivals")]
 mod against {
-    use redb::Durability;
-
     use super::*;
-    use crate::store::rivals::{Lmdb, Redb, TRANSACTION};
+    use crate::store::rivals::{Lmdb, Redb};
 
     pub(super) fn run(directory: &Path, queries: &[u64], insertions: &mut Table, lookups: &mut Table) -> Result<()> {
-        let lmdb = Lmdb::create(&fresh(directory, "lmdb")?)?;
-        insertions.add(RIVAL, insert(|keys| lmdb.insert(keys), || lmdb.sync(), false)?);
-        lookups.add(RIVAL, find(|keys| lmdb.count(keys), queries)?);
+        let mut lmdb = Lmdb::create(&fresh(directory, "lmdb")?)?;
+        insertions.add(RIVAL, fill(&mut lmdb, false)?);
+        lookups.add(RIVAL, find(&mut lmdb, queries)?);
         drop(lmdb);
 
-        let tuned = Lmdb::create_tuned(&fresh(directory, "tuned")?)?;
-        insertions.add("LMDB tuned", insert(|keys| tuned.insert(keys), || tuned.sync(), false)?);
-        lookups.add("LMDB tuned", find(|keys| tuned.count(keys), queries)?);
+        let mut tuned = Lmdb::create_tuned(&fresh(directory, "tuned")?)?;
+        insertions.add("LMDB tuned", fill(&mut tuned, false)?);
+        lookups.add("LMDB tuned", find(&mut tuned, queries)?);
         for batch in BATCHES {
-            let sorted = |keys: &[u64]| {
-                keys.chunks(batch).try_fold(0, |count, keys| {
+            let (ns, found) = timed(LOOKUPS, || -> Result<usize> {
+                queries.chunks(batch).try_fold(0, |count, keys| {
                     let mut sorted = keys.to_vec();
                     sorted.sort_unstable();
-                    Ok(count + tuned.count(&sorted)?)
+                    Ok(count + tuned.count(&sorted)?.unwrap_or(0))
                 })
-            };
-            lookups.add(&format!("LMDB tuned, batches of {batch} sorted for it"), find(sorted, queries)?);
+            });
+            assert_eq!(found?, LOOKUPS / 2);
+            lookups.add(&format!("LMDB tuned, batches of {batch} sorted for it"), ns);
         }
         drop(tuned);
-        let tuned = Lmdb::create_tuned(&fresh(directory, "tuned-sorted")?)?;
-        let ns = insert(|keys| tuned.insert(keys), || tuned.sync(), true)?;
-        insertions.add("LMDB tuned, transactions sorted for it", ns);
+        let mut tuned = Lmdb::create_tuned(&fresh(directory, "tuned-sorted")?)?;
+        insertions.add("LMDB tuned, transactions sorted for it", fill(&mut tuned, true)?);
         drop(tuned);
 
-        let redb = Redb::create(&fresh(directory, "redb")?, MEMORY as usize)?;
-        insertions.add("redb", insert(|keys| redb.insert(keys, Durability::None), || redb.sync(), false)?);
-        lookups.add("redb", find(|keys| redb.count(keys), queries)?);
+        let mut redb = Redb::create(&fresh(directory, "redb")?, MEMORY as usize)?;
+        insertions.add("redb", fill(&mut redb, false)?);
+        lookups.add("redb", find(&mut redb, queries)?);
         Ok(())
     }
 
@@ -195,27 +202,9 @@ mod against {
         Ok(path)
     }
 
-    fn insert(put: impl Fn(&[u64]) -> Result<u64>, sync: impl Fn() -> Result<()>, sorted: bool) -> Result<f64> {
-        let (ns, new) = timed(KEYS, || {
-            let (mut keys, mut new) = (vec![], 0);
-            for start in (0..KEYS).step_by(TRANSACTION as usize) {
-                keys.clear();
-                keys.extend((start..KEYS.min(start + TRANSACTION)).map(mix));
-                if sorted {
-                    keys.sort_unstable();
-                }
-                new += put(&keys)?;
-            }
-            sync()?;
-            Ok(new)
-        })?;
-        assert_eq!(new, KEYS);
-        Ok(ns)
-    }
-
-    fn find(count: impl Fn(&[u64]) -> Result<usize>, queries: &[u64]) -> Result<f64> {
-        let (ns, found) = timed(LOOKUPS as u64, || count(queries))?;
-        assert_eq!(found, LOOKUPS / 2);
+    fn find(store: &mut dyn Store, queries: &[u64]) -> Result<f64> {
+        let (ns, found) = timed(LOOKUPS, || store.count(queries));
+        assert_eq!(found?, Some(LOOKUPS / 2));
         Ok(ns)
     }
 }

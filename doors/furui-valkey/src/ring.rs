@@ -1,0 +1,66 @@
+//! The slices of a window of a stream.
+
+use std::collections::VecDeque;
+
+use furui::store::Window;
+
+/// What a set or a filter remembers, in slices of a sixteenth of its window, by the time of each; a slice goes as a
+/// whole when it is older than the window.
+#[derive(Clone)]
+pub struct Ring<T> {
+    /// The part of the stream that is remembered; `None` for all of it, which is then one slice.
+    pub window: Option<Window>,
+    /// The time, in ticks of the window: milliseconds, or keys that were seen.
+    pub time: u64,
+    /// The slices, oldest first, with their numbers. There is always one.
+    pub slices: VecDeque<(u64, T)>,
+}
+
+impl<T> Ring<T> {
+    pub fn new(window: Option<Window>, first: T) -> Self {
+        Self { window, time: 0, slices: VecDeque::from([(0, first)]) }
+    }
+
+    /// True if the window is one of time.
+    pub fn is_timed(&self) -> bool {
+        matches!(self.window, Some(Window::Milliseconds(_)))
+    }
+
+    /// The number of the newest slice.
+    pub fn newest(&self) -> u64 {
+        self.slices.back().map_or(0, |(number, _)| *number)
+    }
+
+    /// Moves on to a time in milliseconds, if the window is one of time, and begins a slice by `begin` if it is time
+    /// for one. Time never goes back.
+    pub fn tell_time<E>(&mut self, milliseconds: u64, begin: impl FnOnce() -> Result<T, E>) -> Result<(), E> {
+        if self.is_timed() { self.move_on(milliseconds, begin) } else { Ok(()) }
+    }
+
+    /// Moves on by a key that was seen, if the window is one of keys.
+    pub fn count_key<E>(&mut self, begin: impl FnOnce() -> Result<T, E>) -> Result<(), E> {
+        if matches!(self.window, Some(Window::Keys(_))) { self.move_on(self.time + 1, begin) } else { Ok(()) }
+    }
+
+    /// Moves on to a time of the window, and drops the slices that the window has left.
+    pub fn move_on<E>(&mut self, time: u64, begin: impl FnOnce() -> Result<T, E>) -> Result<(), E> {
+        let Some(window) = self.window.filter(|_| time > self.time) else { return Ok(()) };
+        let now = window.slice_of(time);
+        if now > self.newest() {
+            self.slices.push_back((now, begin()?));
+            let oldest = now.saturating_sub(Window::SLICES);
+            while self.slices.front().is_some_and(|(number, _)| *number < oldest) {
+                self.slices.pop_front();
+            }
+        }
+        self.time = time;
+        Ok(())
+    }
+
+    /// The slices that are in the window at a time in milliseconds.
+    pub fn at(&self, milliseconds: u64) -> impl Iterator<Item = &T> {
+        let now = |window: Window| window.slice_of(milliseconds.max(self.time)).saturating_sub(Window::SLICES);
+        let oldest = self.window.filter(|_| self.is_timed()).map_or(0, now);
+        self.slices.iter().filter(move |(number, _)| *number >= oldest).map(|(_, slice)| slice)
+    }
+}
