@@ -8,7 +8,7 @@ use std::thread;
 
 use furui::dict::{Dict, DictOptions};
 use furui::store::cascade::{Cascade, CascadeOptions};
-use furui::store::{Directory, JOURNAL, MANIFEST, Manifest, Published, StoreKind, snapshot};
+use furui::store::{Directory, MANIFEST, Manifest, Published, StoreKind, snapshot};
 use furui::{Error, HashSpec, KeyHash};
 
 /// A path for one test, at which there is no file.
@@ -242,22 +242,4 @@ fn a_copy_takes_the_place_of_nothing() {
     fs::remove_file(copy.join(StoreKind::Seen.file_name(0))).unwrap();
     snapshot(&path, &copy).unwrap();
     refused(&copy, "holds a store");
-    let empty = free("empty");
-    cascade(Directory::open(&empty).unwrap()).publish().unwrap();
-    refused(&empty, "holds a store");
-}
-
-#[test]
-fn a_journal_longer_than_a_buffer_is_copied_whole() {
-    let (path, copy) = (free("long-journal"), free("long-journal-copy"));
-    let options = CascadeOptions { hash: Some(HashSpec::default()), journal: true, ..CascadeOptions::default() };
-    let mut set = Cascade::open(Directory::open(&path).unwrap(), options).unwrap();
-    set.insert_all(&keys(0..50_000), &mut vec![]).unwrap();
-    set.sync().unwrap();
-    snapshot(&path, &copy).unwrap();
-    let length = |path: &Path| fs::metadata(path.join(JOURNAL)).unwrap().len();
-    assert!(length(&path) > 300_000 && length(&copy) == length(&path));
-    let mut known = vec![];
-    cascade(Directory::open(&copy).unwrap()).contains_all(&keys(0..50_000), &mut known).unwrap();
-    assert!(known.into_iter().all(|known| known));
 }

@@ -559,38 +559,3 @@ fn a_key_is_forgotten_however_long_nothing_occurs() {
         assert!(set.contains(keys[1]).unwrap() && set.contains(keys[2]).unwrap());
     }
 }
-
-/// The runs of a slice become one when it ends, and keys of it that are written later join them.
-#[test]
-fn a_slice_that_has_ended_has_one_run() {
-    let storage = Memory::new();
-    let mut set = Cascade::open_window(storage.clone(), CascadeOptions::default(), window_of(false, 16)).unwrap();
-    let slices =
-        || -> Vec<u64> { Manifest::load(&storage).unwrap().unwrap().runs.iter().map(|run| run.slice).collect() };
-    let keys: Vec<KeyHash> = (0..280_000u64).map(|i| KeyHash::new(i.wrapping_mul(0x9E37_79B9_7F4A_7C15))).collect();
-    let insert = |set: &mut Cascade<Memory>, range: std::ops::Range<usize>| {
-        set.insert_all(&keys[range], &mut vec![]).unwrap();
-    };
-    set.advance_to(3).unwrap();
-    for range in [0..250_000, 250_000..260_000] {
-        insert(&mut set, range);
-        set.publish().unwrap();
-    }
-    assert_eq!(slices(), [3, 3], "the larger run is not written once more");
-    insert(&mut set, 260_000..270_000);
-    assert!(!set.will_end_slice(3) && set.will_end_slice(4));
-    set.advance_to(4).unwrap();
-    assert_eq!(slices(), [3]);
-    set.publish().unwrap();
-    assert_eq!(slices(), [3]);
-    insert(&mut set, 270_000..280_000);
-    set.publish().unwrap();
-    assert_eq!(slices(), [3, 4]);
-    let before = storage.list().unwrap();
-    set.reset_to(4).unwrap();
-    assert_eq!((slices(), storage.list().unwrap()), (vec![3, 4], before), "the tick is not before the present one");
-    let mut known = vec![];
-    set.contains_all(&keys, &mut known).unwrap();
-    assert!(known.into_iter().all(|known| known) && set.len() == 280_000);
-    set.verify().unwrap();
-}
