@@ -333,7 +333,7 @@ fn an_empty_set_is_a_set_once_it_is_synced() {
 #[test]
 fn a_new_store_has_a_manifest_before_its_first_run() {
     let options = CascadeOptions { memory: CascadeOptions::MIN_MEMORY, ..Default::default() };
-    let keys: Vec<u64> = (1..=300_000u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
+    let keys: Vec<u64> = (1..=150_000u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
     for window in [None, std::num::NonZeroU64::new(160).map(furui::store::Window::Milliseconds)] {
         for at in 0.. {
             let storage = Failing::new(&Memory::new(), at, Fault::Die);
@@ -342,7 +342,7 @@ fn a_new_store_has_a_manifest_before_its_first_run() {
                 None => Cascade::open(storage.clone(), options),
             };
             let outcome = opened
-                .and_then(|mut set| keys.chunks(10_000).try_for_each(|batch| set.insert_all(&raw(batch), &mut vec![])));
+                .and_then(|mut set| keys.chunks(30_000).try_for_each(|batch| set.insert_all(&raw(batch), &mut vec![])));
             if !storage.struck() {
                 outcome.unwrap();
                 assert!(at > 3, "the fault struck at only {at} operations");
