@@ -369,7 +369,7 @@ fn a_batch_knows_the_keys_of_each_share_and_is_finished_only_when_all_were_obser
         let keys = seen.hash_spec().hasher().hash_all((round * 60..round * 60 + 100).map(u64::to_le_bytes));
         batch.fill(&keys, &(0..100).collect::<Vec<_>>()).unwrap();
         let of_share = |share: usize| {
-            let share_of = |key: &furui::KeyHash| ((u128::from(key.get()) * 3) >> 64) as usize;
+            let share_of = |key: &KeyHash| ((u128::from(key.get()) * 3) >> 64) as usize;
             keys.as_slice().iter().filter(|key| share_of(key) == share).count()
         };
         assert!(batch.len() == 100 && !batch.is_empty());
