@@ -210,6 +210,12 @@ fn store_of_runs(runs: &[std::ops::Range<u64>]) -> Memory {
     storage
 }
 
+#[test]
+fn runs_that_share_a_key_are_damage() {
+    open(store_of_runs(&[1..10, 10..20])).verify().unwrap();
+    assert!(format_error(open(store_of_runs(&[1..10, 9..20])).verify()).to_string().contains("two runs share keys"));
+}
+
 /// Any operation may fail while runs are looked up, filled and merged: the store keeps its keys, and a set that failed
 /// in a change refuses all later changes.
 #[test]
@@ -317,4 +323,28 @@ fn an_empty_set_is_a_set_once_it_is_synced() {
     assert!(set.is_empty());
     assert_eq!(storage.list().unwrap(), [MANIFEST]);
     assert_eq!(open(storage).hash_spec(), set.hash_spec());
+}
+
+/// The memory is full before anything was recorded. The process dies at any operation.
+#[test]
+fn a_new_store_has_a_manifest_before_its_first_run() {
+    let options = CascadeOptions { memory: CascadeOptions::MIN_MEMORY, ..Default::default() };
+    let keys: Vec<u64> = (1..=150_000u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
+    for window in [None, std::num::NonZeroU64::new(160).map(furui::store::Window::Milliseconds)] {
+        for at in 0.. {
+            let storage = Failing::new(&Memory::new(), at, Fault::Die);
+            let opened = match window {
+                Some(window) => Cascade::open_window(storage.clone(), options, window),
+                None => Cascade::open(storage.clone(), options),
+            };
+            let outcome = opened
+                .and_then(|mut set| keys.chunks(30_000).try_for_each(|batch| set.insert_all(&raw(batch), &mut vec![])));
+            assert!(storage.struck() && outcome.is_err(), "no run was written");
+            let left = open(storage.after_crash(false));
+            left.verify().unwrap();
+            if !left.runs().is_empty() {
+                break;
+            }
+        }
+    }
 }

@@ -142,6 +142,8 @@ fn it_errs_at_the_rate_it_was_made_for_and_says_when_it_has_outgrown_that() {
             let sigma = (asked as f64 * expected * (1.0 - expected)).sqrt();
             assert!((found - asked as f64 * expected).abs() < 3.0 * sigma, "{found} of {asked}, not {expected}");
             let held = filter.cardinality();
+            let sigma = held.value / (2.0 * filter.fingerprints().last() as f64).sqrt();
+            assert!((held.error / sigma - 1.0).abs() < 1e-9, "{held:?}");
             assert!((held.value - (capacity + more) as f64).abs() < 4.0 * held.error, "{held:?}");
             match more {
                 0 => assert!((expected / rate - 1.0).abs() < 0.02, "{expected} at {rate}"),

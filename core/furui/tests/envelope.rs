@@ -402,3 +402,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_writer_flushes_what_it_writes_to() {
+    struct Flushed<'a>(&'a AtomicU64);
+    impl Write for Flushed<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        }
+    }
+    let flushes = AtomicU64::new(0);
+    EnvelopeWriter::new(Flushed(&flushes), Kind::Run, SPEC).unwrap().flush().unwrap();
+    assert_eq!(flushes.into_inner(), 1);
+}

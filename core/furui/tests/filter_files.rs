@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use furui::filter::{
     AnyFilter, BlockedBloom, Bloom, CheckedFilter, ConfigError, CountingBloom, Filter, FilterMut, FilterRef, Gamma,
-    GrowingBloom, QuotientFilter, RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
+    GrowingBloom, QuotientFilter, RingedBloom, RingedParams, SeedlessFilter, SplitBlockBloom, StableBloom,
+    StableBloomLight,
 };
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, ReadError, Tag};
 use furui::{HashAlgorithm, HashSpec, KeyHash};
@@ -455,6 +456,13 @@ fn a_file_without_its_seed_is_read_by_who_has_the_seed_and_checked_by_anybody() 
     opened.save(&path).unwrap();
     assert!(AnyFilter::open_with_seed(&path, 7).unwrap().contains("here"));
     assert_eq!(problem(AnyFilter::open_with_seed(&path, 8)), Problem::OtherSeed);
+
+    // Whoever forgets the seed can unite this file with one that does not have it.
+    let mut other = AnyFilter::from(Bloom::with_rate(100, 0.01).unwrap().hashed_by(spec));
+    other.insert("there").unwrap();
+    other.save_without_seed(dir.join("other")).unwrap();
+    let mut both = SeedlessFilter::open(&path).unwrap();
+    both.union_with(&SeedlessFilter::open(dir.join("other")).unwrap()).unwrap();
     std::fs::remove_dir_all(dir).unwrap();
 }
 

@@ -159,3 +159,39 @@ fn uniform_keys_take_two_bits_more_than_their_remainders_at_most_three() {
         assert!((2.0..3.2).contains(&each), "{each} bits a key above the remainder at {keys} keys");
     }
 }
+
+#[test]
+fn a_header_without_keys_or_with_more_than_fit_is_refused() {
+    for bits in (RemainderBits::MIN..=RemainderBits::MAX).map(|bits| RemainderBits::new(bits).unwrap()) {
+        let mut bytes = [0; PAGE_BYTES];
+        Page::encode(&[7], bits, &mut bytes);
+        assert!(Page::new(&bytes, 7, bits).is_ok());
+        for count in [0, bits.most_keys() as u16 + 1, u16::MAX] {
+            bytes[4..6].copy_from_slice(&count.to_le_bytes());
+            assert!(Page::new(&bytes, 7, bits).is_err(), "{count} keys with {bits:?}");
+        }
+    }
+}
+
+#[test]
+fn keys_that_are_equal_or_descend_are_an_error() {
+    let bits = RemainderBits::new(56).unwrap();
+    let mut bytes = [0; PAGE_BYTES];
+    Page::encode(&[5, 6], bits, &mut bytes);
+    for (second, ascends) in [(6, true), (5, false), (4, false)] {
+        bytes[PAGE_BYTES - 7] = second;
+        assert_eq!(Page::new(&bytes, 5, bits).unwrap().decode(&mut vec![]).is_ok(), ascends, "{second}");
+    }
+}
+
+/// The unary part ends amid a word, and no bit separates it from the remainders, the first of which begins with a 1.
+#[test]
+fn behind_the_last_key_of_a_full_page_there_is_no_other_key() {
+    let bits = RemainderBits::new(40).unwrap();
+    let keys: Vec<u64> = (0..499).chain([12_220]).map(|quotient| quotient << 40 | 1).collect();
+    let mut bytes = [0; PAGE_BYTES];
+    assert_eq!(Page::encode(&keys, bits, &mut bytes), 500);
+    assert_eq!(page_size(&keys, bits), PAGE_BYTES as u128);
+    let page = Page::new(&bytes, keys[0], bits).unwrap();
+    assert!(page.contains(keys[499]) && !page.contains(keys[499] + 1) && !page.contains(keys[499] + (1 << 40)));
+}

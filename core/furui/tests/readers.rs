@@ -8,7 +8,7 @@ use std::thread;
 
 use furui::dict::{Dict, DictOptions};
 use furui::store::cascade::{Cascade, CascadeOptions};
-use furui::store::{Directory, MANIFEST, Manifest, Published, StoreKind, snapshot};
+use furui::store::{Directory, JOURNAL, MANIFEST, Manifest, Published, StoreKind, snapshot};
 use furui::{Error, HashSpec, KeyHash};
 
 /// A path for one test, at which there is no file.
@@ -242,4 +242,18 @@ fn a_copy_takes_the_place_of_nothing() {
     fs::remove_file(copy.join(StoreKind::Seen.file_name(0))).unwrap();
     snapshot(&path, &copy).unwrap();
     refused(&copy, "holds a store");
+    let empty = free("empty");
+    cascade(Directory::open(&empty).unwrap()).sync().unwrap();
+    refused(&empty, "holds a store");
+}
+
+#[test]
+fn a_long_journal_is_copied_whole() {
+    let (path, copy) = (free("long-journal"), free("long-journal-copy"));
+    let mut set = cascade_with(Directory::open(&path).unwrap(), true);
+    set.insert_all(&keys(0..40_000), &mut vec![]).unwrap();
+    set.sync().unwrap();
+    snapshot(&path, &copy).unwrap();
+    let journal = fs::read(copy.join(JOURNAL)).unwrap();
+    assert!(journal.len() > 40_000 * 8 && journal == fs::read(path.join(JOURNAL)).unwrap());
 }

@@ -298,10 +298,14 @@ fn a_run_of_another_hash_or_kind_does_not_open() {
 
 /// A file whose envelope is valid, whatever its content.
 fn sealed(pages: &[[u8; PAGE_BYTES]], fences: &[u64], keys: u64, greatest: u64, bits: u32) -> Vec<u8> {
+    sealed_at(Align::Page, pages.as_flattened(), fences, keys, greatest, bits)
+}
+
+fn sealed_at(align: Align, pages: &[u8], fences: &[u64], keys: u64, greatest: u64, bits: u32) -> Vec<u8> {
     let mut file = vec![];
     let mut writer = EnvelopeWriter::new(&mut file, Kind::Run, HashSpec::default()).unwrap();
-    writer.section(Tag::new(*b"PAGE"), Align::Page).unwrap();
-    writer.write_all(pages.as_flattened()).unwrap();
+    writer.section(Tag::new(*b"PAGE"), align).unwrap();
+    writer.write_all(pages).unwrap();
     writer.section(Tag::new(*b"FENC"), Align::Line).unwrap();
     fences.iter().for_each(|fence| writer.write_all(&fence.to_le_bytes()).unwrap());
     writer.section(Tag::new(*b"META"), Align::Line).unwrap();
@@ -332,6 +336,11 @@ fn a_well_sealed_file_that_contradicts_itself_is_refused() {
         ("more keys than pages can hold", sealed(&pages, &[10, 40], 1 << 40, 60, bits.get())),
         ("remainders too wide", sealed(&pages, &[10, 40], 6, 60, 57)),
         ("keys without pages", sealed(&[], &[], 6, 60, bits.get())),
+        ("pages in the wrong place", sealed_at(Align::Line, pages.as_flattened(), &[10, 40], 6, 60, bits.get())),
+        (
+            "a part of a page",
+            sealed_at(Align::Page, &[pages.as_flattened(), &[0]].concat(), &[10, 40], 6, 60, bits.get()),
+        ),
     ] {
         assert!(matches!(open(&bytes, true), Err(Error::Format(_))), "{what}");
     }
@@ -346,6 +355,11 @@ fn a_well_sealed_file_that_contradicts_itself_is_refused() {
         ("a page that reaches into the next", {
             let mut pages = pages;
             Page::encode(&[10, 20, 45], bits, &mut pages[0]);
+            sealed(&pages, &[10, 40], 6, 60, bits.get())
+        }),
+        ("a page that ends with the first key of the next", {
+            let mut pages = pages;
+            Page::encode(&[10, 20, 40], bits, &mut pages[0]);
             sealed(&pages, &[10, 40], 6, 60, bits.get())
         }),
     ] {
@@ -388,14 +402,34 @@ fn a_lookup_reads_one_page_and_a_sorted_batch_no_page_twice() {
     let before = reads.load(Ordering::Relaxed);
     counted.contains_sorted(&keys, &mut found).unwrap();
     assert_eq!(reads.load(Ordering::Relaxed), before, "a key that is found already is not looked up");
+    found[0] = false;
+    let before = bytes_read.load(Ordering::Relaxed);
+    counted.contains_sorted(&keys, &mut found).unwrap();
+    assert_eq!(bytes_read.load(Ordering::Relaxed) - before, PAGE_BYTES, "nor is its page read for it");
 }
 
 #[test]
-#[should_panic(expected = "keys of a run ascend strictly")]
 fn keys_out_of_order_are_refused() {
-    let mut writer = RunWriter::new(io::sink(), "run", HashSpec::default(), 3).unwrap();
-    writer.push(&[1, 5]).unwrap();
-    writer.push(&[5]).unwrap();
+    for (first, second) in [(&[1, 5][..], &[5][..]), (&[1], &[5, 5]), (&[1], &[6, 5, 7])] {
+        let refused = std::panic::catch_unwind(|| {
+            let mut writer = RunWriter::new(io::sink(), "run", HashSpec::default(), 4).unwrap();
+            writer.push(first).unwrap();
+            writer.push(second).unwrap();
+        });
+        assert_eq!(refused.unwrap_err().downcast_ref(), Some(&"keys of a run ascend strictly"));
+    }
+}
+
+#[test]
+fn a_run_may_be_empty_and_its_pages_may_have_as_many_keys_as_any_page() {
+    let empty = open(&write(&[], 1, 0), true).unwrap();
+    empty.verify().unwrap();
+    assert!(empty.is_empty() && !empty.contains(1).unwrap());
+    let keys: Vec<u64> = (1..=574).collect();
+    let run = open(&write(&keys, 1000, 3), true).unwrap();
+    run.verify().unwrap();
+    assert!(!run.is_empty() && run.pages() == 1 && run.remainder_bits().most_keys() == keys.len());
+    assert_eq!(read_all(&run).unwrap(), keys);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::support::{Failing, Fault};
 use furui::seen::{Cache, Recent, Seen, SeenOptions, Verdict};
 use furui::store::cascade::{Share, SplitBatch};
 use furui::store::{Memory, Storage};
-use furui::{Hashes, Result};
+use furui::{Hashes, KeyHash, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -365,7 +365,7 @@ fn a_batch_knows_the_keys_of_each_share_and_is_finished_only_when_all_were_obser
         let keys = seen.hash_spec().hasher().hash_all((round * 60..round * 60 + 100).map(u64::to_le_bytes));
         batch.fill(&keys, &(0..100).collect::<Vec<_>>()).unwrap();
         let of_share = |share: usize| {
-            let share_of = |key: &furui::KeyHash| ((u128::from(key.get()) * 3) >> 64) as usize;
+            let share_of = |key: &KeyHash| ((u128::from(key.get()) * 3) >> 64) as usize;
             keys.as_slice().iter().filter(|key| share_of(key) == share).count()
         };
         assert!(batch.len() == 100 && !batch.is_empty());
@@ -394,4 +394,30 @@ fn a_batch_knows_the_keys_of_each_share_and_is_finished_only_when_all_were_obser
     }
     seen.join(shares).unwrap();
     assert_eq!(seen.set().len(), 220);
+}
+
+#[test]
+fn a_share_in_which_hashes_crowd_takes_no_more_batches() {
+    let mut seen = Seen::open_with(Memory::new(), SeenOptions { memory: 64 << 20, ..options(false) }).unwrap();
+    let mut shares = seen.split(2).unwrap();
+    let mut admit = |seen: &mut Seen<Memory>, hashes: std::ops::Range<u64>| {
+        let (mut keys, mut batch) = (Hashes::new(&seen.hash_spec().hasher()), SplitBatch::new(2));
+        hashes.clone().for_each(|hash| keys.push_hash(KeyHash::new(hash)));
+        batch.fill(&keys, &(0..(hashes.end - hashes.start) as u32).collect::<Vec<_>>()).unwrap();
+        let is_admitted = seen.admit(&keys, &batch).unwrap();
+        if is_admitted {
+            for (share, lent) in shares.iter_mut().enumerate() {
+                if !batch.waits_for(share) {
+                    continue;
+                }
+                let mut part = batch.take(share);
+                lent.observe(&mut part).unwrap();
+                batch.put(share, part);
+            }
+            seen.finish(&keys, &batch, &mut vec![]).unwrap();
+        }
+        is_admitted
+    };
+    assert!(admit(&mut seen, 1..(16 << 10) + 10));
+    assert!(!admit(&mut seen, 100_000..100_001) && admit(&mut seen, 1 << 63..(1 << 63) + 1));
 }

@@ -151,3 +151,48 @@ impl Regions {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::sums::Sums;
+    use super::*;
+
+    /// A file with its checksums, and the checksum of their last level.
+    fn summed(content: &[u8]) -> (Vec<u8>, u64) {
+        let mut sums = Sums::default();
+        sums.update(content);
+        let (levels, root) = sums.finish();
+        ([content, &levels].concat(), root)
+    }
+
+    fn regions(file: Vec<u8>, start: usize, root: u64) -> Regions {
+        Regions::new("file", Bytes::from(Arc::<[u8]>::from(file)), start, root)
+    }
+
+    #[test]
+    fn what_is_whole_is_said_to_be_whole_at_the_first_touch() {
+        for length in [1, REGION, REGION + 1, 20 * REGION] {
+            let (file, root) = summed(&vec![7; length]);
+            let regions = regions(file, length, root);
+            for start in (0..length).step_by(REGION) {
+                assert!(regions.touch(start, 1), "byte {start} of {length}");
+            }
+            assert_eq!(regions.check_all(), Ok(()));
+        }
+    }
+
+    /// The checksum of a region fits its damage, and lies in the second region of the checksums.
+    #[test]
+    fn a_checksum_counts_only_after_the_level_above_has_confirmed_it() {
+        let (length, region) = (1536 * REGION, 1200);
+        let (mut file, root) = summed(&vec![7; length]);
+        file[region * REGION] ^= 1;
+        let forged = sum_of(&file[region * REGION..][..REGION]);
+        file[length + region * SUM..][..SUM].copy_from_slice(&forged);
+        let regions = regions(file, length, root);
+        assert!(regions.touch(0, 1) && !regions.touch(region * REGION, 1));
+        assert!(regions.result().is_err() && regions.check_all().is_err());
+    }
+}

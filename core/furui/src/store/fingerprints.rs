@@ -174,5 +174,11 @@ mod tests {
         {
             assert!(Fingerprints::with_rate(capacity, rate).is_err(), "{capacity}, {rate}");
         }
+        let most = Fingerprints::MAX_LAST;
+        assert!(Fingerprints::with_rate(most, 0.9).is_ok());
+        assert!(matches!(Fingerprints::with_rate(most + 1, 0.9), Err(ConfigError::OutOfRange { .. })));
+        for (given, finest) in [(0.0, 0.0), (1e-9, 1.0 / f64::from(1 << 16))] {
+            assert_eq!(Fingerprints::with_rate(1 << 40, given), Err(ConfigError::Rate { given, finest }));
+        }
     }
 }

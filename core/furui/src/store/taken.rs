@@ -164,6 +164,22 @@ mod tests {
     }
 
     #[test]
+    fn as_many_ranges_as_there_may_be_keep_all_gaps_and_one_more_closes_the_narrow_ones() {
+        let mut taken = Taken::default();
+        // The gaps become narrower, so the first ones are the widest.
+        let numbers: Vec<u32> = (0..=MAX_RANGES as u32).map(|i| 5000 * i - i * (i + 1) / 2).collect();
+        let (last, others) = numbers.split_last().expect("some numbers");
+        others.iter().for_each(|&number| taken.insert(number..=number));
+        assert_eq!(taken.ranges.len(), MAX_RANGES);
+        assert_eq!(Taken::from_bytes(&taken.to_bytes()), Some(taken.clone()));
+        taken.insert(*last..=*last);
+        assert_eq!(taken.ranges.len(), MAX_RANGES / 2 + 1);
+        for (i, gap) in numbers.windows(2).enumerate() {
+            assert_eq!(taken.contains(gap[0] + 1), i >= MAX_RANGES / 2, "gap {i}");
+        }
+    }
+
+    #[test]
     fn other_bytes_are_none() {
         let bytes = |ranges: &[(u32, u32)]| Taken { ranges: ranges.to_vec() }.to_bytes();
         assert!(Taken::from_bytes(&bytes(&[(0, 3), (5, u32::MAX)])).is_some());

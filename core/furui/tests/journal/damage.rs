@@ -314,3 +314,45 @@ fn ticks_that_go_back_are_damage_and_equal_ones_are_not() {
     let error = format_error(decode(&forged(&[0, 5, 7, 0, 4, 8])));
     assert_eq!((error.offset, error.problem), (HEAD as u64, Problem::Invalid("a tick is before the last one")));
 }
+
+/// Behind the last record there is no sector that could be missing.
+#[test]
+fn a_changed_byte_of_a_last_record_that_ends_with_a_sector_is_damage() {
+    let storage = Memory::new();
+    let mut set = open(storage.clone());
+    insert(&mut set, 0..50).unwrap();
+    set.sync().unwrap();
+    let mut bytes = bytes_of(&storage, JOURNAL);
+    assert_eq!(bytes.len(), 512);
+    bytes[200] ^= 1;
+    assert_eq!(format_error(decode(&bytes)).offset, HEAD as u64);
+}
+
+/// All that is left of a journal is the end of its last record. It lies where a search by pieces of 256 KiB is over.
+#[test]
+fn zeros_before_the_end_of_a_later_record_are_damage() {
+    let storage = Memory::new();
+    let mut set = open(storage.clone());
+    for keys in [0..1, 1..32_763] {
+        insert(&mut set, keys).unwrap();
+        set.sync().unwrap();
+    }
+    let mut bytes = bytes_of(&storage, JOURNAL);
+    let end = HEAD + (256 << 10);
+    assert_eq!(bytes.len(), end + 8);
+    bytes[HEAD..end].fill(0);
+    assert_eq!(format_error(decode(&bytes)).offset, HEAD as u64);
+}
+
+#[test]
+fn the_manifest_knows_a_journal_that_has_doubled() {
+    let storage = Memory::new();
+    let mut set = open(storage.clone());
+    for keys in [0..1, 1..13] {
+        insert(&mut set, keys).unwrap();
+        set.sync().unwrap();
+        let length = bytes_of(&storage, JOURNAL).len();
+        assert_eq!(Manifest::load(&storage).unwrap().unwrap().journal_bytes, length as u64);
+    }
+    assert_eq!(bytes_of(&storage, JOURNAL).len(), 2 * (HEAD + RECORD + 8));
+}

@@ -106,6 +106,45 @@ fn what_was_synced_is_there_after_a_kill_and_a_publish_ends_the_journal() {
 }
 
 #[test]
+fn a_journal_without_a_whole_record_is_ended_too() {
+    let storage = Memory::new();
+    let mut set = open(storage.clone());
+    insert(&mut set, 0..100).unwrap();
+    set.publish().unwrap();
+    let left = copy(&storage);
+    insert(&mut set, 100..101).unwrap();
+    set.sync().unwrap();
+    put(&left, JOURNAL, &bytes_of(&storage, JOURNAL)[..HEAD]);
+    open(left.clone()).publish().unwrap();
+    assert!(!left.list().unwrap().contains(&JOURNAL.to_owned()));
+    assert_eq!(open(left).len(), 100);
+}
+
+#[test]
+fn a_new_journal_takes_the_place_of_another_only_when_the_keys_of_that_are_in_a_run() {
+    let storage = killed();
+    let mut set = open(storage.clone());
+    for start in (1000..41_000).step_by(1000) {
+        insert(&mut set, start..start + 1000).unwrap();
+        assert_eq!(found(copy(&storage)).unwrap(), (0..140).collect::<Vec<_>>());
+    }
+    assert!(storage.list().unwrap().contains(&JOURNAL.to_owned()));
+}
+
+/// More keys wait than there is room for, and nothing makes them durable until another key comes.
+#[test]
+fn a_batch_without_keys_makes_nothing_durable() {
+    let storage = Memory::new();
+    let mut set = open(storage.clone());
+    insert(&mut set, 0..30_000).unwrap();
+    assert!(!set.will_sync(0) && set.will_sync(1));
+    insert(&mut set, []).unwrap();
+    assert_eq!((set.unsynced(), storage.list().unwrap().len()), (30_000, 0));
+    insert(&mut set, [30_000]).unwrap();
+    assert_eq!(set.unsynced(), 1);
+}
+
+#[test]
 fn compact_takes_the_journal_in() {
     let storage = killed();
     Cascade::open(storage.clone(), CascadeOptions::default()).unwrap().compact().unwrap();

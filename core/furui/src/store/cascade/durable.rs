@@ -96,7 +96,6 @@ impl<S: Storage> Cascade<S> {
         journal.for_each(|tick, keys| {
             let slice = match (self.manifest.window, tick) {
                 (Some(window), Some(tick)) => {
-                    self.stale |= tick > self.manifest.tick;
                     self.manifest.tick = tick.max(self.manifest.tick);
                     window.slice_of(tick)
                 }

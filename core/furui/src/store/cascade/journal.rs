@@ -231,7 +231,7 @@ impl<F: ReadAt> Journal<F> {
     fn is_frame_behind(&self, at: u64) -> Result<bool> {
         let length = self.file.len();
         let mut window = Vec::new();
-        let mut start = at + FRAME as u64;
+        let mut start = at;
         while start + FRAME as u64 <= length {
             window.resize((length - start).min(SEARCH_BYTES) as usize, 0);
             self.read(start, &mut window)?;

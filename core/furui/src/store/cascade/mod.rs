@@ -435,6 +435,9 @@ impl<S: Storage> Cascade<S> {
     /// True if inserting this many keys would first make the keys of earlier calls durable. The caller must then make
     /// its own output for the earlier keys durable before it inserts.
     pub fn will_sync(&self, keys: usize) -> bool {
+        if keys == 0 {
+            return false;
+        }
         let numbers = self.numbers_of(keys);
         let many_wait = self.journal.as_ref().is_some_and(|journal| !journal.has_room(numbers));
         let most = self.table_budget() / self.shares.len().max(1);

@@ -20,3 +20,17 @@ pub(super) fn fill_to<T: Clone>(items: &mut Vec<T>, len: usize, item: T) -> Resu
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_memory_than_any_system_has_is_an_error() {
+        let mut items = vec![1u64, 2];
+        for outcome in [reserve(&mut items, usize::MAX / 8), fill_to(&mut items, usize::MAX, 0)] {
+            assert!(matches!(outcome, Err(Error::NoMemory { bytes: usize::MAX, .. })), "{outcome:?}");
+        }
+        assert_eq!(items, [1, 2]);
+    }
+}

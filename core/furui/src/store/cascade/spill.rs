@@ -17,6 +17,9 @@ impl<S: Storage> Cascade<S> {
     /// the batch, too.
     pub(super) fn make_room(&mut self, counts: &[usize]) -> Result<()> {
         self.prepared = 0;
+        if counts.iter().all(|&count| count == 0) {
+            return Ok(());
+        }
         if self.has_long_journal() || self.old_journal.is_some() && self.journal.is_some() && !self.replaying {
             // A journal whose writer was killed or failed is not continued, because its state on storage is not known.
             self.publish()?;
