@@ -52,6 +52,7 @@ pub(super) struct Driver {
     calls: HashMap<OutboundRequestId, Call>,
     /// For each peer with calls, the number of calls in flight and the calls that wait.
     lanes: HashMap<PeerId, Lane>,
+    /// For each peer of the routing table, which bounds their number, its consecutive calls without an answer in time.
     strikes: HashMap<PeerId, u8>,
     /// For each peer that was dialled because a connection in use had ended, the time of the dial.
     probed: HashMap<PeerId, Instant>,

@@ -41,6 +41,7 @@ impl Driver {
             }
             kad::Event::RoutingUpdated { peer, is_new_peer: true, old_peer, .. } => {
                 if let Some(old) = old_peer {
+                    self.strikes.remove(&old);
                     self.routes.failed(&old);
                     self.note_neighbour(&old);
                 }
@@ -189,6 +190,7 @@ impl Driver {
 
     /// Removes a peer that cannot be reached, until it is met again.
     pub(super) fn forget(&mut self, peer: &PeerId) {
+        self.strikes.remove(peer);
         self.routes.failed(peer);
         if self.swarm.behaviour_mut().kad.remove_peer(peer).is_some() {
             self.note_neighbour(peer);

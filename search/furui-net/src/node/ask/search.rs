@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use crate::meters::make_room;
 use crate::node::filling::Filling;
 use crate::node::{Node, SearchError, SearchEvent, doubts, showing, word_key};
 
@@ -59,17 +60,12 @@ impl KnownTerms {
 
     fn learn(&self, learnt: impl Iterator<Item = Term>) {
         let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
-        if terms.len() >= KNOWN_WORDS {
-            terms.retain(|_, (at, _)| at.elapsed() < KNOWN_LIFE);
-        }
-        if terms.len() >= KNOWN_WORDS {
-            terms.clear();
-        }
         // An empty list is not remembered, because the next document may change it.
         for term in learnt.filter(|term| term.size > 0) {
             // A term whose size and keepers have not changed keeps its age. The order of the keepers does not matter.
             let kept = terms.get(&term.word).filter(|(at, known)| at.elapsed() < KNOWN_LIFE && is_same(known, &term));
             let at = kept.map_or_else(Instant::now, |(at, _)| *at);
+            make_room(&mut terms, &term.word, KNOWN_WORDS, |(at, _)| *at);
             terms.insert(term.word.clone(), (at, term));
         }
     }
@@ -221,5 +217,24 @@ impl Node {
             let _ = events.send(SearchEvent::Hits(rest)).await;
         }
         let _ = events.send(filling.done(querier, more)).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_new_words_displace_the_oldest_and_no_others() {
+        let known = KnownTerms::new();
+        let term = |number: usize| Term { word: format!("word{number}"), size: 1, holders: vec![] };
+        (0..KNOWN_WORDS + 100).for_each(|number| known.learn([term(number)].into_iter()));
+        let must = (0..KNOWN_WORDS + 100).map(|number| term(number).word).collect();
+        let mut words: Vec<String> =
+            known.of(&[Clause { must, ..Clause::default() }]).into_iter().map(|term| term.word).collect();
+        let mut newest: Vec<String> = (100..KNOWN_WORDS + 100).map(|number| term(number).word).collect();
+        words.sort();
+        newest.sort();
+        assert!(words == newest);
     }
 }

@@ -15,7 +15,8 @@ const POSTINGS: u64 = 4 << 20;
 const RECORD_BYTES: u64 = 256 << 20;
 /// The maximum number of documents whose postings are checked for one neighbour in one round.
 const CHECKS: usize = 1 << 16;
-/// The maximum number of lists of which it is remembered that something was left out.
+/// The maximum number of lists of which it is remembered that something was left out. Further ones are asked for again in
+/// each round.
 const LEFT_OUT: usize = 1 << 16;
 /// The maximum number of messages to one neighbour in one round.
 const CALLS: u32 = 1 << 14;
@@ -232,10 +233,7 @@ impl<'a> Taking<'a> {
 
     /// Notes that something of the list of a word was left out.
     pub(super) fn leave_out(&mut self, word: &str) {
-        if self.left_out.len() >= LEFT_OUT {
-            self.left_out.clear();
-        }
-        if let Some(stated) = self.stated.get(word) {
+        if let Some(stated) = self.stated.get(word).filter(|_| self.left_out.len() < LEFT_OUT) {
             self.left_out.insert(word.to_owned(), *stated);
         }
     }
