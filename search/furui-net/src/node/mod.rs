@@ -34,7 +34,7 @@ use tokio::task::AbortHandle;
 
 use crate::net::{CallError, Config, Identity, IdentityError, Net, Prefix, StartError};
 use crate::shelf::{Origin, Shelf, ShelfOptions, Statistics};
-use ask::{answer, doubts, fetch, filling, publishers, search, showing, spent, survey, versions};
+use ask::{answer, asking, doubts, fetch, filling, publishers, search, showing, spent, survey, versions};
 use blocklist::Blocklist;
 use claims::Checker;
 use history::History;
@@ -295,15 +295,10 @@ fn record_key(id: ContentId) -> Vec<u8> {
 
 /// Sends a request to a peer. `None` if there is no valid answer.
 async fn call(net: &Net, to: &Peer, request: &Request) -> Option<Response> {
-    send(net, to, request.encode().ok()?).await
+    send_counted(net, to, request.encode().ok()?).await.map(|(response, _)| response)
 }
 
-/// Sends an encoded request to a peer. `None` if there is no valid answer.
-async fn send(net: &Net, to: &Peer, request: Vec<u8>) -> Option<Response> {
-    send_counted(net, to, request).await.map(|(response, _)| response)
-}
-
-/// Does what [`send`] does, and returns the number of bytes of the answer too.
+/// Sends an encoded request to a peer. `None` if there is no valid answer. Returns the number of bytes of the answer, too.
 async fn send_counted(net: &Net, to: &Peer, request: Vec<u8>) -> Option<(Response, u64)> {
     match net.call(to, request).await {
         Ok(bytes) => Some((Response::decode(&bytes).ok()?, bytes.len() as u64)),

@@ -91,7 +91,7 @@ fn is_same(one: &Term, other: &Term) -> bool {
 }
 
 /// A message for the querier.
-enum Came {
+enum Outcome {
     Holders { word: String, holders: Vec<Peer> },
     Answer { from: Peer, call: u64, response: Option<Response> },
 }
@@ -143,14 +143,14 @@ impl Node {
                         tasks.spawn(async move {
                             let holders = reputation.keepers(&word_key(&word), limits::REPLICAS).await;
                             // Sending fails if the search has ended.
-                            let _ = answers.send(Came::Holders { word, holders }).await;
+                            let _ = answers.send(Outcome::Holders { word, holders }).await;
                         });
                     }
                     QueryEvent::Send { to, call: number, request } => {
                         let (reputation, answers) = (inner.reputation.clone(), answers.clone());
                         tasks.spawn(async move {
                             let response = reputation.ask(&to, request).await;
-                            let _ = answers.send(Came::Answer { from: to, call: number, response }).await;
+                            let _ = answers.send(Outcome::Answer { from: to, call: number, response }).await;
                         });
                     }
                     QueryEvent::Prove { word, ids } => {
@@ -185,13 +185,13 @@ impl Node {
             let deadline = querier.deadline().unwrap_or(Duration::MAX).min(started.elapsed() + KNOWN_LIFE);
             tokio::select! {
                 came = came.recv() => match came {
-                    Some(Came::Holders { word, holders }) => querier.on_holders(&word, holders, started.elapsed()),
-                    Some(Came::Answer { from, call, response: Some(response) }) => {
+                    Some(Outcome::Holders { word, holders }) => querier.on_holders(&word, holders, started.elapsed()),
+                    Some(Outcome::Answer { from, call, response: Some(response) }) => {
                         // The querier may have found the peer too slow before.
                         inner.reputation.forgive(&from);
                         querier.on_response(call, response, started.elapsed());
                     }
-                    Some(Came::Answer { call, response: None, .. }) => querier.on_failure(call, started.elapsed()),
+                    Some(Outcome::Answer { call, response: None, .. }) => querier.on_failure(call, started.elapsed()),
                     // The channel is never closed here, because this function holds a sender.
                     None => return Ok(()),
                 },
@@ -208,8 +208,7 @@ impl Node {
         let doubts = filling.take_doubts();
         if !doubts.is_empty() {
             self.0.known.doubt(doubts.iter().map(|(word, _)| word));
-            let node = self.clone();
-            tokio::spawn(async move { doubts::tell(&node.0, doubts).await });
+            doubts::tell(self.0.net.clone(), doubts);
         }
         let rest = if more { vec![] } else { filling.rest() };
         // Sending fails if nobody waits for the answer any more.

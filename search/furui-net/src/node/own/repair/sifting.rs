@@ -52,7 +52,7 @@ impl Taking<'_> {
                 return Err(Why::Lied);
             }
         }
-        doubts::tell(self.inner, lies.clone()).await;
+        doubts::tell(self.inner.net.clone(), lies.clone());
         let mut by_word: HashMap<String, HashSet<ContentId>> = HashMap::new();
         lies.into_iter().for_each(|(word, id)| {
             by_word.entry(word).or_default().insert(id);

@@ -8,7 +8,7 @@ use super::event_loop::EventLoop;
 use super::later::Later;
 use super::{LIFE, unix_seconds};
 use crate::net::Prefix;
-use crate::node::{fetch, record_key, showing, word_key};
+use crate::node::{record_key, showing, word_key};
 use crate::shelf::Shelf;
 
 /// The maximum number of the shelf's words that are examined for one answer to a comparison.
@@ -38,7 +38,6 @@ impl EventLoop {
                 }
                 return Ok(Later::Sizes(sizes));
             }
-            Request::Fetch { ids } => fetch::answer(&mut self.kept.shelf, &ids)?,
             Request::Show { documents, clauses } => showing::answer(&mut self.kept, &documents, &clauses)?,
             Request::Store { postings, records } => return self.store((from, prefix), postings, records, bytes),
             Request::Withdraw { keys } => {

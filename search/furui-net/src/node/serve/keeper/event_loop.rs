@@ -221,7 +221,7 @@ impl EventLoop {
                         }
                         let (net, answers) = (self.net.clone(), answers.clone());
                         self.runtime.spawn(async move {
-                            let response = node::send(&net, &to, request).await;
+                            let response = node::send_counted(&net, &to, request).await.map(|(response, _)| response);
                             // Sending fails if the thread has ended.
                             let _ = answers.send(Answer { call, response });
                         });

@@ -133,7 +133,8 @@ impl EventLoop {
                 self.blame(&node::origin(&from, prefix, false));
                 // The other keepers of the words may have believed it.
                 lies.truncate(limits::DOUBTS);
-                self.spread(lies);
+                let _runtime = self.runtime.enter();
+                doubts::tell(self.net.clone(), lies);
                 Response::Refused(Refusal::Invalid)
             }
         };
@@ -195,11 +196,6 @@ impl EventLoop {
         // If the storage fails, the next request to it reports that.
         let _ = self.kept.shelf.remove_claims(&origins);
         self.removes_after = Instant::now() + REST * began.elapsed();
-    }
-
-    fn spread(&self, lies: Vec<(String, ContentId)>) {
-        let _runtime = self.runtime.enter();
-        doubts::spread(self.net.clone(), lies);
     }
 
     pub(super) fn note_refusal(&self, from: &Peer, prefix: Prefix, why: &'static str) {
