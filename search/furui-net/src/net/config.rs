@@ -24,7 +24,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// The default time limit of a call.
+    /// The default time limit of a call. Chosen.
     pub const CALL_TIMEOUT: Duration = Duration::from_secs(10);
 
     /// The configuration of a node that does not know another node. It listens at a free port of the loopback interface

@@ -18,8 +18,9 @@ use super::{Call, Driver};
 /// refused.
 const CALLS_PER_PEER: usize = 16;
 /// The number of consecutive calls without an answer in time after which a peer is removed from the routing table.
+/// Chosen.
 const STRIKES: u8 = 2;
-/// The delay after which the node refreshes its routing table when a peer was removed.
+/// The delay after which the node refreshes its routing table when a peer was removed. Chosen.
 const SECOND_CHANCE: Duration = Duration::from_secs(60);
 
 impl Driver {
@@ -28,7 +29,7 @@ impl Driver {
         to: &Peer,
         request: Vec<u8>,
         answer: oneshot::Sender<Result<Vec<u8>, CallError>>,
-        turn: OwnedSemaphorePermit,
+        permit: OwnedSemaphorePermit,
     ) {
         let address = Multiaddr::try_from(to.address().to_vec());
         let (Some(peer), Ok(address)) = (known::id(to), address) else {
@@ -37,7 +38,11 @@ impl Driver {
         };
         let addresses =
             if behaviour::dialable(&address, self.transport, &self.shared.reach) { vec![address] } else { Vec::new() };
-        self.lanes.entry(peer).or_default().waiting.push_back((addresses, request, Call { peer, answer, _turn: turn }));
+        self.lanes.entry(peer).or_default().waiting.push_back((
+            addresses,
+            request,
+            Call { peer, answer, _permit: permit },
+        ));
         self.send_next(peer);
     }
 

@@ -17,12 +17,12 @@ use super::super::known::{self, KnownPeer};
 use super::super::routes;
 use super::{Driver, Lookup};
 
-/// The maximum number of addresses kept for a peer.
+/// The maximum number of addresses kept for a peer. Chosen.
 const MAX_ADDRESSES: usize = 4;
 
-/// The time for which it is remembered that a peer was dialled because a connection in use had ended.
+/// The time for which it is remembered that a peer was dialled because a connection in use had ended. Chosen.
 const PROBED: Duration = Duration::from_secs(10);
-/// The maximum number of peers for which this is remembered.
+/// The maximum number of peers for which this is remembered. Chosen.
 const MAX_PROBED: usize = 1024;
 
 impl Driver {

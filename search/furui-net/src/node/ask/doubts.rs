@@ -8,9 +8,9 @@ use futures::StreamExt;
 use crate::net::Net;
 use crate::node::{call, word_key};
 
-/// The maximum number of doubts that are told at a time. The others are told when they are met again.
+/// The maximum number of doubts that are told at a time. The others are told when they are met again. Chosen.
 const MOST: usize = 4096;
-/// The maximum number of messages in flight.
+/// The maximum number of messages in flight. Chosen.
 const MESSAGES: usize = 8;
 
 /// Tells the keepers of words that these postings, each a word and a document, contradict the documents' records. The

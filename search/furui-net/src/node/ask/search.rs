@@ -14,11 +14,11 @@ use crate::meters::make_room;
 use crate::node::filling::Filling;
 use crate::node::{Node, SearchError, SearchEvent, doubts, showing, word_key};
 
-/// How long the known keepers of a word and the size of its list are valid.
+/// How long the known keepers of a word and the size of its list are valid. Chosen.
 const KNOWN_LIFE: Duration = Duration::from_secs(60);
-/// The maximum number of words that are remembered.
+/// The maximum number of words that are remembered. Chosen.
 const KNOWN_WORDS: usize = 1 << 14;
-/// The maximum number of answers and look-up results that wait for the querier.
+/// The maximum number of answers and look-up results that wait for the querier. Chosen.
 const ANSWERS: usize = 64;
 
 /// The options of a search.

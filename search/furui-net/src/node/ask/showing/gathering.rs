@@ -11,13 +11,14 @@ use crate::node::{Inner, PATIENCE};
 use crate::shelf::{MAX_RECORD, packed};
 
 /// Of this number of candidates, one is fetched whole to check what a keeper says about it; at least two of each page.
+/// Chosen.
 const SAMPLED: usize = 5;
-/// The minimum number of candidates of a page that are fetched whole.
+/// The minimum number of candidates of a page that are fetched whole. Chosen.
 const LEAST_SAMPLED: usize = 2;
-/// The maximum number of candidates that are fetched whole in one go.
+/// The maximum number of candidates that are fetched whole in one go. Chosen.
 const MOST_SAMPLED: usize = 8;
 
-/// A node that denies this number of candidates on a page which others keep is asked last for a while.
+/// A node that denies this number of candidates on a page which others keep is asked last for a while. Chosen.
 const DENIED: usize = 3;
 
 /// Finds out what the candidates of one search are, from the nodes that keep them.

@@ -10,14 +10,14 @@ use crate::node::{Inner, call, origin, record_key, word_key};
 
 /// The maximum number of postings taken over from one neighbour in one round, because anyone can become a neighbour.
 const POSTINGS: u64 = 4 << 20;
-/// The maximum number of bytes of records taken over from one neighbour in one round.
+/// The maximum number of bytes of records taken over from one neighbour in one round. Chosen.
 const RECORD_BYTES: u64 = 256 << 20;
-/// The maximum number of documents whose postings are checked for one neighbour in one round.
+/// The maximum number of documents whose postings are checked for one neighbour in one round. Chosen.
 const CHECKS: usize = 1 << 16;
-/// The maximum number of lists of which it is remembered that something was left out. Further ones are asked for again in
-/// each round.
+/// The maximum number of lists of which it is remembered that something was left out. Further ones are asked for
+/// again in each round. Chosen.
 const LEFT_OUT: usize = 1 << 16;
-/// The maximum number of messages to one neighbour in one round.
+/// The maximum number of messages to one neighbour in one round. Chosen.
 const CALLS: u32 = 1 << 14;
 const DAY: u64 = 24 * 60 * 60;
 

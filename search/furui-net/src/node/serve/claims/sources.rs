@@ -6,13 +6,14 @@ use furui_search::Peer;
 use crate::meters::make_room;
 use crate::net::Prefix;
 
-/// For this long, nothing is taken from a peer that has stated something false.
+/// For this long, nothing is taken from a peer that has stated something false. Chosen.
 pub(in crate::node) const REFUSED_FOR: Duration = Duration::from_secs(60 * 60);
 /// Once this number of peers at an address prefix have stated something false, everything from that prefix is checked.
+/// Chosen.
 const DISTRUSTED_AFTER: usize = 3;
-/// A peer counts as known once this number of its documents were checked, and all were true.
+/// A peer counts as known once this number of its documents were checked, and all were true. Chosen.
 const KNOWN_AFTER: u64 = 64;
-/// The maximum number of peers that are remembered, of those that lied and of the others.
+/// The maximum number of peers that are remembered, of those that lied and of the others. Chosen.
 const PEERS: usize = 4096;
 
 /// Remembers which peers have stated something false, and which have long stated what is true.

@@ -11,13 +11,13 @@ use crate::net::Prefix;
 use crate::node::{record_key, showing, word_key};
 use crate::shelf::Shelf;
 
-/// The maximum number of the shelf's words that are examined for one answer to a comparison.
+/// The maximum number of the shelf's words that are examined for one answer to a comparison. Chosen.
 const COMPARED: usize = 4 << 10;
 /// The maximum number of bytes of ids in one answer, including the weight and the remaining days of each id.
 const LISTED_BYTES: usize = limits::MESSAGE_BYTES - (64 << 10);
 /// The number of bytes of an id with its weight and its number of remaining days.
 const LISTED_ID: usize = ContentId::BYTES + Weight::BYTES + 1;
-/// No further list is begun in an answer that has fewer free bytes than this.
+/// No further list is begun in an answer that has fewer free bytes than this. Chosen.
 const SPARE: usize = 8 << 10;
 const DAY: u64 = 24 * 60 * 60;
 
