@@ -331,7 +331,7 @@ fn what_is_too_large_is_neither_written_nor_read() {
     too_many("257 claims", Request::Doubt { claims }.encode().unwrap_err());
     // The number of ids is valid, but the bytes are missing: no memory is allocated for them.
     let short = MessageError::Short { what: "ids", at: 2 };
-    assert_eq!(Request::decode(&[1, 5, 0xff, 1]).unwrap_err(), short);
+    assert_eq!(Request::decode(&[1, 10, 0xff, 1]).unwrap_err(), short);
     assert_eq!(short.to_string(), "message: ids begins at byte 2 and is cut short");
 }
 
