@@ -2,6 +2,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use furui::KeyHash;
+use thiserror::Error;
 
 /// The 160-bit id of a document: the first 20 bytes of a cryptographic hash of its record ([`ContentId::of`]).
 ///
@@ -60,16 +61,9 @@ impl fmt::Display for ContentId {
 }
 
 /// The text is not the hexadecimal form of an id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the id of a document has {} hexadecimal digits", 2 * ContentId::BYTES)]
 pub struct NoContentId;
-
-impl fmt::Display for NoContentId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the id of a document has {} hexadecimal digits", 2 * ContentId::BYTES)
-    }
-}
-
-impl std::error::Error for NoContentId {}
 
 impl FromStr for ContentId {
     type Err = NoContentId;

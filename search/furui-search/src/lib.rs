@@ -44,8 +44,8 @@ pub use id::{ContentId, IdRange, NoContentId};
 pub use index::{Index, Listing, WordPostings};
 pub use lock::{Lock, LockKey};
 pub use message::{
-    Cost, Fetched, Listed, Meet, MessageError, Met, Part, Ranked, Ranking, Refusal, Request, Response, Search, Settle,
-    Shown, Term, Wants, WantsError, WordSize,
+    Cost, Listed, Meet, MessageError, Met, Part, Ranked, Ranking, Refusal, Request, Response, Search, Settle, Shown,
+    Term, Wants, WantsError, WordSize,
 };
 pub use peer::Peer;
 pub use phrase::{Phrase, PhraseWord};

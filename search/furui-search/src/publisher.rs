@@ -1,6 +1,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use thiserror::Error;
+
 /// The bytes before the key in the identity of a node: a multihash that holds the node's encoded Ed25519 key.
 const BEFORE_KEY: [u8; 6] = [0x00, 0x24, 0x08, 0x01, 0x12, 0x20];
 /// What may stand before the text form of a key.
@@ -24,7 +26,8 @@ const SCHEME: &str = "furui:";
 pub struct PublisherKey([u8; Self::BYTES]);
 
 /// The error for a text that is not a [`PublisherKey`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("not the key of a publisher; write the name of a node, which begins with 12D3KooW")]
 pub struct NoPublisherKey;
 
 impl PublisherKey {
@@ -71,14 +74,6 @@ impl FromStr for PublisherKey {
         }
     }
 }
-
-impl fmt::Display for NoPublisherKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not the key of a publisher; write the name of a node, which begins with 12D3KooW")
-    }
-}
-
-impl std::error::Error for NoPublisherKey {}
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-use std::fmt;
+use thiserror::Error;
 
 /// The version of the records that this program writes, which is the only one that it reads.
 pub(super) const VERSION: u8 = 3;
@@ -12,9 +12,10 @@ pub(super) const VERSION: u8 = 3;
 /// assert_eq!(record.encode(), Err(RecordError::NoUrl));
 /// assert_eq!(Record::decode(b"short"), Err(RecordError::Length));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum RecordError {
     /// A part of the document is too long.
+    #[error("a {part} of {bytes} bytes; at most {most} are allowed: publish the document in parts")]
     TooLong {
         /// `url`, `title` or `text`.
         part: &'static str,
@@ -24,29 +25,15 @@ pub enum RecordError {
         most: usize,
     },
     /// The URL is empty.
+    #[error("a document without a url; say where it can be found")]
     NoUrl,
     /// The bytes have an unknown version.
+    #[error("a record of version {0}; this furui knows version {VERSION}")]
     Version(u8),
     /// The number of bytes contradicts the lengths in them.
+    #[error("a record with a different length than it states; it was cut, or is not a record")]
     Length,
     /// A part is not UTF-8.
+    #[error("a record whose parts are not UTF-8; it was damaged, or is not a record")]
     Text,
 }
-
-impl fmt::Display for RecordError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLong { part, bytes, most } => {
-                write!(f, "a {part} of {bytes} bytes; at most {most} are allowed: publish the document in parts")
-            }
-            Self::NoUrl => f.write_str("a document without a url; say where it can be found"),
-            Self::Version(version) => write!(f, "a record of version {version}; this furui knows version {VERSION}"),
-            Self::Length => {
-                f.write_str("a record with a different length than it states; it was cut, or is not a record")
-            }
-            Self::Text => f.write_str("a record whose parts are not UTF-8; it was damaged, or is not a record"),
-        }
-    }
-}
-
-impl std::error::Error for RecordError {}

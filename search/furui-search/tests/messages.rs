@@ -4,8 +4,8 @@
 
 use furui::filter::{Gamma, RingedParams};
 use furui_search::{
-    Clause, Coding, ContentId, Cost, Fetched, Golomb, IdRange, Listed, Lock, LockKey, Meet, MessageError, Met, Part,
-    Peer, Phrase, PhraseWord, Place, PublisherKey, Query, Ranked, Ranking, Record, Refusal, Request, Response, Search,
+    Clause, Coding, ContentId, Cost, Golomb, IdRange, Listed, Lock, LockKey, Meet, MessageError, Met, Part, Peer,
+    Phrase, PhraseWord, Place, PublisherKey, Query, Ranked, Ranking, Record, Refusal, Request, Response, Search,
     Settle, Showings, Shown, Surveyed, Term, Wants, Weight, WordSize, limits,
 };
 use proptest::collection::vec;
@@ -90,7 +90,6 @@ fn request() -> impl Strategy<Value = Request> {
             rejected,
             checksum
         })),
-        ids(50).prop_map(|ids| Request::Fetch { ids }),
         (vec((id(), part()), 0..50), vec(clause(), 0..3))
             .prop_map(|(documents, clauses)| Request::Show { documents, clauses }),
         (
@@ -176,7 +175,6 @@ fn response() -> impl Strategy<Value = Response> {
     let costs = vec(cost, 0..6);
     let ranked = (vec(place(), 0..9), proptest::option::of(place()), any::<[u64; 2]>(), any::<bool>(), costs)
         .prop_map(|(places, next, [seen, found], whole, costs)| Ranked { places, next, seen, found, whole, costs });
-    let fetched = prop_oneof![bytes().prop_map(Fetched::Record), Just(Fetched::Unknown), Just(Fetched::Later)];
     use Refusal::{Busy, Crowded, Failed, Forgotten, Invalid, Unproven, Unreachable};
     let refusals = vec![Busy, Invalid, Forgotten, Unreachable, Failed, Crowded, Unproven];
     let listed =
@@ -194,7 +192,6 @@ fn response() -> impl Strategy<Value = Response> {
         (bytes(), any::<bool>(), any::<Option<u64>>(), bytes())
             .prop_map(|(matches, whole, session, steps)| { Response::Met(Met { matches, whole, session, steps }) }),
         any::<bool>().prop_map(Response::Settled),
-        vec(fetched, 0..9).prop_map(Response::Fetched),
         (vec(shown(), 0..9), any::<bool>()).prop_map(|(documents, settled)| Response::Shown { documents, settled }),
         any::<u64>().prop_map(|new| Response::Stored { new }),
         (any::<u64>(), vec((word(), any::<u64>(), any::<u64>()), 0..9), any::<bool>())
@@ -334,7 +331,7 @@ fn what_is_too_large_is_neither_written_nor_read() {
     too_many("257 claims", Request::Doubt { claims }.encode().unwrap_err());
     // The number of ids is valid, but the bytes are missing: no memory is allocated for them.
     let short = MessageError::Short { what: "ids", at: 2 };
-    assert_eq!(Request::decode(&[1, 5, 0xff, 1]).unwrap_err(), short);
+    assert_eq!(Request::decode(&[1, 10, 0xff, 1]).unwrap_err(), short);
     assert_eq!(short.to_string(), "message: ids begins at byte 2 and is cut short");
 }
 

@@ -6,7 +6,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::{ApiError, Backend, Face, PATIENCE};
+use super::{ApiError, Backend, Face, MAX_SEARCHES, PATIENCE};
 use crate::node::{SearchError, SearchEvent, SearchOptions};
 
 /// The maximum number of events that wait to be sent to the client. Chosen: an event has the hits of a page at most.
@@ -22,7 +22,7 @@ pub(super) struct RunningSearch {
 impl RunningSearch {
     /// Begins the search.
     pub(super) fn begin<N: Backend>(face: &Face<N>, query: Query, options: SearchOptions) -> Result<Self, ApiError> {
-        let permit = face.searches.clone().try_acquire_owned().map_err(|_| ApiError::Busy("searches"))?;
+        let permit = face.searches.clone().try_acquire_owned().map_err(|_| ApiError::busy(MAX_SEARCHES, "searches"))?;
         let (sender, events) = mpsc::channel(WAITING);
         let node = face.node.clone();
         let search = tokio::spawn(async move { node.search(&query, options, sender).await });
@@ -34,10 +34,10 @@ impl RunningSearch {
         match timeout(PATIENCE, self.events.recv()).await {
             Ok(Some(event)) => Ok(event),
             Ok(None) => Err(match (&mut self.search).await {
-                Ok(Err(why)) => ApiError::Node(why.to_string()),
-                _ => ApiError::Closing,
+                Ok(Err(why)) => ApiError::node(why),
+                _ => ApiError::closing(),
             }),
-            Err(_) => Err(ApiError::Slow),
+            Err(_) => Err(ApiError::slow()),
         }
     }
 

@@ -15,10 +15,11 @@ pub(super) async fn change<N: Backend>(
     uri: Uri,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let too_much = || format!("a body has at most {MAX_IDS} lines and {MAX_BODY} bytes, in UTF-8");
-    let lines = body_lines(body, MAX_BODY).await?.ok_or_else(|| ApiError::Blocks(too_much()))?;
+    let lines =
+        body_lines(body, MAX_BODY, &format!("a body has at most {MAX_IDS} lines and {MAX_BODY} bytes, in UTF-8"))
+            .await?;
     let blocks = lines.iter().map(|line| line.parse::<Block>()).collect::<Result<Vec<_>, _>>();
-    let blocks = blocks.map_err(|error| ApiError::Blocks(error.to_string()))?;
+    let blocks = blocks.map_err(ApiError::invalid)?;
     Ok(json(&match uri.path() {
         "/block" => json!({ "changed": run(async move { node.block(&blocks).await }).await? }),
         "/unblock" => json!({ "changed": run(async move { node.unblock(&blocks).await }).await? }),

@@ -41,17 +41,17 @@ pub(super) async fn guard(request: Request, next: Next) -> Response {
 fn check(headers: &HeaderMap) -> Result<(), ApiError> {
     let mut hosts = headers.get_all(header::HOST).iter();
     let (Some(Ok(host)), None) = (hosts.next().map(HeaderValue::to_str), hosts.next()) else {
-        return Err(ApiError::Foreign("a request for no host"));
+        return Err(ApiError::foreign("a request for no host"));
     };
     if !is_own_host(host) {
-        return Err(ApiError::Foreign("a request for another host"));
+        return Err(ApiError::foreign("a request for another host"));
     }
     if headers.get(header::ORIGIN).is_some_and(|origin| origin.as_bytes() != format!("http://{host}").as_bytes()) {
-        return Err(ApiError::Foreign("a request from another site"));
+        return Err(ApiError::foreign("a request from another site"));
     }
     let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
     if site.is_some_and(|site| site != b"same-origin" && site != b"none") {
-        return Err(ApiError::Foreign("a request from another site"));
+        return Err(ApiError::foreign("a request from another site"));
     }
     Ok(())
 }

@@ -118,8 +118,8 @@ fn router<N: Backend>(node: N, wants: Wants) -> Router {
         .route("/search", get(search::search::<N>))
         .route("/status", get(status::status::<N>))
         .route("/metrics", get(status::metrics::<N>))
-        .fallback(async || ApiError::NotFound)
-        .method_not_allowed_fallback(async || ApiError::Method)
+        .fallback(async || ApiError::not_found())
+        .method_not_allowed_fallback(async || ApiError::method())
         .layer(middleware::from_fn(guard::guard))
         .with_state(face)
 }
@@ -130,13 +130,15 @@ where
     T: Send + 'static,
     E: Display + Send + 'static,
 {
-    let done = timeout(PATIENCE, tokio::spawn(call)).await.map_err(|_| ApiError::Slow)?;
-    done.map_err(|_| ApiError::Closing)?.map_err(|why| ApiError::Node(why.to_string()))
+    let done = timeout(PATIENCE, tokio::spawn(call)).await.map_err(|_| ApiError::slow())?;
+    done.map_err(|_| ApiError::closing())?.map_err(ApiError::node)
 }
 
-/// The lines of a body. `None` if it has more than `most` bytes or [`MAX_IDS`] lines, is not UTF-8, or was cut off.
-async fn body_lines(body: Body, most: usize) -> Result<Option<Vec<String>>, ApiError> {
-    let body = timeout(BODY_TIME, to_bytes(body, most)).await.map_err(|_| ApiError::Body)?;
+/// The lines of a body. If it has more than `most` bytes or [`MAX_IDS`] lines, is not UTF-8, or was cut off, the error
+/// states the rule.
+async fn body_lines(body: Body, most: usize, rule: &str) -> Result<Vec<String>, ApiError> {
+    let body = timeout(BODY_TIME, to_bytes(body, most)).await.map_err(|_| ApiError::late())?;
     let lines = |body: &[u8]| Some(str::from_utf8(body).ok()?.lines().map(str::to_owned).collect());
-    Ok(body.ok().and_then(|body| lines(&body)).filter(|lines: &Vec<String>| lines.len() <= MAX_IDS))
+    let lines = body.ok().and_then(|body| lines(&body)).filter(|lines: &Vec<String>| lines.len() <= MAX_IDS);
+    lines.ok_or_else(|| ApiError::invalid(rule))
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
 use super::lines::{Gone, Lines};
-use super::{ApiError, BATCH_BYTES, BATCH_DOCUMENTS, BODY_TIME, Backend, Face, MAX_LINE, run};
+use super::{ApiError, BATCH_BYTES, BATCH_DOCUMENTS, BODY_TIME, Backend, Face, MAX_LINE, MAX_PUBLISHES, run};
 use crate::node::{Document, Published};
 
 /// The options of a publication.
@@ -26,8 +26,8 @@ pub(super) async fn publish<N: Backend>(
     how: Result<Parameters<How>, QueryRejection>,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let Parameters(How { again }) = how.map_err(|error| ApiError::Publish(error.body_text()))?;
-    let permit = publishes.try_acquire_owned().map_err(|_| ApiError::Busy("publishing requests"))?;
+    let Parameters(How { again }) = how.map_err(|error| ApiError::publish(error.body_text()))?;
+    let permit = publishes.try_acquire_owned().map_err(|_| ApiError::busy(MAX_PUBLISHES, "publishing requests"))?;
     let (lines, response) = Lines::new();
     tokio::spawn(async move {
         let _permit = permit;
@@ -139,9 +139,10 @@ impl<N: Backend> Publishing<N> {
         let mut chunks = body.into_data_stream();
         let mut splitter = Splitter::default();
         loop {
-            let chunk = timeout(BODY_TIME, chunks.next()).await.map_err(|_| ApiError::Body)?;
+            let chunk = timeout(BODY_TIME, chunks.next()).await.map_err(|_| ApiError::late())?;
             let Some(chunk) = chunk else { break };
-            let chunk = chunk.map_err(|error| ApiError::CutOff(error.to_string()))?;
+            let chunk = chunk
+                .map_err(|error| ApiError::invalid(format_args!("the body was cut off: {error}; send it again")))?;
             let mut rest = &chunk[..];
             self.lines(std::iter::from_fn(|| splitter.next(&mut rest)).collect()).await?;
         }
@@ -159,7 +160,7 @@ impl<N: Backend> Publishing<N> {
         }
         // Splitting a megabyte into words would block other tasks.
         let documents = tokio::task::spawn_blocking(|| lines.into_iter().filter_map(document).collect::<Vec<_>>());
-        for (line, document) in documents.await.map_err(|_| ApiError::Closing)? {
+        for (line, document) in documents.await.map_err(|_| ApiError::closing())? {
             match document {
                 Ok(document) => {
                     self.batch.push(document);

@@ -66,7 +66,7 @@ pub(super) async fn search<N: Backend>(
     State(face): State<Face<N>>,
     asked: Result<Parameters<Asked>, QueryRejection>,
 ) -> Result<Response, ApiError> {
-    let Parameters(asked) = asked.map_err(|error| ApiError::Parameters(error.body_text()))?;
+    let Parameters(asked) = asked.map_err(|error| ApiError::parameters(error.body_text()))?;
     let (query, options) = asked.read(face.wants)?;
     let explain = options.explain;
     let answer = RunningSearch::begin(&face, query, options)?;
@@ -91,15 +91,17 @@ impl Asked {
     fn read(self, usual: Wants) -> Result<(Query, SearchOptions), ApiError> {
         let limit = self.limit.unwrap_or(DEFAULT_LIMIT);
         if !(1..=MAX_LIMIT).contains(&limit) {
-            return Err(ApiError::Limit);
+            return Err(ApiError::invalid(format_args!(
+                "a limit is a number from 1 to {MAX_LIMIT}; use the cursor of the answer to get more"
+            )));
         }
         let after = self.cursor.as_deref().map(cursor).transpose()?;
-        let query = Query::parse(&self.q).map_err(ApiError::Query)?;
+        let query = Query::parse(&self.q)?;
         let rate = self.rate.as_deref().map(|text| {
             sizing::parse_rate(text)
-                .ok_or_else(|| ApiError::Parameters(format!("rate={text:?} is no rate: 0.01 is one, or 1%25")))
+                .ok_or_else(|| ApiError::parameters(format_args!("rate={text:?} is no rate: 0.01 is one, or 1%25")))
         });
-        let wants = Wants::named(self.coding.as_deref(), rate.transpose()?).map_err(ApiError::Coding)?;
+        let wants = Wants::named(self.coding.as_deref(), rate.transpose()?).map_err(ApiError::invalid)?;
         let (limit, wants) = (limit.into(), wants.unwrap_or(usual));
         Ok((query, SearchOptions { limit, after, wants, explain: self.explain }))
     }
@@ -107,5 +109,6 @@ impl Asked {
 
 /// Reads a cursor that an earlier answer contained.
 pub(super) fn cursor(text: &str) -> Result<Place, ApiError> {
-    text.parse().map_err(|_| ApiError::Cursor)
+    let no_cursor = "this is not a cursor; copy it from the last line of an answer: it has 48 hexadecimal digits";
+    text.parse().map_err(|_| ApiError::invalid(no_cursor))
 }

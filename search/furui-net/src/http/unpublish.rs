@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::lines::json;
-use super::{ApiError, Backend, Face, MAX_BODY, body_lines, run};
+use super::{ApiError, Backend, Face, MAX_BODY, MAX_IDS, MAX_PUBLISHES, body_lines, run};
 
 /// The parameters of the request.
 #[derive(Deserialize)]
@@ -20,13 +20,14 @@ pub(super) async fn unpublish<N: Backend>(
     what: Result<Parameters<What>, QueryRejection>,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let Parameters(What { all }) = what.map_err(|error| ApiError::Publish(error.body_text()))?;
-    let _permit = publishes.try_acquire().map_err(|_| ApiError::Busy("publishing requests"))?;
+    let Parameters(What { all }) = what.map_err(|error| ApiError::publish(error.body_text()))?;
+    let _permit = publishes.try_acquire().map_err(|_| ApiError::busy(MAX_PUBLISHES, "publishing requests"))?;
     if all {
         let withdrawn = run(async move { node.withdraw_some().await }).await?;
         return Ok(json(&json!({ "withdrawn": withdrawn })));
     }
-    let urls = body_lines(body, MAX_BODY).await?.ok_or(ApiError::Urls)?;
+    let rule = format!("a body of URLs has one URL in each line, at most {MAX_IDS} lines, and at most one MiB");
+    let urls = body_lines(body, MAX_BODY, &rule).await?;
     let found = run(async move { node.withdraw(&urls).await }).await?;
     let unknown: Vec<usize> = (0..found.len()).filter(|&index| !found[index]).collect();
     Ok(json(&json!({ "withdrawn": found.len() - unknown.len(), "unknown": unknown })))

@@ -3,6 +3,7 @@
 mod accounts;
 mod fair_share;
 
+use std::collections::HashMap;
 use std::hash::Hash;
 use std::time::Duration;
 
@@ -11,6 +12,20 @@ pub(crate) use fair_share::FairShare;
 
 /// A minute, over which most uses are counted.
 pub(crate) const MINUTE: Duration = Duration::from_secs(60);
+
+/// Makes room for the entry `new` in a map of at most `most` entries: the entry with the least `rank` is removed. So a
+/// crowd of others does not empty the map.
+pub(crate) fn make_room<K: Clone + Eq + Hash, V, R: Ord>(
+    map: &mut HashMap<K, V>,
+    new: &K,
+    most: usize,
+    rank: impl Fn(&V) -> R,
+) {
+    if map.len() >= most && !map.contains_key(new) {
+        let least = map.iter().min_by_key(|(_, value)| rank(value)).map(|(key, _)| key.clone());
+        least.and_then(|least| map.remove(&least));
+    }
+}
 
 /// How much may be used, and when it counts as used no more.
 #[derive(Clone, Copy, Debug)]

@@ -26,29 +26,29 @@ pub(super) const KAD: StreamProtocol = StreamProtocol::new("/furui/kad/1");
 /// The name of the protocol of requests and answers.
 const EXCHANGE: StreamProtocol = StreamProtocol::new("/furui/1");
 
-/// The time limit for a connection to open, handshakes included.
+/// The time limit for a connection to open, handshakes included. Chosen.
 const DIAL_TIMEOUT: Duration = Duration::from_secs(10);
-/// The time limit for one peer to answer in a look-up.
+/// The time limit for one peer to answer in a look-up. Chosen.
 const LOOKUP_STEP_TIMEOUT: Duration = Duration::from_secs(3);
-/// The time limit for a look-up.
+/// The time limit for a look-up. Chosen.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long an unused connection is kept open.
+/// How long an unused connection is kept open. Chosen.
 const IDLE: Duration = Duration::from_secs(600);
 /// The number of paths of a look-up. No node is asked on two of them, so a hostile node can mislead only one. Each path
-/// costs as much as a look-up with one path.
+/// costs as much as a look-up with one path. The paths are borrowed from S/Kademlia; their number is chosen.
 const PATHS: NonZeroUsize = NonZeroUsize::new(2).expect("it is not 0");
-/// The interval of pings. A connection is closed after two pings without an answer.
+/// The interval of pings. A connection is closed after two pings without an answer. Chosen.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
-/// The interval at which connected peers identify themselves again.
+/// The interval at which connected peers identify themselves again. Chosen.
 const IDENTIFY_INTERVAL: Duration = Duration::from_secs(3600);
 /// The maximum number of requests and answers in flight on a connection. The other streams are left for the other
-/// protocols.
+/// protocols. Chosen.
 const MAX_EXCHANGES: usize = 64;
-/// The maximum number of all connections.
+/// The maximum number of all connections. Chosen.
 const MAX_CONNECTIONS: u32 = 1024;
-/// The maximum number of connections with one peer.
+/// The maximum number of connections with one peer. Chosen.
 const MAX_PER_PEER: u32 = 4;
-/// The maximum number of outgoing connections that are being opened.
+/// The maximum number of outgoing connections that are being opened. Chosen.
 const MAX_PENDING: u32 = 128;
 
 #[derive(NetworkBehaviour)]

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::{StartError, Transport};
 
-/// The maximum number of addresses of a name that are dialled.
+/// The maximum number of addresses of a name that are dialled. Chosen.
 const MAX_RESOLVED: usize = 8;
 
 /// An address by which a node joins the network, as its owner wrote it.

@@ -8,10 +8,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::buffer_budget::{BufferBudget, RequestMemory, RequestReader, STEP};
 use super::counters::Tally;
 
-/// The maximum length of a request or an answer, in bytes.
+/// The maximum length of a request or an answer, in bytes. Chosen.
 pub const MAX_MESSAGE: usize = 1 << 20;
 
-/// The maximum size in bytes of all answers that this node reads at the same time.
+/// The maximum size in bytes of all answers that this node reads at the same time. Chosen: as for requests.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
 
 /// The codec of requests and answers. A request is its length (4 bytes, little-endian) and its bytes. An answer is the

@@ -18,14 +18,14 @@ pub(super) enum Command {
         to: Peer,
         request: Vec<u8>,
         answer: oneshot::Sender<Result<Vec<u8>, CallError>>,
-        turn: OwnedSemaphorePermit,
+        permit: OwnedSemaphorePermit,
     },
     TimedOut(Peer),
     Closest {
         key: Vec<u8>,
         n: usize,
         answer: oneshot::Sender<Vec<Peer>>,
-        turn: OwnedSemaphorePermit,
+        permit: OwnedSemaphorePermit,
     },
     /// For each key its keepers, if they are known without asking other nodes.
     Known {

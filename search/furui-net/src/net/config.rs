@@ -1,5 +1,6 @@
-use std::fmt;
 use std::time::Duration;
+
+use thiserror::Error;
 
 use super::Identity;
 
@@ -23,7 +24,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// The default time limit of a call.
+    /// The default time limit of a call. Chosen.
     pub const CALL_TIMEOUT: Duration = Duration::from_secs(10);
 
     /// The configuration of a node that does not know another node. It listens at a free port of the loopback interface
@@ -54,9 +55,10 @@ pub enum Transport {
 }
 
 /// Why a node does not start.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum StartError {
     /// A text is not a multiaddress.
+    #[error("`{address}` is not a multiaddress ({why}); give one like /ip4/127.0.0.1/tcp/4010")]
     Address {
         /// The text.
         address: String,
@@ -64,11 +66,16 @@ pub enum StartError {
         why: String,
     },
     /// A node cannot be reached by an address of this kind.
+    #[error(
+        "no node is reached by an address like `{address}`; give one like /ip4/192.0.2.1/tcp/4001 or \
+         /dns4/node.example/tcp/4001"
+    )]
     Bootstrap {
         /// The address.
         address: String,
     },
     /// The node cannot listen on an address.
+    #[error("cannot listen on {address}: {why}; choose another address, or port 0 for any free one")]
     Listen {
         /// The address.
         address: String,
@@ -76,29 +83,9 @@ pub enum StartError {
         why: String,
     },
     /// The encryption cannot be set up with this identity.
+    #[error("cannot set up encryption with this node's key: {why}")]
     Encryption {
         /// The reason.
         why: String,
     },
 }
-
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Address { address, why } => {
-                write!(f, "`{address}` is not a multiaddress ({why}); give one like /ip4/127.0.0.1/tcp/4010")
-            }
-            Self::Bootstrap { address } => write!(
-                f,
-                "no node is reached by an address like `{address}`; give one like /ip4/192.0.2.1/tcp/4001 or \
-                 /dns4/node.example/tcp/4001"
-            ),
-            Self::Listen { address, why } => {
-                write!(f, "cannot listen on {address}: {why}; choose another address, or port 0 for any free one")
-            }
-            Self::Encryption { why } => write!(f, "cannot set up encryption with this node's key: {why}"),
-        }
-    }
-}
-
-impl std::error::Error for StartError {}

@@ -52,6 +52,7 @@ pub(super) struct Driver {
     calls: HashMap<OutboundRequestId, Call>,
     /// For each peer with calls, the number of calls in flight and the calls that wait.
     lanes: HashMap<PeerId, Lane>,
+    /// For each peer of the routing table, which bounds their number, its consecutive calls without an answer in time.
     strikes: HashMap<PeerId, u8>,
     /// For each peer that was dialled because a connection in use had ended, the time of the dial.
     probed: HashMap<PeerId, Instant>,
@@ -71,13 +72,13 @@ struct Lookup {
     key: Vec<u8>,
     n: usize,
     answer: oneshot::Sender<Vec<Peer>>,
-    _turn: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
 struct Call {
     peer: PeerId,
     answer: oneshot::Sender<Result<Vec<u8>, CallError>>,
-    _turn: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
 #[derive(Default)]
@@ -160,9 +161,9 @@ impl Driver {
 
     fn on_command(&mut self, command: Command) {
         match command {
-            Command::Call { to, request, answer, turn } => self.call(&to, request, answer, turn),
+            Command::Call { to, request, answer, permit } => self.call(&to, request, answer, permit),
             Command::TimedOut(peer) => self.timed_out(&peer),
-            Command::Closest { key, n, answer, turn } => self.closest(Lookup { key, n, answer, _turn: turn }),
+            Command::Closest { key, n, answer, permit } => self.closest(Lookup { key, n, answer, _permit: permit }),
             Command::Known { keys, n, answer } => {
                 // Sending fails, here and below, if the caller has given up.
                 let _ = answer.send(self.known_keepers(&keys, n));

@@ -1,6 +1,5 @@
-use std::fmt;
-
 use furui_search::Peer;
+use thiserror::Error;
 use tokio::sync::oneshot;
 
 use super::Prefix;
@@ -50,54 +49,38 @@ impl Reply {
 }
 
 /// A message is longer than [`MAX_MESSAGE`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("a message of {bytes} bytes; the maximum is {MAX_MESSAGE}: send it in parts")]
 pub struct TooLong {
     /// The length of the message.
     pub bytes: usize,
 }
 
-impl fmt::Display for TooLong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a message of {} bytes; the maximum is {MAX_MESSAGE}: send it in parts", self.bytes)
-    }
-}
-
-impl std::error::Error for TooLong {}
-
 /// Why a call has no answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CallError {
     /// The peer's identity or address is invalid.
+    #[error("the peer's identity or address is invalid")]
     NoPeer,
     /// None of the peer's addresses answers.
+    #[error("the peer cannot be reached at any of its addresses")]
     Unreachable,
     /// The connection or the request's stream ended before the answer.
+    #[error("the peer ended the connection before it answered")]
     Closed,
     /// The answer did not arrive in time.
+    #[error("the peer did not answer in time")]
     TimedOut,
     /// The peer already serves its maximum number of requests. Ask another peer, or ask later.
+    #[error("the peer is busy with earlier requests")]
     Busy,
     /// The request, or the peer's answer, is longer than [`MAX_MESSAGE`].
+    #[error("the message is longer than the protocol allows")]
     TooLong,
     /// The peer does not speak this protocol.
+    #[error("the peer does not speak furui's protocol")]
     Foreign,
     /// This node is shut down.
+    #[error("this node is shut down")]
     Stopped,
 }
-
-impl fmt::Display for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoPeer => "the peer's identity or address is invalid",
-            Self::Unreachable => "the peer cannot be reached at any of its addresses",
-            Self::Closed => "the peer ended the connection before it answered",
-            Self::TimedOut => "the peer did not answer in time",
-            Self::Busy => "the peer is busy with earlier requests",
-            Self::TooLong => "the message is longer than the protocol allows",
-            Self::Foreign => "the peer does not speak furui's protocol",
-            Self::Stopped => "this node is shut down",
-        })
-    }
-}
-
-impl std::error::Error for CallError {}

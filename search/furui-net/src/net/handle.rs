@@ -13,11 +13,11 @@ use super::driver::Driver;
 use super::quota::MAX_IN_FLIGHT;
 use super::{CallError, Config, Counters, Inbound, Prefix, Refusals, Reply, StartError, diversity, known};
 
-/// The maximum number of this node's calls in flight. Further calls wait.
+/// The maximum number of this node's calls in flight. Further calls wait. Chosen.
 const MAX_CALLS: usize = 256;
-/// The maximum number of look-ups in flight. Further look-ups wait.
+/// The maximum number of look-ups in flight. Further look-ups wait. Chosen.
 const MAX_LOOKUPS: usize = 64;
-/// The maximum number of commands that wait for the driver.
+/// The maximum number of commands that wait for the driver. Chosen.
 const COMMANDS: usize = 64;
 
 /// A handle to this node in the network. Clones refer to the same node, which leaves the network when the last one is
@@ -82,9 +82,9 @@ impl Net {
             if *to == self.me() {
                 return self.call_self(request).await;
             }
-            let turn = Arc::clone(&self.calls).acquire_owned().await.map_err(|_| CallError::Stopped)?;
+            let permit = Arc::clone(&self.calls).acquire_owned().await.map_err(|_| CallError::Stopped)?;
             let (answer, receiver) = oneshot::channel();
-            self.tell(Command::Call { to: to.clone(), request, answer, turn }).await?;
+            self.tell(Command::Call { to: to.clone(), request, answer, permit }).await?;
             receiver.await.unwrap_or(Err(CallError::Stopped))
         };
         match tokio::time::timeout(self.call_timeout, call).await {
@@ -110,8 +110,8 @@ impl Net {
     /// to twenty nodes, or if an earlier look-up is still valid. Otherwise nodes are asked one by one, each nearer than
     /// the last.
     pub async fn closest(&self, key: &[u8], n: usize) -> Vec<Peer> {
-        let Ok(turn) = Arc::clone(&self.lookups).acquire_owned().await else { return Vec::new() };
-        self.ask(|answer| Command::Closest { key: key.to_vec(), n, answer, turn }).await.unwrap_or_default()
+        let Ok(permit) = Arc::clone(&self.lookups).acquire_owned().await else { return Vec::new() };
+        self.ask(|answer| Command::Closest { key: key.to_vec(), n, answer, permit }).await.unwrap_or_default()
     }
 
     /// The `n` nodes that keep what belongs to `key`: the nearest ones, but at most one of each address

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use furui::format::{Access, WriteError, publish, sync_name};
 use furui_search::{ContentId, Lock, PublisherKey};
 use libp2p::identity::Keypair;
+use thiserror::Error;
 
 /// A node's Ed25519 key, which is its identity and determines its place among all nodes.
 #[derive(Clone)]
@@ -101,14 +102,16 @@ fn readable_by_others(_: &File) -> io::Result<bool> {
 }
 
 /// Why an identity is not available.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum IdentityError {
     /// The secret key does not have 32 bytes.
+    #[error("a secret key has 32 bytes, but this one has {found}")]
     Length {
         /// The number of bytes that the key has.
         found: usize,
     },
     /// The file cannot be read or written.
+    #[error("cannot keep the node's key in {}: {error}", .path.display())]
     File {
         /// The path of the file.
         path: PathBuf,
@@ -116,37 +119,22 @@ pub enum IdentityError {
         error: io::Error,
     },
     /// The file does not hold 32 bytes.
+    #[error(
+        "{} is not the 32 bytes of a node's key; put it back from a copy, or remove it: then the node is a new one, and \
+         cannot withdraw what it has published",
+        .path.display()
+    )]
     Damaged {
         /// The path of the file.
         path: PathBuf,
     },
     /// Users other than the owner may read the file.
+    #[error(
+        "other users may read the node's key in {0}; run `chmod 600 {0}` if the key can still be trusted",
+        .path.display()
+    )]
     Exposed {
         /// The path of the file.
         path: PathBuf,
     },
 }
-
-impl fmt::Display for IdentityError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Length { found } => write!(f, "a secret key has 32 bytes, but this one has {found}"),
-            Self::File { path, error } => write!(f, "cannot keep the node's key in {}: {error}", path.display()),
-            Self::Damaged { path } => write!(
-                f,
-                "{0} is not the 32 bytes of a node's key; put it back from a copy, or remove it: then the node is a new \
-                 one, and cannot withdraw what it has published",
-                path.display()
-            ),
-            Self::Exposed { path } => {
-                write!(
-                    f,
-                    "other users may read the node's key in {0}; run `chmod 600 {0}` if the key can still be trusted",
-                    path.display()
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for IdentityError {}

@@ -1,6 +1,5 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
-use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -12,6 +11,7 @@ use libp2p::swarm::{
     THandlerOutEvent, ToSwarm, dummy,
 };
 use libp2p::{Multiaddr, PeerId};
+use thiserror::Error;
 
 use super::blocked::Blocked;
 use super::buffer_budget::BufferBudget;
@@ -52,16 +52,9 @@ struct Open {
 }
 
 /// Why a connection is not let in.
-#[derive(Debug)]
+#[derive(Debug, Error)]
+#[error("refused because {0}")]
 struct NotLetIn(&'static str);
-
-impl fmt::Display for NotLetIn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "refused because {}", self.0)
-    }
-}
-
-impl std::error::Error for NotLetIn {}
 
 impl IncomingLimits {
     pub(super) fn new(buffers: Arc<BufferBudget>, refusals: Arc<Refusals>, blocked: Arc<Blocked>) -> Self {

@@ -4,6 +4,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
+use crate::meters::make_room;
+
 /// The maximum number of entries that are remembered. At the maximum, the entry whose last refusal is the oldest is
 /// forgotten. Chosen: more than a person reads.
 const MAX_ENTRIES: usize = 256;
@@ -33,10 +35,7 @@ impl Refusals {
     pub fn note(&self, who: impl ToString, why: &'static str) {
         let mut entries = self.entries();
         let key = (who.to_string(), why);
-        if entries.len() >= MAX_ENTRIES && !entries.contains_key(&key) {
-            let oldest = entries.iter().min_by_key(|(_, (_, last))| *last).map(|(key, _)| key.clone());
-            oldest.and_then(|oldest| entries.remove(&oldest));
-        }
+        make_room(&mut entries, &key, MAX_ENTRIES, |(_, last)| *last);
         let entry = entries.entry(key).or_insert((0, SystemTime::now()));
         *entry = (entry.0 + 1, SystemTime::now());
     }

@@ -9,11 +9,12 @@ use tokio::time::Instant;
 use super::area::Area;
 use super::known::{KnownPeer, id, peer};
 
-/// How long the result of a look-up is valid.
+/// How long the result of a look-up is valid. Chosen.
 const CACHE_LIFE: Duration = Duration::from_secs(600);
-/// The maximum number of results that are cached.
+/// The maximum number of results that are cached. Chosen.
 const CACHE_KEYS: usize = 16384;
 /// The maximum number of cached look-up results with many peers. Such a result also answers look-ups of keys nearby.
+/// Chosen.
 const AREAS: usize = 256;
 /// The number of buckets of a routing table: one for each length of the prefix that a peer shares with this node.
 pub(super) const BUCKETS: usize = 256;

@@ -9,11 +9,11 @@ use libp2p::core::muxing::{StreamMuxer, StreamMuxerEvent};
 use libp2p::core::upgrade::{InboundConnectionUpgrade, OutboundConnectionUpgrade, UpgradeInfo};
 use yamux::{Connection, ConnectionError, Mode, Stream};
 
-/// The maximum number of streams of a connection.
+/// The maximum number of streams of a connection. Chosen.
 const MAX_STREAMS: usize = 128;
 /// The number of bytes that a stream may hold unread. It is the smallest window that the protocol knows.
 const WINDOW: usize = 256 << 10;
-/// The maximum number of streams that wait to be accepted.
+/// The maximum number of streams that wait to be accepted. Chosen.
 const MAX_WAITING: usize = 64;
 
 /// Multiplexes a connection by yamux, as the crate libp2p-yamux does. That crate has no way to bound the bytes that a

@@ -7,9 +7,9 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use super::Inner;
 use crate::net::Counters;
 
-/// The length of a [`Span`].
+/// The length of a [`Span`]. Chosen.
 pub const SPAN: Duration = Duration::from_secs(10);
-/// The number of spans that are remembered: half an hour.
+/// The number of spans that are remembered: half an hour. Chosen.
 pub const SPANS: usize = 180;
 
 /// The traffic in one [`SPAN`].

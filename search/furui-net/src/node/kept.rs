@@ -9,7 +9,7 @@ use super::word_key;
 use crate::shelf::Shelf;
 
 /// The maximum number of nodes in [`Kept::since`]. If there would be more, no list of this node counts as whole until
-/// the node has taken over everything again.
+/// the node has taken over everything again. Chosen.
 const MET: usize = 1 << 13;
 
 /// The shelf of this node, and the knowledge of which of its lists are whole.
@@ -32,7 +32,7 @@ impl Kept {
     /// Notes that this node has taken over everything that it should hold, provided that `places` has all nodes around
     /// it.
     pub(super) fn settle(&mut self, mut places: Places) {
-        places.join(&self.near);
+        places.extend(&self.near);
         self.since = Some(places);
         self.shelf.set_whole(true);
     }
@@ -59,7 +59,7 @@ impl Kept {
         self.near = near;
         let Some(since) = &mut self.since else { return };
         let was_alone = since.neighbours(&self.me, 1).is_empty();
-        since.join(&self.near);
+        since.extend(&self.near);
         if was_alone || since.len() > MET {
             self.since = None;
             self.shelf.set_whole(false);

@@ -29,11 +29,12 @@ use std::{fmt, io};
 use furui_search::{ContentId, Peer, Refusal, Request, Response};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use thiserror::Error;
 use tokio::task::AbortHandle;
 
 use crate::net::{CallError, Config, Identity, IdentityError, Net, Prefix, StartError};
 use crate::shelf::{Origin, Shelf, ShelfOptions, Statistics};
-use ask::{answer, doubts, fetch, filling, publishers, search, showing, spent, survey, versions};
+use ask::{answer, asking, doubts, fetch, filling, publishers, search, showing, spent, survey, versions};
 use blocklist::Blocklist;
 use claims::Checker;
 use history::History;
@@ -294,15 +295,10 @@ fn record_key(id: ContentId) -> Vec<u8> {
 
 /// Sends a request to a peer. `None` if there is no valid answer.
 async fn call(net: &Net, to: &Peer, request: &Request) -> Option<Response> {
-    send(net, to, request.encode().ok()?).await
+    send_counted(net, to, request.encode().ok()?).await.map(|(response, _)| response)
 }
 
-/// Sends an encoded request to a peer. `None` if there is no valid answer.
-async fn send(net: &Net, to: &Peer, request: Vec<u8>) -> Option<Response> {
-    send_counted(net, to, request).await.map(|(response, _)| response)
-}
-
-/// Does what [`send`] does, and returns the number of bytes of the answer too.
+/// Sends an encoded request to a peer. `None` if there is no valid answer. Returns the number of bytes of the answer, too.
 async fn send_counted(net: &Net, to: &Peer, request: Vec<u8>) -> Option<(Response, u64)> {
     match net.call(to, request).await {
         Ok(bytes) => Some((Response::decode(&bytes).ok()?, bytes.len() as u64)),
@@ -313,15 +309,19 @@ async fn send_counted(net: &Net, to: &Peer, request: Vec<u8>) -> Option<(Respons
 }
 
 /// Why a node does not start, or fails.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum NodeError {
     /// The storage failed.
-    Storage(furui::Error),
+    #[error(transparent)]
+    Storage(#[from] furui::Error),
     /// The network failed.
-    Network(StartError),
+    #[error(transparent)]
+    Network(#[from] StartError),
     /// The secret key of the node is not available.
-    Identity(IdentityError),
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
     /// A file of the directory cannot be used.
+    #[error("cannot use {}: {source}", .file.display())]
     Directory {
         /// The path of the file.
         file: PathBuf,
@@ -329,60 +329,18 @@ pub enum NodeError {
         source: io::Error,
     },
     /// Other users may enter the directory, which also holds other files than a node's.
+    #[error(
+        "other users may enter {0}, which also holds files that are not a node's; run `chmod 700 {0}`, or use another \
+         directory for the node",
+        .directory.display()
+    )]
     Exposed {
         /// The path of the directory.
         directory: PathBuf,
     },
     /// The node is shut down.
+    #[error("the node is shut down; start it again")]
     Stopped,
-}
-
-impl fmt::Display for NodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Storage(error) => error.fmt(f),
-            Self::Network(error) => error.fmt(f),
-            Self::Identity(error) => error.fmt(f),
-            Self::Directory { file, source } => write!(f, "cannot use {}: {source}", file.display()),
-            Self::Exposed { directory } => write!(
-                f,
-                "other users may enter {0}, which also holds files that are not a node's; run `chmod 700 {0}`, or use \
-                 another directory for the node",
-                directory.display()
-            ),
-            Self::Stopped => f.write_str("the node is shut down; start it again"),
-        }
-    }
-}
-
-impl std::error::Error for NodeError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Storage(error) => Some(error),
-            Self::Network(error) => Some(error),
-            Self::Identity(error) => Some(error),
-            Self::Directory { source, .. } => Some(source),
-            Self::Exposed { .. } | Self::Stopped => None,
-        }
-    }
-}
-
-impl From<furui::Error> for NodeError {
-    fn from(error: furui::Error) -> Self {
-        Self::Storage(error)
-    }
-}
-
-impl From<StartError> for NodeError {
-    fn from(error: StartError) -> Self {
-        Self::Network(error)
-    }
-}
-
-impl From<IdentityError> for NodeError {
-    fn from(error: IdentityError) -> Self {
-        Self::Identity(error)
-    }
 }
 
 #[cfg(test)]

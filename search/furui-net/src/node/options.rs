@@ -3,8 +3,9 @@ use std::path::Path;
 use crate::shelf::Bounds;
 
 /// The default bound of what a node keeps for others, in bytes. If a tenth of the disk is less, the bound is that.
+/// Chosen.
 pub const DISK: u64 = 10 << 30;
-/// If the file system of a node's directory has fewer free bytes than this, the node stores nothing of others.
+/// If the file system of a node's directory has fewer free bytes than this, the node stores nothing of others. Chosen.
 pub const FREE_FLOOR: u64 = 512 << 20;
 
 /// The options of a node, besides those of its network.

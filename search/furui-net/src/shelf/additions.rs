@@ -5,7 +5,7 @@ use furui::Result;
 use furui_search::{ContentId, Weight, WordPostings};
 
 use super::documents::Documents;
-use super::fault::{Fault, Outcome};
+use super::fault::Outcome;
 use super::origins::{OWN, Origin};
 use super::posting::{self, Posting};
 use super::recent::Recent;
@@ -65,21 +65,16 @@ impl Shelf {
             let mut found = Additions { recent, view, all: vec![], places: HashMap::new() };
             for (word, (_, ids)) in words.into_iter().zip(postings) {
                 found.add(word, ids, |id| {
-                    let number = match recent.ids.get(&id) {
-                        Some(&number) => Some(number),
-                        None => older.find(hash, id)?,
-                    };
-                    let Some(number) = number else { return Ok((None, is_crowd, false)) };
-                    let document = recent.document(&mut older, number)?;
-                    let document = document.ok_or_else(|| Fault::damaged("documents", number))?;
+                    let Some(number) = recent.find(&mut older, hash, id)? else { return Ok((None, is_crowd, false)) };
+                    let document = recent.known(&mut older, number)?;
                     let is_its = document.origin == origin && origin != OWN && !document.proven && !is_crowd;
                     let is_of_one = document.origin != origin && document.origin != OWN;
                     let confirms = is_of_one && !document.proven && !origins.is_taken_over(document.origin);
                     Ok((Some(number), !is_its, confirms))
                 })?;
             }
-            let novel = found.all.into_iter().filter(|entry| entry.addition.claims > 0 || entry.confirms);
-            Ok(novel.map(|entry| entry.addition).collect())
+            let added = found.all.into_iter().filter(|entry| entry.addition.claims > 0 || entry.confirms);
+            Ok(added.map(|entry| entry.addition).collect())
         })
     }
 }
@@ -94,10 +89,7 @@ impl Shelf {
         self.asking(|shelf| {
             let mut found = HashSet::new();
             for &id in ids {
-                let Some(number) = shelf.number(id)? else { continue };
-                let document = shelf.recent.document(&mut Documents::new(shelf.tables.view()?), number)?;
-                let document = document.ok_or_else(|| Fault::damaged("documents", number))?;
-                if Some(document.origin) != origin {
+                if shelf.entry(id)?.is_some_and(|document| Some(document.origin) != origin) {
                     found.insert(id);
                 }
             }

@@ -129,21 +129,8 @@ impl Shelf {
     /// As [`slice`](Index::slice).
     pub fn expiries(&mut self, ids: &[ContentId]) -> Result<Vec<u64>> {
         self.asking(|shelf| {
-            let Self { tables, recent, totals, .. } = shelf;
-            let mut older = Documents::new(tables.view()?);
-            let mut expiries = Vec::with_capacity(ids.len());
-            for &id in ids {
-                let number = match recent.ids.get(&id) {
-                    Some(&number) => Some(number),
-                    None => older.find(totals.id_hash(), id)?,
-                };
-                let document = match number {
-                    Some(number) => recent.document(&mut older, number)?,
-                    None => None,
-                };
-                expiries.push(document.map_or(0, |document| u64::from(document.expires)));
-            }
-            Ok(expiries)
+            let expiry = |&id| Ok(shelf.entry(id)?.map_or(0, |document| u64::from(document.expires)));
+            ids.iter().map(expiry).collect()
         })
     }
 
@@ -167,6 +154,22 @@ impl Shelf {
                 disk_bytes,
                 cached_bytes: shelf.runs.bytes() as u64,
             })
+        })
+    }
+
+    fn in_range<T>(
+        &mut self,
+        word: &str,
+        range: IdRange,
+        most: usize,
+        take: impl Fn(&Part<'_>) -> Arc<[T]>,
+    ) -> Result<Arc<[T]>>
+    where
+        Arc<[T]>: Default,
+    {
+        self.asking(|shelf| match shelf.number_of(word)? {
+            Some(number) => shelf.run(number, range, most, take),
+            None => Ok(Arc::default()),
         })
     }
 
@@ -245,11 +248,7 @@ impl Shelf {
         let Self { tables, recent, totals, .. } = self;
         let view = tables.view()?;
         let mut older = Documents::new(view);
-        let number = match recent.ids.get(&id) {
-            Some(&number) => Some(number),
-            None => older.find(totals.id_hash(), id)?,
-        };
-        let Some(number) = number else { return Ok(None) };
+        let Some(number) = recent.find(&mut older, totals.id_hash(), id)? else { return Ok(None) };
         if locks::is_gone(view, number)? {
             return Ok(None);
         }
@@ -271,25 +270,16 @@ impl Shelf {
 impl Index for Shelf {
     fn size(&mut self, word: &str) -> Result<Listing> {
         let whole = self.whole;
-        self.asking(|shelf| match shelf.number_of(word)? {
-            Some(number) => Ok(Listing { ids: shelf.extent(number)?.ids, whole }),
-            None => Ok(Listing { ids: 0, whole }),
-        })
+        Ok(Listing { ids: self.fingerprint(word)?.0, whole })
     }
 
     /// Works as `Index::slice` requires, but returns at most [`run_ids`](super::ShelfOptions::run_ids) ids at a time.
     fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[ContentId]>> {
-        self.asking(|shelf| match shelf.number_of(word)? {
-            Some(number) => shelf.run(number, range, most, |part| part.ids()),
-            None => Ok(Arc::default()),
-        })
+        self.in_range(word, range, most, |part| part.ids())
     }
 
     fn weights(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[Weight]>> {
-        self.asking(|shelf| match shelf.number_of(word)? {
-            Some(number) => shelf.run(number, range, most, |part| part.weights()),
-            None => Ok(Arc::default()),
-        })
+        self.in_range(word, range, most, |part| part.weights())
     }
 
     fn document(&mut self, id: ContentId) -> Result<Option<Vec<u8>>> {
@@ -303,7 +293,7 @@ fn weighted(
     older: &mut Documents<'_>,
     Posting { number, step }: Posting,
 ) -> Outcome<(ContentId, Weight)> {
-    let document = recent.document(older, number)?.ok_or_else(|| Fault::damaged("documents", number))?;
+    let document = recent.known(older, number)?;
     Ok((document.id, Weight::of_steps(step, document.length)))
 }
 

@@ -10,7 +10,7 @@ use super::posting::Posting;
 use super::tables::{META, ORIGINS, Row, Tablets, View};
 use super::{RECORDS, Shelf, lists, records};
 
-/// The maximum number of documents forgotten in one transaction, which bounds its memory.
+/// The maximum number of documents forgotten in one transaction, which bounds its memory. Chosen.
 const PASS: usize = 1 << 18;
 
 /// Documents to forget: their ascending numbers, with the hashes of their ids.

@@ -179,7 +179,7 @@ impl Shelf {
     ) -> Result<Stored> {
         check(postings, records)?;
         self.changing(|shelf| {
-            let locks::Admitted { records, locks } = locks::admit(shelf.tables.view()?, records, locks)?;
+            let locks::Unopened { records, locks } = locks::unopened(shelf.tables.view()?, records, locks)?;
             let taken_over = shelf.origins.is_taken_over(origin);
             let bringing = Bringing { origin, taken_over, expires: to_time(expires).max(1), proven, exact: proven };
             shelf.try_store(postings, &records, &locks, bringing)

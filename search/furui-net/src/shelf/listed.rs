@@ -43,10 +43,8 @@ impl Shelf {
         self.asking(|shelf| {
             let mut listed = vec![];
             for (id, weight) in found {
-                let Some(number) = shelf.number(id)? else { continue };
-                let Self { tables, recent, origins, .. } = &mut *shelf;
-                let document = recent.document(&mut Documents::new(tables.view()?), number)?;
-                let document = document.ok_or_else(|| Fault::damaged("documents", number))?;
+                let Some(document) = shelf.entry(id)? else { continue };
+                let origins = &shelf.origins;
                 let sure = document.origin != OWN
                     && !document.proven
                     && !document.mixed
@@ -84,9 +82,7 @@ impl Shelf {
             let exact: HashSet<ContentId> = postings.iter().map(|(id, _)| *id).collect();
             let mut by_origin: BTreeMap<u32, Vec<(ContentId, Weight)>> = BTreeMap::new();
             for &(id, weight) in postings {
-                let Some(number) = shelf.number(id)? else { continue };
-                let document = shelf.recent.document(&mut Documents::new(shelf.tables.view()?), number)?;
-                let document = document.ok_or_else(|| Fault::damaged("documents", number))?;
+                let Some(document) = shelf.entry(id)? else { continue };
                 by_origin.entry(document.origin).or_default().push((id, weight));
             }
             let mut stored = 0;

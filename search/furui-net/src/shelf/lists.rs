@@ -9,7 +9,7 @@ use super::posting::{self, Posting};
 use super::tables::{Row, Tablets, View};
 use super::varint;
 
-/// The maximum length of postings in a word's own row, in bytes.
+/// The maximum length of postings in a word's own row, in bytes. Chosen.
 const INLINE_BYTES: usize = 256;
 /// The maximum length of a block before it is packed, in bytes: it fits into a page of the database even if packing
 /// does not shorten it.

@@ -52,32 +52,32 @@ pub(super) fn is_gone(view: &View, number: u32) -> Outcome<bool> {
 }
 
 /// The records and locks that may be stored, of those that a call has passed.
-pub(super) struct Admitted<'r> {
+pub(super) struct Unopened<'r> {
     pub(super) records: Cow<'r, [(ContentId, Vec<u8>)]>,
     pub(super) locks: Vec<(ContentId, Lock)>,
 }
 
 /// Selects the records and locks that may be stored. Locks that were opened before are left out, and so are records
 /// whose locks were all opened before.
-pub(super) fn admit<'r>(
+pub(super) fn unopened<'r>(
     view: &View,
     records: &'r [(ContentId, Vec<u8>)],
     locks: &[(ContentId, Lock)],
-) -> Outcome<Admitted<'r>> {
-    let mut admitted = Vec::with_capacity(locks.len());
+) -> Outcome<Unopened<'r>> {
+    let mut unopened = Vec::with_capacity(locks.len());
     for &(id, lock) in locks {
         if view.withdrawn.get(&withdrawn_row(id, lock.key_hash()))?.is_none() {
-            admitted.push((id, lock));
+            unopened.push((id, lock));
         }
     }
-    if admitted.len() == locks.len() {
-        return Ok(Admitted { records: Cow::Borrowed(records), locks: admitted });
+    if unopened.len() == locks.len() {
+        return Ok(Unopened { records: Cow::Borrowed(records), locks: unopened });
     }
     let having: BTreeSet<ContentId> = locks.iter().map(|(id, _)| *id).collect();
-    let left: BTreeSet<ContentId> = admitted.iter().map(|(id, _)| *id).collect();
+    let left: BTreeSet<ContentId> = unopened.iter().map(|(id, _)| *id).collect();
     let may_come = |(id, _): &&(ContentId, Vec<u8>)| !having.contains(id) || left.contains(id);
     let records = records.iter().filter(may_come).cloned().collect();
-    Ok(Admitted { records: Cow::Owned(records), locks: admitted })
+    Ok(Unopened { records: Cow::Owned(records), locks: unopened })
 }
 
 /// A lock to put beside a record.

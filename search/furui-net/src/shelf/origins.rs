@@ -6,8 +6,10 @@ use super::fault::{Fault, Outcome};
 use super::tables::Row;
 
 /// The maximum number of publishers that are counted apart in one address prefix. Further ones are counted together.
+/// Chosen.
 const PER_PREFIX: usize = 64;
 /// The maximum number of publishers that are counted apart. Further ones, whatever their prefix, are counted together.
+/// Chosen.
 const MOST: usize = 8192;
 /// The number of this node itself, whose publications are never removed to make room.
 pub(super) const OWN: u32 = 0;

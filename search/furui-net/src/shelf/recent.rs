@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use furui::HashSpec;
 use furui_search::ContentId;
 
 use super::change::Change;
@@ -125,7 +126,7 @@ impl Recent {
         for (word, postings) in change.postings {
             let mut sum = 0u64;
             for &Posting { number, .. } in &postings {
-                let document = self.document(&mut older, number)?.ok_or_else(|| Fault::damaged("journal", number))?;
+                let document = self.known(&mut older, number)?;
                 sum = sum.wrapping_add(document.id.hash().get());
             }
             if word != RECORDS {
@@ -149,7 +150,7 @@ impl Recent {
 
     /// Notes that this node itself publishes a document that came from another origin first.
     fn claim(&mut self, older: &mut Documents<'_>, number: u32, origins: &mut Origins) -> Outcome<()> {
-        let document = self.document(older, number)?.ok_or_else(|| Fault::damaged("journal", number))?;
+        let document = self.known(older, number)?;
         origins.subtract(document.origin, 1, document.bytes.into());
         match number.checked_sub(self.first) {
             Some(index) => self.documents[index as usize].origin = OWN,
@@ -187,7 +188,7 @@ impl Recent {
     ) -> Outcome<u64> {
         let mut foreign = 0;
         for (number, bytes) in charges {
-            let document = self.document(older, number)?.ok_or_else(|| Fault::damaged("journal", number))?;
+            let document = self.known(older, number)?;
             if document.origin != origin {
                 foreign += u64::from(bytes);
                 continue;
@@ -218,6 +219,16 @@ impl Recent {
         Ok(Some(DocumentEntry { expires, length, origin, proven, mixed, bytes, ..document }))
     }
 
+    /// The document with this number, which lists or the journal name.
+    pub(super) fn known(&self, older: &mut Documents<'_>, number: u32) -> Outcome<DocumentEntry> {
+        self.document(older, number)?.ok_or_else(|| Fault::damaged("documents", number))
+    }
+
+    /// The number of a document, from these recent changes or else from the tables (`older`).
+    pub(super) fn find(&self, older: &mut Documents<'_>, hash: HashSpec, id: ContentId) -> Outcome<Option<u32>> {
+        self.ids.get(&id).map_or_else(|| older.find(hash, id), |&number| Ok(Some(number)))
+    }
+
     /// The documents to write to the tables. The blocks of new records are not entered yet.
     pub(super) fn changed(&self, view: &View) -> Outcome<BTreeMap<u32, DocumentEntry>> {
         let mut older = Documents::new(view);
@@ -225,7 +236,7 @@ impl Recent {
         let numbers = self.refreshed.keys().chain(self.measured.keys()).chain(self.records.keys());
         let numbers = numbers.chain(&self.claimed).chain(&self.proven).chain(&self.mixed).chain(self.charged.keys());
         for &number in numbers.filter(|&&number| number < self.first) {
-            let document = self.document(&mut older, number)?.ok_or_else(|| Fault::damaged("documents", number))?;
+            let document = self.known(&mut older, number)?;
             changed.insert(number, document);
         }
         changed.extend((self.first..).zip(self.documents.iter().copied()));

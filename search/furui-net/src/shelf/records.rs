@@ -13,14 +13,14 @@ use super::{MAX_RECORD, varint};
 /// The maximum length of a block, in bytes: sixteen pages of the database, less the bytes that the database itself
 /// uses.
 const BLOCK_BYTES: usize = 65_400;
-/// The minimum length of a block that is not extended any more, in bytes.
+/// The minimum length of a block that is not extended any more, in bytes. Chosen.
 const FULL: usize = BLOCK_BYTES * 7 / 8;
 /// The maximum uncompressed length, in bytes, of the records in a block with more than one record. To read one record,
-/// its whole block is decompressed.
+/// its whole block is decompressed. Chosen.
 const RAW_BYTES: usize = 1 << 20;
-/// The uncompressed length that is tried first, in bytes. It suits text that compresses well.
+/// The uncompressed length that is tried first, in bytes. It suits text that compresses well. Chosen.
 const FIRST_RAW: usize = 320 << 10;
-/// The maximum number of attempts to fill a block.
+/// The maximum number of attempts to fill a block. Chosen.
 const TRIES: usize = 3;
 /// The maximum uncompressed length of any block, in bytes.
 const MAX_RAW: usize = MAX_RECORD + RAW_BYTES + (1 << 20);

@@ -73,13 +73,8 @@ impl<'s> Resolver<'s> {
     }
 
     fn look_up(&mut self, id: ContentId, length: u8) -> Outcome<Numbered> {
-        let known = match self.recent.ids.get(&id) {
-            Some(&number) => Some(number),
-            None => self.older.find(self.hash, id)?,
-        };
-        if let Some(number) = known {
-            let document = self.recent.document(&mut self.older, number)?;
-            let document = document.ok_or_else(|| Fault::damaged("documents", number))?;
+        if let Some(number) = self.recent.find(&mut self.older, self.hash, id)? {
+            let document = self.recent.known(&mut self.older, number)?;
             if document.expires < self.change.expires {
                 self.change.refreshed.push(number);
             }

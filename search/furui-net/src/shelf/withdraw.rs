@@ -12,9 +12,9 @@ use super::locks::{Locks, beside, entries, withdrawn_row};
 use super::tables::{META, Tablets, WITHDRAWN};
 use super::{RECORDS, Shelf, expire, lists, records};
 
-/// The maximum number of keys that are remembered: 24 MiB.
+/// The maximum number of keys that are remembered: 24 MiB. Chosen.
 const MAX_WITHDRAWN: u64 = 1 << 18;
-/// A key that opens no lock here is remembered only if fewer keys than this are remembered.
+/// A key that opens no lock here is remembered only if fewer keys than this are remembered. Chosen.
 const MAX_TOLD: u64 = MAX_WITHDRAWN / 2;
 
 impl Shelf {
@@ -51,10 +51,14 @@ impl Shelf {
 
     /// The number of a document, if it has one.
     pub(super) fn number(&mut self, id: ContentId) -> Outcome<Option<u32>> {
-        match self.recent.ids.get(&id) {
-            Some(&number) => Ok(Some(number)),
-            None => Documents::new(self.tables.view()?).find(self.totals.id_hash(), id),
-        }
+        self.recent.find(&mut Documents::new(self.tables.view()?), self.totals.id_hash(), id)
+    }
+
+    /// What is known of a document, if it has a number.
+    pub(super) fn entry(&mut self, id: ContentId) -> Outcome<Option<DocumentEntry>> {
+        let mut older = Documents::new(self.tables.view()?);
+        let number = self.recent.find(&mut older, self.totals.id_hash(), id)?;
+        number.map(|number| self.recent.known(&mut older, number)).transpose()
     }
 
     /// Removes the locks that these keys open, and remembers the keys until `expires`. A record without locks is gone.

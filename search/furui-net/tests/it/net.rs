@@ -261,7 +261,7 @@ async fn a_reply_dropped_ends_the_call() {
 }
 
 #[tokio::test]
-async fn many_calls_to_one_peer_wait_for_their_turn() {
+async fn many_calls_to_one_peer_wait_for_a_permit() {
     let a = echo(1, Transport::Memory, None).await;
     let b = echo(2, Transport::Memory, Some(&a)).await;
     let peer = b.me();

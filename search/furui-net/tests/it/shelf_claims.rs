@@ -70,7 +70,7 @@ impl Steps {
 }
 
 #[test]
-fn novelties_are_what_is_new_and_strange_is_what_does_not_go_with_its_origin() {
+fn additions_are_what_is_new_and_strange_is_what_does_not_go_with_its_origin() {
     Steps::all("additions", |steps| {
         store(steps.next(), &origin(1), &[], &postings("word", 1..=4));
         store(steps.next(), &origin(2), &[5], &postings("word", [5]));

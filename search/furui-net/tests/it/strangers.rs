@@ -11,7 +11,7 @@ use crate::common::{check, config, document, network};
 use crate::siege::keeper::hide;
 use furui_net::net::{MAX_MESSAGE, Net};
 use furui_search::{
-    ContentId, Fetched, Listed, Lock, LockKey, Met, Place, Ranked, Refusal, Request, Response, Shown, Surveyed, Weight,
+    ContentId, Listed, Lock, LockKey, Met, Place, Ranked, Refusal, Request, Response, Shown, Surveyed, Weight,
     WordSize, limits,
 };
 
@@ -71,7 +71,6 @@ fn lie(request: &Request) -> Vec<u8> {
             let record = Shown::Record(b"no record".to_vec());
             Response::Shown { documents: vec![record; documents.len()], settled: true }
         }
-        Request::Fetch { ids } => Response::Fetched(vec![Fetched::Record(b"no record".to_vec()); ids.len()]),
         Request::Store { .. } | Request::Doubt { .. } => Response::Stored { new: 1 },
         Request::Withdraw { keys } => Response::Withdrawn { opened: keys.len() as u64 + 1 },
         Request::Locks { ids } => Response::Locks(vec![vec![(Lock::NOBODY, 0); limits::LOCKS]; ids.len()]),
@@ -164,7 +163,7 @@ async fn a_keeper_that_let_a_node_wait_is_not_asked_first_again() {
         let mut kept = Vec::new();
         while let Some(request) = inbound.recv().await {
             let what = Request::decode(&request.request).unwrap();
-            let is_for_records = matches!(what, Request::Fetch { .. } | Request::Show { .. });
+            let is_for_records = matches!(what, Request::Show { .. });
             let is_for_lists =
                 matches!(what, Request::Size { .. } | Request::Search(_) | Request::Meet(_) | Request::Settle(_));
             if is_for_records || is_for_lists {

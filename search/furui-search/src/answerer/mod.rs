@@ -65,7 +65,7 @@ pub enum AnswerEvent {
 /// way, and the ids that do not match are kept. A further list that the host keeps itself costs no traffic.
 ///
 /// The answerer does not answer [`Request`]s that need no memory between messages (sizes, storing, comparing, handing
-/// over, fetching): [`on_request`](Self::on_request) returns them.
+/// over, showing): [`on_request`](Self::on_request) returns them.
 ///
 /// Memory: at most [`limits::MEETING_IDS`] ids in meetings, [`limits::SESSION_IDS`] ids in sessions and
 /// [`limits::KEY_BYTES`] bytes of keys. A request beyond these limits, or beyond the quota of its peer, is refused as

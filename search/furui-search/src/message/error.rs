@@ -1,11 +1,12 @@
-use std::fmt;
+use thiserror::Error;
 
 use super::super::limits;
 
 /// Why bytes are not a message, or a message cannot be encoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum MessageError {
     /// The bytes end within a field.
+    #[error("message: {what} begins at byte {at} and is cut short")]
     Short {
         /// The name of the field.
         what: &'static str,
@@ -13,6 +14,7 @@ pub enum MessageError {
         at: usize,
     },
     /// A limit is exceeded.
+    #[error("message: {count} {what}, at most {most} are allowed")]
     TooMany {
         /// The name of the items of which there are too many.
         what: &'static str,
@@ -22,6 +24,7 @@ pub enum MessageError {
         most: usize,
     },
     /// A field has an invalid value.
+    #[error("message: {what} at byte {at} has an invalid value")]
     Invalid {
         /// The name of the field.
         what: &'static str,
@@ -29,8 +32,10 @@ pub enum MessageError {
         at: usize,
     },
     /// The message has a version of the protocol that this node does not speak.
+    #[error("message: version {0} of the protocol, but this node speaks version 1: update the older node")]
     Version(u8),
     /// Bytes follow the end of the message.
+    #[error("message: bytes after its end at byte {at}")]
     Trailing {
         /// The position of the end.
         at: usize,
@@ -46,22 +51,3 @@ impl MessageError {
         Ok(())
     }
 }
-
-impl fmt::Display for MessageError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Short { what, at } => write!(f, "message: {what} begins at byte {at} and is cut short"),
-            Self::TooMany { what, count, most } => write!(f, "message: {count} {what}, at most {most} are allowed"),
-            Self::Invalid { what, at } => write!(f, "message: {what} at byte {at} has an invalid value"),
-            Self::Version(version) => {
-                write!(
-                    f,
-                    "message: version {version} of the protocol, but this node speaks version 1: update the older node"
-                )
-            }
-            Self::Trailing { at } => write!(f, "message: bytes after its end at byte {at}"),
-        }
-    }
-}
-
-impl std::error::Error for MessageError {}

@@ -37,12 +37,7 @@ pub enum Request {
     Meet(Meet),
     /// Ends an exchange of three messages.
     Settle(Settle),
-    /// Asks for the records of these documents.
-    Fetch {
-        /// The ids of the documents whose records are wanted.
-        ids: Vec<ContentId>,
-    },
-    /// Asks what to show of documents, or whether the receiver keeps them.
+    /// Asks what to show of documents, for their records, or whether the receiver keeps them.
     Show {
         /// The ids of the documents, each with what is requested of it.
         documents: Vec<(ContentId, Part)>,
@@ -109,8 +104,6 @@ pub enum Response {
     Met(Met),
     /// Answers a [`Request::Settle`]: true if both sides hold the same set.
     Settled(bool),
-    /// Answers a [`Request::Fetch`]: for each id its record, or the reason why the record is not in the message.
-    Fetched(Vec<Fetched>),
     /// Answers a [`Request::Show`].
     Shown {
         /// For each document what is shown of it, or why it is not.
@@ -228,15 +221,4 @@ pub struct Listed {
     pub days: Vec<u8>,
     /// True if there are more ids in the range, after the last of these.
     pub more: bool,
-}
-
-/// The answer for one requested record.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fetched {
-    /// The record.
-    Record(Vec<u8>),
-    /// The node does not keep the record.
-    Unknown,
-    /// The node keeps the record, but the message is full: ask again.
-    Later,
 }

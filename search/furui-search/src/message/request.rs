@@ -7,7 +7,6 @@ const SIZE: u8 = 1;
 const SEARCH: u8 = 2;
 const MEET: u8 = 3;
 const SETTLE: u8 = 4;
-const FETCH: u8 = 5;
 const STORE: u8 = 6;
 const COMPARE: u8 = 7;
 const LIST: u8 = 8;
@@ -66,7 +65,7 @@ impl Request {
                     to.raw(key.as_bytes());
                 }
             }
-            Self::Fetch { ids } | Self::Locks { ids } => to.ids(ids, limits::FETCHED),
+            Self::Locks { ids } => to.ids(ids, limits::FETCHED),
             Self::Withdrawn { range } => to.range(*range),
             Self::Compare { from, since } => {
                 to.bytes("bytes of a word", from.as_bytes(), limits::WORD_BYTES);
@@ -109,7 +108,6 @@ impl Request {
                 rejected: from.bytes("bytes of rejected matches", limits::MESSAGE_BYTES)?.to_vec(),
                 checksum: from.fixed("the checksum")?,
             }),
-            FETCH => Self::Fetch { ids: from.ids(limits::FETCHED)? },
             SHOW => Self::Show { documents: Part::decode_all(&mut from)?, clauses: from.clauses()? },
             STORE => Self::Store {
                 postings: from.all("words with postings", limits::POSTINGS, 3, |from| {
@@ -153,7 +151,6 @@ impl Request {
             Self::Search(_) => SEARCH,
             Self::Meet(_) => MEET,
             Self::Settle(_) => SETTLE,
-            Self::Fetch { .. } => FETCH,
             Self::Show { .. } => SHOW,
             Self::Store { .. } => STORE,
             Self::Compare { .. } => COMPARE,

@@ -2,12 +2,11 @@ use super::super::Surveyed;
 use super::super::{Coding, ContentId, Lock, LockKey, Weight, limits};
 use super::reader::Reader;
 use super::writer::Writer;
-use super::{Cost, Fetched, Listed, MessageError, Met, Ranked, Refusal, Response, Shown, WordSize};
+use super::{Cost, Listed, MessageError, Met, Ranked, Refusal, Response, Shown, WordSize};
 
 const SIZES: u8 = 0x81;
 const MET: u8 = 0x83;
 const SETTLED: u8 = 0x84;
-const FETCHED: u8 = 0x85;
 const STORED: u8 = 0x86;
 const COMPARED: u8 = 0x87;
 const LISTED: u8 = 0x88;
@@ -57,19 +56,6 @@ impl Response {
                 to.bytes("bytes of steps", steps, limits::MESSAGE_BYTES);
             }
             Self::Settled(same) => to.flag(*same),
-            Self::Fetched(records) => {
-                to.count("records", records.len(), limits::FETCHED);
-                for record in records {
-                    match record {
-                        Fetched::Record(record) => {
-                            to.byte(0);
-                            to.bytes("bytes of a record", record, limits::MESSAGE_BYTES);
-                        }
-                        Fetched::Unknown => to.byte(1),
-                        Fetched::Later => to.byte(2),
-                    }
-                }
-            }
             Self::Shown { documents, settled } => {
                 to.flag(*settled);
                 to.count("documents", documents.len(), limits::FETCHED);
@@ -151,13 +137,6 @@ impl Response {
                 steps: from.bytes("bytes of steps", limits::MESSAGE_BYTES)?.to_vec(),
             }),
             SETTLED => Self::Settled(from.flag("whether the sets are the same")?),
-            FETCHED => Self::Fetched(from.all("records", limits::FETCHED, 1, |from| {
-                Ok(match from.tag("the kind of a record", 3)? {
-                    0 => Fetched::Record(from.bytes("bytes of a record", limits::MESSAGE_BYTES)?.to_vec()),
-                    1 => Fetched::Unknown,
-                    _ => Fetched::Later,
-                })
-            })?),
             SHOWN => Self::Shown {
                 settled: from.flag("whether a node is settled")?,
                 documents: from.all("documents", limits::FETCHED, 1, Shown::decode)?,
@@ -205,7 +184,6 @@ impl Response {
             Self::Ranked(_) => RANKED,
             Self::Met(_) => MET,
             Self::Settled(_) => SETTLED,
-            Self::Fetched(_) => FETCHED,
             Self::Shown { .. } => SHOWN,
             Self::Stored { .. } => STORED,
             Self::Withdrawn { .. } => WITHDRAWN,

@@ -1,6 +1,5 @@
-use std::fmt;
-
 use furui::filter::sizing;
+use thiserror::Error;
 
 /// The window of ringed filters, in groups. A longer window would avoid only a hundredth of the false positives.
 const DELTA: u32 = 1000;
@@ -85,35 +84,24 @@ impl Wants {
 }
 
 /// Why a name and a rate do not give a coding.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum WantsError {
     /// No coding has this name.
+    #[error("no coding has this name; there are {}", Wants::NAMES.join(", "))]
     Name,
     /// The coding has no false-positive rate that could be chosen.
+    #[error("the coding {coding} has no rate; leave the rate out, or take fixed or ringed")]
     NoRate {
         /// The name of the coding.
         coding: &'static str,
     },
     /// There is a rate, but no name of a coding.
+    #[error("a rate without a coding; add fixed or ringed")]
     NoCoding,
     /// The rate is out of range.
+    #[error("the rate {given}; a rate is from 2^-64 to below 1, such as 0.01")]
     Rate {
         /// The rate.
         given: f64,
     },
 }
-
-impl fmt::Display for WantsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name => write!(f, "no coding has this name; there are {}", Wants::NAMES.join(", ")),
-            Self::NoRate { coding } => {
-                write!(f, "the coding {coding} has no rate; leave the rate out, or take fixed or ringed")
-            }
-            Self::NoCoding => f.write_str("a rate without a coding; add fixed or ringed"),
-            Self::Rate { given } => write!(f, "the rate {given}; a rate is from 2^-64 to below 1, such as 0.01"),
-        }
-    }
-}
-
-impl std::error::Error for WantsError {}

@@ -49,7 +49,7 @@ impl Querier {
         for late in self.panels[number].late(now) {
             let branch = &self.branches[number];
             // A node that itself waits for the keepers of other words is not to blame for the delay.
-            let waits_for_others = branch.must().len() + branch.without().len() > 1;
+            let waits_for_others = branch.must.len() + branch.without.len() > 1;
             let blame = &mut self.words.blame;
             if waits_for_others { blame.excuse(late) } else { blame.shun(late) }
         }
@@ -73,13 +73,13 @@ impl Querier {
     fn begin(&mut self, number: usize, now: Duration) {
         let branch = &self.branches[number];
         let Some(next) = branch.ahead() else { return };
-        let Some(plan) = self.words.plan(branch.must(), branch.without()) else { return };
+        let Some(plan) = self.words.plan(&branch.must, &branch.without) else { return };
         let hosts = plan.must[0].holders.clone();
         let exchanges = plan.must.len() + plan.without.len() - 1;
         let page = self.options.page.min(self.wanted() as usize).saturating_sub(self.ready.len()).max(1);
         let first = slice_at_first(page, plan.must.len(), exchanges, plan.must[0].size);
         let most = branch.slice(first, limits::IDS / self.branches.len());
-        let words = branch.must().len();
+        let words = branch.must.len();
         let ranking = self.ranking(&plan.must, &plan.order[..words], next);
         let search = Search {
             must: plan.must,

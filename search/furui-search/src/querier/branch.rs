@@ -28,17 +28,17 @@ pub(super) fn slice_at_first(page: usize, must: usize, exchanges: usize, size: u
 /// The state of a conjunction: how far its first list has been read.
 #[derive(Debug)]
 pub(super) struct Branch {
-    must: Vec<usize>,
-    without: Vec<usize>,
+    pub(super) must: Vec<usize>,
+    pub(super) without: Vec<usize>,
     /// The place at which reading the first list continues, in the order of bounds (maximum scores); `None` at its end.
     next: Option<Place>,
     /// The number of slices about which the hosts (nodes that run the search for this node) have differed.
-    disputes: u64,
+    pub(super) disputes: u64,
     /// The size of the last slice that was answered.
     most: usize,
     slices: u32,
     /// The number of consecutive failures.
-    failures: u32,
+    pub(super) failures: u32,
     /// True if only whole lists are accepted.
     insists: bool,
 }
@@ -70,14 +70,6 @@ impl Branch {
         *self = Self { next: if is_contradiction { None } else { Some(Place::FIRST) }, ..Self::empty(must, without) };
     }
 
-    pub(super) fn must(&self) -> &[usize] {
-        &self.must
-    }
-
-    pub(super) fn without(&self) -> &[usize] {
-        &self.without
-    }
-
     pub(super) fn needs(&self, word: usize) -> bool {
         self.must.contains(&word) || self.without.contains(&word)
     }
@@ -92,10 +84,6 @@ impl Branch {
     /// document.
     pub(super) fn ahead(&self) -> Option<Place> {
         self.next
-    }
-
-    pub(super) fn failures(&self) -> u32 {
-        self.failures
     }
 
     /// Ends the branch (a conjunction of the query) if one of the words that must occur is in no document.
@@ -113,11 +101,6 @@ impl Branch {
         let lost = self.must.iter().chain(&self.without).find(|&&word| words[word].is_lost());
         let stuck = self.failures >= PASSES * FAILURES_A_PASS || self.slices > SLICES;
         lost.or(if stuck { self.must.first() } else { None }).map(|&word| words[word].name.clone())
-    }
-
-    /// The number of slices about which the hosts have differed.
-    pub(super) fn disputes(&self) -> u64 {
-        self.disputes
     }
 
     /// Notes whether the hosts have differed about a slice.

@@ -1,4 +1,4 @@
-use std::fmt;
+use thiserror::Error;
 
 use super::super::{Clause, Place, Survey, Wants, limits};
 
@@ -55,43 +55,27 @@ impl QueryOptions {
 /// assert_eq!(refused, QueryRefused::Page(0));
 /// # Ok::<(), furui_search::QueryError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum QueryRefused {
     /// The number of clauses is zero or above [`limits::CLAUSES`].
+    #[error("query: {} clauses; a query has from 1 to {}", .0, limits::CLAUSES)]
     Clauses(usize),
     /// A clause has no word that must occur.
+    #[error("query: a clause without a word that must occur; add one")]
     OnlyWithout,
     /// A clause has more than [`limits::WORDS`] words.
+    #[error("query: {} words in a clause; at most {} are allowed", .0, limits::WORDS)]
     Words(usize),
     /// A word is empty or longer than [`limits::WORD_BYTES`].
+    #[error("query: a word of {} bytes; a word has from 1 to {}", .0, limits::WORD_BYTES)]
     WordBytes(usize),
     /// The number of ids on a page is zero or above [`limits::PAGE`].
+    #[error("query: pages of {} ids; a page has from 1 to {}", .0, limits::PAGE)]
     Page(usize),
     /// The number of best documents is above [`limits::PAGE`].
+    #[error("query: the best {} documents; ask for the best {} at most, and then for the next", .0, limits::PAGE)]
     Best(u64),
 }
-
-impl fmt::Display for QueryRefused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("query: ")?;
-        match self {
-            Self::Clauses(count) => write!(f, "{count} clauses; a query has from 1 to {}", limits::CLAUSES),
-            Self::OnlyWithout => f.write_str("a clause without a word that must occur; add one"),
-            Self::Words(count) => write!(f, "{count} words in a clause; at most {} are allowed", limits::WORDS),
-            Self::WordBytes(bytes) => write!(f, "a word of {bytes} bytes; a word has from 1 to {}", limits::WORD_BYTES),
-            Self::Page(ids) => write!(f, "pages of {ids} ids; a page has from 1 to {}", limits::PAGE),
-            Self::Best(limit) => {
-                write!(
-                    f,
-                    "the best {limit} documents; ask for the best {} at most, and then for the next",
-                    limits::PAGE
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for QueryRefused {}
 
 pub(super) fn check(clauses: &[Clause], options: &QueryOptions) -> Result<(), QueryRefused> {
     if !(1..=limits::CLAUSES).contains(&clauses.len()) {

@@ -69,7 +69,7 @@ impl Querier {
             return self.conclude(branch, now);
         }
         self.branches[branch].on_failure();
-        if moved || self.branches[branch].failures().is_multiple_of(FAILURES_A_PASS) {
+        if moved || self.branches[branch].failures.is_multiple_of(FAILURES_A_PASS) {
             self.look_up_again(branch, now);
         }
         self.conclude(branch, now);
@@ -77,7 +77,7 @@ impl Querier {
 
     fn look_up_again(&mut self, branch: usize, now: Duration) {
         let branch = &self.branches[branch];
-        branch.must().iter().chain(branch.without()).for_each(|&word| self.words.forget(word, now));
+        branch.must.iter().chain(&branch.without).for_each(|&word| self.words.forget(word, now));
     }
 
     fn accept(&mut self, slice: &Slice, answers: Vec<SliceAnswer>, now: Duration) {
@@ -137,7 +137,7 @@ impl Querier {
     /// Where a slice ends, if its hosts say that it ends there.
     fn common_end(&self, branch: usize, mut ends: Vec<(bool, Option<Place>)>) -> Option<(bool, Option<Place>)> {
         ends.sort_unstable();
-        let first = if self.branches[branch].disputes() <= DISPUTED_SLICES { 0 } else { (ends.len() - 1) / 2 };
+        let first = if self.branches[branch].disputes <= DISPUTED_SLICES { 0 } else { (ends.len() - 1) / 2 };
         ends.get(first).copied()
     }
 

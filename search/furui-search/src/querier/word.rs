@@ -142,7 +142,7 @@ impl Word {
     }
 
     /// Takes the best answer as the result or, if the answers differ too much, begins to weigh them.
-    pub(super) fn settle(&mut self, salt: u64, now: Duration) {
+    pub(super) fn conclude(&mut self, salt: u64, now: Duration) {
         let Stage::Sizing(sizing) = &mut self.stage else { return };
         if differ(sizing.stated().map(|(_, size)| size)) {
             let stated = sizing.stated().map(|(peer, size)| (peer.clone(), size)).collect();

@@ -75,7 +75,7 @@ impl Words {
         if next.is_none() && sizing.is_over(now) {
             sizing.waiting().for_each(|(peer, since)| self.blame.miss(peer.clone(), since));
             sizing.slow(now).into_iter().for_each(|peer| self.blame.shun(peer));
-            word.settle(salt, now);
+            word.conclude(salt, now);
         }
         next
     }
@@ -89,7 +89,7 @@ impl Words {
     }
 
     /// The documents about which the caller must find out whether they hold the word. Once that is known or too late,
-    /// the size of the word's list is settled.
+    /// the size of the word's list is concluded.
     pub(super) fn next_to_prove(&mut self, word: usize, now: Duration) -> Option<Vec<ContentId>> {
         let word = &mut self.words[word];
         let weighing = word.weighing()?;

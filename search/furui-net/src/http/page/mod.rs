@@ -51,11 +51,10 @@ pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
 
 /// An error as a page.
 pub(super) fn refusal(error: &ApiError) -> Response {
-    let sentence = error.to_string();
     let page = Layout::new("Not answered").page(html! {
         h1 { "Not answered" }
-        p.problem role="alert" { (figures::sentence(&sentence)) }
+        p.problem role="alert" { (figures::sentence(&error.text)) }
         p { a href="/" { "To the search" } }
     });
-    (error.status(), [(header::CONTENT_TYPE, HTML)], page).into_response()
+    (error.status, [(header::CONTENT_TYPE, HTML)], page).into_response()
 }

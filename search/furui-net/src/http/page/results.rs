@@ -39,7 +39,7 @@ pub(super) async fn search<N: Backend>(
     wanted: Result<Parameters<Wanted>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let Parameters(Wanted { q, cursor: place, from }) =
-        wanted.map_err(|error| ApiError::Parameters(error.body_text()))?;
+        wanted.map_err(|error| ApiError::parameters(error.body_text()))?;
     if q.trim().is_empty() {
         return Ok(([(header::CONTENT_TYPE, HTML)], home::home()).into_response());
     }
@@ -99,7 +99,7 @@ impl Page {
             Err(error) => html! {
                 p #summary.problem role="alert" {
                     @if self.shown > 0 { "These are not all results. " }
-                    (sentence(&error.to_string()))
+                    (sentence(&error.text))
                 }
             },
         };

@@ -18,11 +18,10 @@ use super::{Call, Driver};
 /// refused.
 const CALLS_PER_PEER: usize = 16;
 /// The number of consecutive calls without an answer in time after which a peer is removed from the routing table.
+/// Chosen.
 const STRIKES: u8 = 2;
-/// The delay after which the node refreshes its routing table when a peer was removed.
+/// The delay after which the node refreshes its routing table when a peer was removed. Chosen.
 const SECOND_CHANCE: Duration = Duration::from_secs(60);
-/// The maximum number of peers whose consecutive calls without an answer are counted.
-const MAX_STRUCK: usize = 1024;
 
 impl Driver {
     pub(super) fn call(
@@ -30,7 +29,7 @@ impl Driver {
         to: &Peer,
         request: Vec<u8>,
         answer: oneshot::Sender<Result<Vec<u8>, CallError>>,
-        turn: OwnedSemaphorePermit,
+        permit: OwnedSemaphorePermit,
     ) {
         let address = Multiaddr::try_from(to.address().to_vec());
         let (Some(peer), Ok(address)) = (known::id(to), address) else {
@@ -39,7 +38,11 @@ impl Driver {
         };
         let addresses =
             if behaviour::dialable(&address, self.transport, &self.shared.reach) { vec![address] } else { Vec::new() };
-        self.lanes.entry(peer).or_default().waiting.push_back((addresses, request, Call { peer, answer, _turn: turn }));
+        self.lanes.entry(peer).or_default().waiting.push_back((
+            addresses,
+            request,
+            Call { peer, answer, _permit: permit },
+        ));
         self.send_next(peer);
     }
 
@@ -83,13 +86,12 @@ impl Driver {
     pub(super) fn timed_out(&mut self, peer: &Peer) {
         let Some(peer) = known::id(peer) else { return };
         self.routes.failed(&peer);
-        if self.strikes.len() >= MAX_STRUCK {
-            self.strikes.clear();
+        if self.address_of(&peer).is_none() {
+            return;
         }
         let strikes = self.strikes.entry(peer).or_default();
         *strikes += 1;
         if *strikes >= STRIKES {
-            self.strikes.remove(&peer);
             self.forget(&peer);
             // The peer may only have been busy. Then its neighbours still name it, and a refresh finds it again.
             self.refresh_at = self.refresh_at.min(Instant::now() + SECOND_CHANCE);
@@ -161,5 +163,32 @@ fn call_error(failure: &OutboundFailure) -> CallError {
         OutboundFailure::UnsupportedProtocols => CallError::Foreign,
         OutboundFailure::Io(e) if e.kind() == std::io::ErrorKind::FileTooLarge => CallError::TooLong,
         OutboundFailure::Io(_) => CallError::Closed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tokio::sync::{mpsc, watch};
+
+    use super::super::super::{Config, Identity, Transport};
+    use super::*;
+
+    #[tokio::test]
+    async fn a_crowd_of_strangers_that_do_not_answer_changes_nothing_for_a_peer_of_the_table() {
+        let config = Config::new(Identity::generate(), Transport::Memory);
+        let (status, _) = watch::channel(super::super::Status::Joining);
+        let driver = Driver::start(config, Arc::default(), mpsc::channel(1).0, status, watch::channel(0).0);
+        let mut driver = driver.await.expect("a node in memory");
+        let struck = PeerId::random();
+        driver.met(&struck, vec!["/memory/7".parse().expect("an address")]);
+        driver.timed_out(&known::peer(&struck, None));
+        for _ in 0..5000 {
+            driver.timed_out(&known::peer(&PeerId::random(), None));
+        }
+        assert_eq!((driver.strikes.len(), driver.table().len()), (1, 1));
+        driver.timed_out(&known::peer(&struck, None));
+        assert!(driver.strikes.is_empty() && driver.table().is_empty());
     }
 }

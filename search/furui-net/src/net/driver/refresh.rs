@@ -14,11 +14,11 @@ use super::super::command::Status;
 use super::super::routes::BUCKETS;
 use super::{Driver, Refresh};
 
-/// The interval at which a node checks that it still knows its neighbours.
+/// The interval at which a node checks that it still knows its neighbours. Chosen.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(600);
-/// The delay of a refresh when the routing table has grown by more than a quarter.
+/// The delay of a refresh when the routing table has grown by more than a quarter. Chosen.
 const REFRESH_SOON: Duration = Duration::from_secs(1);
-/// The delay before joining is tried again when no node has answered.
+/// The delay before joining is tried again when no node has answered. Chosen.
 const JOIN_AGAIN: Duration = Duration::from_secs(5);
 /// The maximum number of keys that are tried to find one in a given bucket: enough for a network of a million nodes.
 const BUCKET_TRIES: usize = 1 << 18;

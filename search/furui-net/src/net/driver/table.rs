@@ -17,12 +17,12 @@ use super::super::known::{self, KnownPeer};
 use super::super::routes;
 use super::{Driver, Lookup};
 
-/// The maximum number of addresses kept for a peer.
+/// The maximum number of addresses kept for a peer. Chosen.
 const MAX_ADDRESSES: usize = 4;
 
-/// The time for which it is remembered that a peer was dialled because a connection in use had ended.
+/// The time for which it is remembered that a peer was dialled because a connection in use had ended. Chosen.
 const PROBED: Duration = Duration::from_secs(10);
-/// The maximum number of peers for which this is remembered.
+/// The maximum number of peers for which this is remembered. Chosen.
 const MAX_PROBED: usize = 1024;
 
 impl Driver {
@@ -41,6 +41,7 @@ impl Driver {
             }
             kad::Event::RoutingUpdated { peer, is_new_peer: true, old_peer, .. } => {
                 if let Some(old) = old_peer {
+                    self.strikes.remove(&old);
                     self.routes.failed(&old);
                     self.note_neighbour(&old);
                 }
@@ -189,6 +190,7 @@ impl Driver {
 
     /// Removes a peer that cannot be reached, until it is met again.
     pub(super) fn forget(&mut self, peer: &PeerId) {
+        self.strikes.remove(peer);
         self.routes.failed(peer);
         if self.swarm.behaviour_mut().kad.remove_peer(peer).is_some() {
             self.note_neighbour(peer);

@@ -1,8 +1,8 @@
-use std::fmt;
 use std::ops::Range;
 
 use furui_search::{ContentId, Place, PublisherKey, QueryRefused, Report, Showing, Snippet};
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 /// A part of the answer to a search.
 #[derive(Clone, Debug)]
@@ -81,26 +81,15 @@ impl Hit {
 }
 
 /// Why an answer is missing or incomplete.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SearchError {
     /// The query cannot be asked.
+    #[error(transparent)]
     Refused(QueryRefused),
     /// None of the nodes that keep the list of a word answers.
+    #[error("none of the nodes that keep the list of `{word}` answers; try again in a minute")]
     Unreachable {
         /// The word.
         word: String,
     },
 }
-
-impl fmt::Display for SearchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(why) => why.fmt(f),
-            Self::Unreachable { word } => {
-                write!(f, "none of the nodes that keep the list of `{word}` answers; try again in a minute")
-            }
-        }
-    }
-}
-
-impl std::error::Error for SearchError {}

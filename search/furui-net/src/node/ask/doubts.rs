@@ -6,21 +6,16 @@ use furui_search::{ContentId, Peer, Request, limits};
 use futures::StreamExt;
 
 use crate::net::Net;
-use crate::node::{Inner, call, word_key};
+use crate::node::{call, word_key};
 
-/// The maximum number of doubts that are told at a time. The others are told when they are met again.
+/// The maximum number of doubts that are told at a time. The others are told when they are met again. Chosen.
 const MOST: usize = 4096;
-/// The maximum number of messages in flight.
+/// The maximum number of messages in flight. Chosen.
 const MESSAGES: usize = 8;
 
 /// Tells the keepers of words that these postings, each a word and a document, contradict the documents' records. The
-/// keepers check that themselves. Does not wait for them.
-pub(in crate::node) async fn tell(inner: &Inner, doubts: Vec<(String, ContentId)>) {
-    spread(inner.net.clone(), doubts);
-}
-
-/// Does what [`tell`] does. Must be called on a runtime.
-pub(in crate::node) fn spread(net: Net, mut doubts: Vec<(String, ContentId)>) {
+/// keepers check that themselves. Does not wait for them. Must be called on a runtime.
+pub(in crate::node) fn tell(net: Net, mut doubts: Vec<(String, ContentId)>) {
     doubts.sort_unstable();
     doubts.dedup();
     doubts.truncate(MOST);

@@ -1,39 +1,18 @@
-//! Fetches records from the nodes that keep them, and answers other nodes' requests for records.
+//! Fetches records from the nodes that keep them.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use furui_search::{ContentId, Fetched, Index, Peer, Request, Response, limits};
-use futures::StreamExt;
-use futures::stream::FuturesUnordered;
-use tokio::time::{Instant, sleep_until};
+use furui_search::{ContentId, Part, Peer, Request, Response, Shown, limits};
 
 use crate::node::HEDGE_AFTER;
+use crate::node::asking::{Asking, Came};
 use crate::node::reputation::Reputation;
-use crate::shelf::Shelf;
+use crate::shelf::packed;
 
 /// The time to wait for the other keepers of records. Chosen: with [`HEDGE_AFTER`], it is less than a node that stores
 /// postings waits for their check.
 const RECORDS_PATIENCE: Duration = Duration::from_secs(2);
-/// The maximum number of bytes of records in one answer.
-const FETCHED_BYTES: usize = limits::MESSAGE_BYTES - (16 << 10);
-
-/// Answers a request for the records of these documents, up to the maximum size of a message.
-pub(in crate::node) fn answer(shelf: &mut Shelf, ids: &[ContentId]) -> furui::Result<Response> {
-    let mut room = FETCHED_BYTES;
-    let mut fetched = Vec::with_capacity(ids.len());
-    for id in ids {
-        fetched.push(match shelf.document(*id)? {
-            None => Fetched::Unknown,
-            Some(record) if record.len() <= room => {
-                room -= record.len();
-                Fetched::Record(record)
-            }
-            Some(_) => Fetched::Later,
-        });
-    }
-    Ok(Response::Fetched(fetched))
-}
 
 /// What the keepers of records have answered.
 #[derive(Default)]
@@ -43,6 +22,40 @@ pub(in crate::node) struct Records {
     /// The documents of which a keeper says that it does not keep the record, and no keeper that answered in time has
     /// it.
     pub(in crate::node) gone: HashSet<ContentId>,
+    /// The documents whose records had no room in an answer.
+    pub(in crate::node) later: Vec<ContentId>,
+}
+
+impl Records {
+    /// What an answer to a [`request`] for the records of these documents says; `None` if it cannot be honest.
+    pub(in crate::node) fn of(ids: &[ContentId], response: Response) -> Option<Self> {
+        let Response::Shown { documents, .. } = response else { return None };
+        if documents.len() != ids.len() {
+            return None;
+        }
+        // The records of an answer have as many bytes together as a message may have.
+        let (mut records, mut room) = (Self::default(), limits::MESSAGE_BYTES);
+        for (&id, shown) in ids.iter().zip(documents) {
+            match shown {
+                Shown::Record(packed) => {
+                    let record = packed::unpack(&packed, room).filter(|record| ContentId::of(record) == id)?;
+                    room -= record.len();
+                    records.found.insert(id, record);
+                }
+                Shown::Unknown | Shown::Withdrawn(_) => {
+                    records.gone.insert(id);
+                }
+                Shown::Later => records.later.push(id),
+                Shown::Document(_) | Shown::Kept | Shown::Unfit => return None,
+            }
+        }
+        Some(records)
+    }
+}
+
+/// A request for the records of these documents, at most [`limits::FETCHED`].
+pub(in crate::node) fn request(ids: &[ContentId]) -> Request {
+    Request::Show { documents: ids.iter().map(|id| (*id, Part::Record)).collect(), clauses: vec![] }
 }
 
 /// Fetches the records of these documents from their keepers, but not from `except`. A keeper that is late or breaks
@@ -50,80 +63,45 @@ pub(in crate::node) struct Records {
 pub(in crate::node) async fn records(reputation: &Reputation, except: Option<&Peer>, ids: &[ContentId]) -> Records {
     let mut records = Records::default();
     let mut tried: HashSet<(ContentId, Peer)> = HashSet::new();
-    let mut asked = FuturesUnordered::new();
-    let mut waiting: Vec<Peer> = Vec::new();
+    let mut asking = Asking::new(reputation, HEDGE_AFTER + RECORDS_PATIENCE);
+    // Of a keeper, a message of records is requested at a time.
+    let ask = |asking: &mut Asking<Vec<ContentId>>, keeper, load: Vec<ContentId>| {
+        let request = request(&load[..load.len().min(limits::FETCHED)]);
+        asking.ask(keeper, &request, load);
+    };
     // First the nearest node is asked, because a look-up of one node is cheap; then the others with a copy.
-    for (replicas, patience) in [(1, HEDGE_AFTER), (limits::REPLICAS, RECORDS_PATIENCE)] {
+    for replicas in [1, limits::REPLICAS] {
         let missing: Vec<ContentId> = ids.iter().copied().filter(|id| !records.found.contains_key(id)).collect();
-        let mut loads: HashMap<Peer, Vec<ContentId>> = HashMap::new();
-        let keepers = reputation.keepers_of(missing.iter().copied(), replicas).await;
-        for (id, keepers) in missing.iter().zip(keepers) {
-            for keeper in keepers.into_iter().filter(|keeper| Some(keeper) != except).take(replicas) {
-                if tried.insert((*id, keeper.clone())) {
-                    loads.entry(keeper).or_default().push(*id);
-                }
+        for (keeper, mut load) in reputation.loads(&missing, replicas, except).await {
+            load.retain(|id| tried.insert((*id, keeper.clone())));
+            if !load.is_empty() {
+                ask(&mut asking, keeper, load);
             }
         }
-        waiting.extend(loads.keys().cloned());
-        asked.extend(loads.into_iter().map(|(keeper, ids)| records_of(reputation, keeper, ids)));
-        let until = Instant::now() + patience;
-        while !asked.is_empty() && records.found.len() < ids.len() {
-            tokio::select! {
-                Some((keeper, told)) = asked.next() => {
-                    waiting.retain(|waiting| *waiting != keeper);
-                    records.found.extend(told.found);
-                    records.gone.extend(told.gone);
-                }
-                () = sleep_until(until) => {
-                    for keeper in waiting.drain(..) {
-                        reputation.shun(keeper).await;
-                    }
-                    break;
-                }
+        while records.found.len() < ids.len()
+            && let Some(came) = asking.next().await
+        {
+            let (keeper, mut load, response) = match came {
+                Came::Answer { from, about, response } => (from, about, response),
+                Came::Slow(_) if replicas == 1 => break,
+                Came::Slow(_) => continue,
+            };
+            let rest = load.split_off(load.len().min(limits::FETCHED));
+            let Some(response) = response.filter(|it| !matches!(it, Response::Refused(_))) else { continue };
+            let Some(mut told) = Records::of(&load, response) else {
+                reputation.shun(keeper).await;
+                continue;
+            };
+            // A node that only says "later" is not asked again.
+            let left = if told.found.is_empty() { rest } else { [rest, std::mem::take(&mut told.later)].concat() };
+            records.found.extend(told.found);
+            records.gone.extend(told.gone);
+            if !left.is_empty() {
+                ask(&mut asking, keeper, left);
             }
         }
     }
-    let Records { found, gone } = &mut records;
+    let Records { found, gone, .. } = &mut records;
     gone.retain(|id| !found.contains_key(id));
     records
-}
-
-/// Asks one keeper for these records. Returns the keeper, and what it has answered.
-async fn records_of(reputation: &Reputation, keeper: Peer, mut ids: Vec<ContentId>) -> (Peer, Records) {
-    let mut records = Records::default();
-    let mut lied = false;
-    while !ids.is_empty() {
-        let batch: Vec<ContentId> = ids.drain(..ids.len().min(limits::FETCHED)).collect();
-        let Ok(request) = (Request::Fetch { ids: batch.clone() }).encode() else { break };
-        let fetched = match reputation.ask(&keeper, request).await {
-            Some(Response::Fetched(fetched)) => fetched,
-            Some(Response::Refused(_)) | None => break,
-            Some(_) => {
-                lied = true;
-                break;
-            }
-        };
-        let mut later = Vec::new();
-        let before = records.found.len();
-        for (id, fetched) in batch.into_iter().zip(fetched) {
-            match fetched {
-                Fetched::Record(record) if ContentId::of(&record) == id => {
-                    records.found.insert(id, record);
-                }
-                Fetched::Record(_) => lied = true,
-                Fetched::Later => later.push(id),
-                Fetched::Unknown => {
-                    records.gone.insert(id);
-                }
-            }
-        }
-        // A node that only says "later" is not asked again.
-        if records.found.len() > before {
-            ids.extend(later);
-        }
-    }
-    if lied {
-        reputation.shun(keeper.clone()).await;
-    }
-    (keeper, records)
 }

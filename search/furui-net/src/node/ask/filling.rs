@@ -8,10 +8,10 @@ use crate::node::showing::{Gathering, Proof, Ranks, Verdict};
 use crate::node::versions::Versions;
 use crate::node::{Hit, Inner, SearchEvent};
 
-/// The maximum number of candidates that one search with a limit examines. The search then ends with a cursor.
+/// The maximum number of candidates that one search with a limit examines. The search then ends with a cursor. Chosen.
 const CHECKED: u64 = 1 << 12;
 /// The minimum number of candidates of a query with phrases that are examined at a time before the first one that fits
-/// is found.
+/// is found. Chosen.
 const FIRST: u64 = 16;
 
 /// Fills the answer to a query: examines the candidates that the lists name, and keeps the documents that fit, each at

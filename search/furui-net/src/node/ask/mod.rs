@@ -1,6 +1,7 @@
 //! The asking side: searches, and finds out from other nodes what documents are.
 
 pub(in crate::node) mod answer;
+pub(in crate::node) mod asking;
 pub(in crate::node) mod doubts;
 pub(in crate::node) mod fetch;
 pub(in crate::node) mod filling;

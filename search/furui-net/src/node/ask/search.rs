@@ -10,14 +10,15 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use crate::meters::make_room;
 use crate::node::filling::Filling;
 use crate::node::{Node, SearchError, SearchEvent, doubts, showing, word_key};
 
-/// How long the known keepers of a word and the size of its list are valid.
+/// How long the known keepers of a word and the size of its list are valid. Chosen.
 const KNOWN_LIFE: Duration = Duration::from_secs(60);
-/// The maximum number of words that are remembered.
+/// The maximum number of words that are remembered. Chosen.
 const KNOWN_WORDS: usize = 1 << 14;
-/// The maximum number of answers and look-up results that wait for the querier.
+/// The maximum number of answers and look-up results that wait for the querier. Chosen.
 const ANSWERS: usize = 64;
 
 /// The options of a search.
@@ -59,17 +60,12 @@ impl KnownTerms {
 
     fn learn(&self, learnt: impl Iterator<Item = Term>) {
         let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
-        if terms.len() >= KNOWN_WORDS {
-            terms.retain(|_, (at, _)| at.elapsed() < KNOWN_LIFE);
-        }
-        if terms.len() >= KNOWN_WORDS {
-            terms.clear();
-        }
         // An empty list is not remembered, because the next document may change it.
         for term in learnt.filter(|term| term.size > 0) {
             // A term whose size and keepers have not changed keeps its age. The order of the keepers does not matter.
             let kept = terms.get(&term.word).filter(|(at, known)| at.elapsed() < KNOWN_LIFE && is_same(known, &term));
             let at = kept.map_or_else(Instant::now, |(at, _)| *at);
+            make_room(&mut terms, &term.word, KNOWN_WORDS, |(at, _)| *at);
             terms.insert(term.word.clone(), (at, term));
         }
     }
@@ -95,7 +91,7 @@ fn is_same(one: &Term, other: &Term) -> bool {
 }
 
 /// A message for the querier.
-enum Came {
+enum Outcome {
     Holders { word: String, holders: Vec<Peer> },
     Answer { from: Peer, call: u64, response: Option<Response> },
 }
@@ -147,14 +143,14 @@ impl Node {
                         tasks.spawn(async move {
                             let holders = reputation.keepers(&word_key(&word), limits::REPLICAS).await;
                             // Sending fails if the search has ended.
-                            let _ = answers.send(Came::Holders { word, holders }).await;
+                            let _ = answers.send(Outcome::Holders { word, holders }).await;
                         });
                     }
                     QueryEvent::Send { to, call: number, request } => {
                         let (reputation, answers) = (inner.reputation.clone(), answers.clone());
                         tasks.spawn(async move {
                             let response = reputation.ask(&to, request).await;
-                            let _ = answers.send(Came::Answer { from: to, call: number, response }).await;
+                            let _ = answers.send(Outcome::Answer { from: to, call: number, response }).await;
                         });
                     }
                     QueryEvent::Prove { word, ids } => {
@@ -189,13 +185,13 @@ impl Node {
             let deadline = querier.deadline().unwrap_or(Duration::MAX).min(started.elapsed() + KNOWN_LIFE);
             tokio::select! {
                 came = came.recv() => match came {
-                    Some(Came::Holders { word, holders }) => querier.on_holders(&word, holders, started.elapsed()),
-                    Some(Came::Answer { from, call, response: Some(response) }) => {
+                    Some(Outcome::Holders { word, holders }) => querier.on_holders(&word, holders, started.elapsed()),
+                    Some(Outcome::Answer { from, call, response: Some(response) }) => {
                         // The querier may have found the peer too slow before.
                         inner.reputation.forgive(&from);
                         querier.on_response(call, response, started.elapsed());
                     }
-                    Some(Came::Answer { call, response: None, .. }) => querier.on_failure(call, started.elapsed()),
+                    Some(Outcome::Answer { call, response: None, .. }) => querier.on_failure(call, started.elapsed()),
                     // The channel is never closed here, because this function holds a sender.
                     None => return Ok(()),
                 },
@@ -212,8 +208,7 @@ impl Node {
         let doubts = filling.take_doubts();
         if !doubts.is_empty() {
             self.0.known.doubt(doubts.iter().map(|(word, _)| word));
-            let node = self.clone();
-            tokio::spawn(async move { doubts::tell(&node.0, doubts).await });
+            doubts::tell(self.0.net.clone(), doubts);
         }
         let rest = if more { vec![] } else { filling.rest() };
         // Sending fails if nobody waits for the answer any more.
@@ -221,5 +216,24 @@ impl Node {
             let _ = events.send(SearchEvent::Hits(rest)).await;
         }
         let _ = events.send(filling.done(querier, more)).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_new_words_displace_the_oldest_and_no_others() {
+        let known = KnownTerms::new();
+        let term = |number: usize| Term { word: format!("word{number}"), size: 1, holders: vec![] };
+        (0..KNOWN_WORDS + 100).for_each(|number| known.learn([term(number)].into_iter()));
+        let must = (0..KNOWN_WORDS + 100).map(|number| term(number).word).collect();
+        let mut words: Vec<String> =
+            known.of(&[Clause { must, ..Clause::default() }]).into_iter().map(|term| term.word).collect();
+        let mut newest: Vec<String> = (100..KNOWN_WORDS + 100).map(|number| term(number).word).collect();
+        words.sort();
+        newest.sort();
+        assert!(words == newest);
     }
 }

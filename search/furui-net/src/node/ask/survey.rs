@@ -12,12 +12,12 @@ use crate::node::{Node, call};
 
 /// The key whose nearest nodes are asked. All who search ask the same nodes, so that they get the same survey.
 const KEY: &[u8] = b"survey";
-/// How long a survey is valid. The sizes of lists that a node knows are valid for the same time.
+/// How long a survey is valid. The sizes of lists that a node knows are valid for the same time. Chosen.
 const LIFE: Duration = Duration::from_secs(60);
-/// The time to wait for the nodes that are asked.
+/// The time to wait for the nodes that are asked. Chosen.
 const SURVEY_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time to wait for the others when three quarters of the nodes have answered. With fewer answers, a few hostile
-/// nodes that answer first could be half of them.
+/// nodes that answer first could be half of them. Chosen.
 const HURRY: Duration = Duration::from_millis(300);
 
 /// The survey of an earlier search, with the end of its life.

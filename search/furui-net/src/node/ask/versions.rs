@@ -7,9 +7,9 @@ use furui_search::{ContentId, Place, PublisherKey};
 
 use crate::node::answer::Version;
 
-/// The maximum number of documents of one search that are compared because others have the same URLs.
+/// The maximum number of documents of one search that are compared because others have the same URLs. Chosen.
 pub(in crate::node) const COMPARED: usize = 256;
-/// The maximum number of other versions that are named beside a document.
+/// The maximum number of other versions that are named beside a document. Chosen.
 const ALSO: usize = 16;
 
 /// The documents of a search by their URLs. Of the documents of one URL, one is shown.

@@ -7,11 +7,11 @@ use futures::StreamExt;
 
 use crate::net::Net;
 
-/// The maximum number of keys at a time whose keepers are looked up without asking other nodes.
+/// The maximum number of keys at a time whose keepers are looked up without asking other nodes. Chosen.
 const KEYS: usize = 1 << 10;
-/// The maximum number of look-ups of keepers in flight.
+/// The maximum number of look-ups of keepers in flight. Chosen: as many as the net has in flight.
 const LOOKUPS: usize = 64;
-/// The number of look-ups in flight that each ask for many peers, to learn which nodes keep many keys.
+/// The number of look-ups in flight that each ask for many peers, to learn which nodes keep many keys. Chosen.
 const AREAS: usize = 8;
 /// The minimum mean number of keys that a look-up of many peers must answer, because it takes as many requests as five
 /// ordinary look-ups.

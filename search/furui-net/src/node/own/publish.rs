@@ -11,12 +11,12 @@ use crate::node::keeper::{LIFE, unix_seconds};
 use crate::node::loads::loads;
 use crate::node::{Inner, Node, PublishError, record_key, withdraw, word_key};
 
-/// The maximum number of messages in flight.
+/// The maximum number of messages in flight. Chosen.
 const MESSAGES: usize = 16;
 /// The maximum size of the postings and records of a message in bytes, as [`Parcel::bytes`] counts them. The rest of a
 /// message suffices for everything around them.
 const MESSAGE_ROOM: usize = limits::MESSAGE_BYTES - (32 << 10);
-/// The maximum number of requests to a busy node.
+/// The maximum number of requests to a busy node. Chosen.
 const TRIES: u32 = 4;
 /// The pause after the first request to a busy node. It doubles after each further request.
 const PAUSE: Duration = Duration::from_millis(100);

@@ -1,19 +1,24 @@
 use std::fmt;
 
+use thiserror::Error;
+
 /// Why documents were not published or withdrawn, or not all of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PublishError {
     /// Some lists or records were not taken by any keeper.
+    #[error("no node took {missing} of the lists and records; publish again when more nodes answer")]
     NotStored {
         /// The number of lists and records that no keeper took.
         missing: usize,
     },
     /// For some documents, no keeper answers.
+    #[error("for {missing} of the documents, no node that keeps them answers; they are withdrawn when one does")]
     NotWithdrawn {
         /// The number of documents for which no keeper answers.
         missing: usize,
     },
     /// The storage of this node failed.
+    #[error("{why}")]
     Storage {
         /// The reason.
         why: String,
@@ -25,22 +30,3 @@ impl PublishError {
         Self::Storage { why: error.to_string() }
     }
 }
-
-impl fmt::Display for PublishError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotStored { missing } => {
-                write!(f, "no node took {missing} of the lists and records; publish again when more nodes answer")
-            }
-            Self::NotWithdrawn { missing } => {
-                write!(
-                    f,
-                    "for {missing} of the documents, no node that keeps them answers; they are withdrawn when one does"
-                )
-            }
-            Self::Storage { why } => why.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for PublishError {}

@@ -10,6 +10,7 @@ use std::sync::{PoisonError, RwLock};
 use furui::format::{Access, WriteError, publish};
 use furui_search::{Query, Record};
 use ipnet::IpNet;
+use thiserror::Error;
 
 use crate::net::peer_of;
 
@@ -34,23 +35,14 @@ pub enum Block {
 }
 
 /// Why a text is not something to block.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "`{text}` cannot be blocked; name a peer (12D3…), a network (192.0.2.0/24), a site (site:example.org) or one word"
+)]
 pub struct NoBlock {
     /// The text.
     pub text: String,
 }
-
-impl fmt::Display for NoBlock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`{}` cannot be blocked; name a peer (12D3…), a network (192.0.2.0/24), a site (site:example.org) or one word",
-            self.text
-        )
-    }
-}
-
-impl std::error::Error for NoBlock {}
 
 impl FromStr for Block {
     type Err = NoBlock;

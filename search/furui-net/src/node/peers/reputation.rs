@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -98,6 +99,26 @@ impl Reputation {
         }
         nearest.sort_by_key(comes_last);
         nearest
+    }
+
+    /// This node.
+    pub(in crate::node) fn me(&self) -> Peer {
+        self.net.me()
+    }
+
+    /// For each node, the documents of which it is one of the first `n` [keepers](Self::keepers) other than `except`.
+    pub(in crate::node) async fn loads(
+        &self,
+        ids: &[ContentId],
+        n: usize,
+        except: Option<&Peer>,
+    ) -> HashMap<Peer, Vec<ContentId>> {
+        let mut loads: HashMap<Peer, Vec<ContentId>> = HashMap::new();
+        for (&id, keepers) in ids.iter().zip(self.keepers_of(ids.iter().copied(), n).await) {
+            let others = keepers.into_iter().filter(|keeper| Some(keeper) != except).take(n);
+            others.for_each(|keeper| loads.entry(keeper).or_default().push(id));
+        }
+        loads
     }
 
     /// The [keepers](Self::keepers) of each record.

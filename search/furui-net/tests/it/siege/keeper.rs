@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use furui_net::net::Net;
 use furui_net::node::Node;
 use furui_search::{
-    CodedSet, ContentId, Fetched, IdRange, Listed, LockKey, Matcher, Met, Part, Peer, Place, Ranked, Refusal, Request,
-    Response, Shown, Surveyed, Weight, WordSize,
+    CodedSet, ContentId, IdRange, Listed, LockKey, Matcher, Met, Part, Peer, Place, Ranked, Refusal, Request, Response,
+    Shown, Surveyed, Weight, WordSize,
 };
 
 use super::town::{LONG, config};
@@ -98,7 +98,6 @@ pub fn hide(request: &Request) -> Response {
             Err(_) => Response::Refused(Refusal::Invalid),
         },
         Request::Settle(_) => Response::Settled(false),
-        Request::Fetch { ids } => Response::Fetched(vec![Fetched::Unknown; ids.len()]),
         Request::Show { documents, .. } => {
             Response::Shown { documents: vec![Shown::Unknown; documents.len()], settled: true }
         }
@@ -132,7 +131,6 @@ fn forge(request: &Request) -> Response {
             };
             Response::Shown { documents: documents.iter().map(lie).collect(), settled: true }
         }
-        Request::Fetch { ids } => Response::Fetched(vec![Fetched::Record(b"no record".to_vec()); ids.len()]),
         Request::Withdrawn { .. } => {
             let keys = (0..20).map(|number| (id(number), LockKey::new([number; LockKey::BYTES]), 30)).collect();
             Response::Keys { keys, more: false }

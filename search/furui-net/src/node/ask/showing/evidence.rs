@@ -4,6 +4,7 @@ use super::truth::{Criteria, Truth};
 use super::verdict::Verdict;
 
 /// The number of keepers that must say that they do not keep a document, unless it has fewer, before it counts as gone.
+/// Chosen: one liar hides nothing.
 const DENIALS: usize = 2;
 
 /// What is known about a candidate: which nodes should keep it, what they were asked, and what they said.

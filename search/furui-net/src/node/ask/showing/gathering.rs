@@ -1,25 +1,24 @@
 use std::collections::{HashMap, HashSet};
 
 use furui_search::{Clause, ContentId, Part, Peer, Place, Record, Request, Response, Showings, Shown, limits};
-use futures::StreamExt;
-use futures::stream::FuturesUnordered;
-use tokio::time::{Instant, sleep_until};
 
 use super::evidence::{Evidence, Heard, Question};
 use super::truth::{Criteria, Ranks, Truth};
 use super::verdict::Verdict;
+use crate::node::asking::{Asking, Came};
 use crate::node::spent::Spent;
-use crate::node::{HEDGE_AFTER, Inner, PATIENCE};
+use crate::node::{Inner, PATIENCE};
 use crate::shelf::{MAX_RECORD, packed};
 
 /// Of this number of candidates, one is fetched whole to check what a keeper says about it; at least two of each page.
+/// Chosen.
 const SAMPLED: usize = 5;
-/// The minimum number of candidates of a page that are fetched whole.
+/// The minimum number of candidates of a page that are fetched whole. Chosen.
 const LEAST_SAMPLED: usize = 2;
-/// The maximum number of candidates that are fetched whole in one go.
+/// The maximum number of candidates that are fetched whole in one go. Chosen.
 const MOST_SAMPLED: usize = 8;
 
-/// A node that denies this number of candidates on a page which others keep is asked last for a while.
+/// A node that denies this number of candidates on a page which others keep is asked last for a while. Chosen.
 const DENIED: usize = 3;
 
 /// Finds out what the candidates of one search are, from the nodes that keep them.
@@ -32,13 +31,6 @@ pub(in crate::node) struct Gathering<'a> {
     clauses: &'a [Clause],
     showings: &'a Showings<'a>,
     pub(in crate::node) spent: Spent,
-}
-
-/// An answer to a request with these questions.
-struct Answer {
-    from: Peer,
-    questions: Vec<(usize, Question)>,
-    response: Option<(Response, u64)>,
 }
 
 impl<'a> Gathering<'a> {
@@ -64,48 +56,24 @@ impl<'a> Gathering<'a> {
             slow: HashSet::new(),
         };
         let mut candidates = self.open(places, &me).await;
-        let mut in_flight = FuturesUnordered::new();
-        let mut deadlines: Vec<(Instant, Peer)> = vec![];
-        let mut awaited: HashMap<Peer, usize> = HashMap::new();
-        let until = Instant::now() + PATIENCE;
+        let mut asking = Asking::new(&self.inner.reputation, PATIENCE);
         loop {
             for (to, questions) in questions(&mut candidates, &criteria) {
-                deadlines.push((Instant::now() + HEDGE_AFTER, to.clone()));
-                *awaited.entry(to.clone()).or_default() += 1;
-                in_flight.push(self.send(to, questions, &candidates));
+                asking.ask(to, &self.request(&questions, &candidates), questions);
             }
             let is_open = |evidence: &Evidence| evidence.waits(&criteria) || evidence.hopes(&criteria);
-            if in_flight.is_empty() || !candidates.iter().any(is_open) {
+            if !candidates.iter().any(is_open) {
                 break;
             }
-            let next = deadlines.iter().map(|(at, _)| *at).min().unwrap_or(until).min(until);
-            tokio::select! {
-                Some(answer) = in_flight.next() => {
-                    let answer: Answer = answer;
-                    if let Some(count) = awaited.get_mut(&answer.from) {
-                        *count -= 1;
-                        if *count == 0 {
-                            deadlines.retain(|(_, peer)| *peer != answer.from);
-                        }
-                    }
-                    self.take(answer, &mut candidates, &mut criteria).await;
+            match asking.next().await {
+                Some(Came::Answer { from, about, response }) => {
+                    self.take(from, &about, response, &mut candidates, &mut criteria).await;
                 }
-                () = sleep_until(next) => {
-                    let now = Instant::now();
-                    let (late, waiting) = deadlines.into_iter().partition(|(at, _)| *at <= now);
-                    deadlines = waiting;
-                    let late: Vec<(Instant, Peer)> = late;
-                    for (_, peer) in late {
-                        if criteria.slow.insert(peer.clone()) {
-                            self.inner.reputation.shun(peer).await;
-                        }
-                    }
-                    if now >= until {
-                        break;
-                    }
-                }
+                Some(Came::Slow(peers)) => criteria.slow.extend(peers),
+                None => break,
             }
         }
+        self.spent.add(asking.spent);
         let mut denials: HashMap<&Peer, usize> = HashMap::new();
         candidates.iter().flat_map(Evidence::deniers).for_each(|denier| *denials.entry(denier).or_default() += 1);
         for (denier, _) in denials.into_iter().filter(|(_, count)| *count >= DENIED) {
@@ -133,19 +101,14 @@ impl<'a> Gathering<'a> {
         candidates.collect()
     }
 
-    /// Sends questions about documents, by their indices in `candidates`, in one message.
-    fn send(
-        &mut self,
-        to: Peer,
-        questions: Vec<(usize, Question)>,
-        candidates: &[Evidence],
-    ) -> impl Future<Output = Answer> + use<'a> {
+    /// The request with these questions about documents, by their indices in `candidates`.
+    fn request(&self, questions: &[(usize, Question)], candidates: &[Evidence]) -> Request {
         let is_order = questions.first().is_some_and(|(_, question)| *question == Question::Withdraw);
         let part = |&(at, question): &(usize, Question)| match question {
             Question::Part(part) => Some((candidates[at].id(), part)),
             Question::Withdraw => None,
         };
-        let request = if is_order {
+        if is_order {
             let keys = questions.iter().flat_map(|&(at, _)| {
                 let id = candidates[at].id();
                 candidates[at].keys().into_iter().map(move |key| (id, key))
@@ -157,30 +120,23 @@ impl<'a> Gathering<'a> {
             let needs = |part| part == Part::Snippet || part == Part::Presence && self.has_phrases();
             let is_needed = documents.iter().any(|(_, part)| needs(*part));
             Request::Show { documents, clauses: if is_needed { self.clauses.to_vec() } else { vec![] } }
-        };
-        let request = request.encode().unwrap_or_default();
-        if to != self.inner.net.me() {
-            self.spent.sent += request.len() as u64;
-            self.spent.messages += 1;
-        }
-        let reputation = self.inner.reputation.clone();
-        async move {
-            let response = reputation.ask_counted(&to, request).await;
-            Answer { from: to, questions, response }
         }
     }
 
-    async fn take(&mut self, answer: Answer, candidates: &mut [Evidence], criteria: &mut Criteria<'_>) {
-        let Answer { from, questions, response } = answer;
-        if from != criteria.me {
-            self.spent.received += response.as_ref().map_or(0, |(_, bytes)| *bytes);
-        }
+    async fn take(
+        &mut self,
+        from: Peer,
+        questions: &[(usize, Question)],
+        response: Option<Response>,
+        candidates: &mut [Evidence],
+        criteria: &mut Criteria<'_>,
+    ) {
         let mut is_false = false;
         match response {
-            Some((Response::Withdrawn { .. }, _)) if questions.iter().all(|(_, it)| *it == Question::Withdraw) => {
+            Some(Response::Withdrawn { .. }) if questions.iter().all(|(_, it)| *it == Question::Withdraw) => {
                 questions.iter().for_each(|&(at, _)| candidates[at].was_told(&from));
             }
-            Some((Response::Shown { documents, settled }, _)) if documents.len() == questions.len() => {
+            Some(Response::Shown { documents, settled }) if documents.len() == questions.len() => {
                 let progresses = documents.iter().any(|shown| *shown != Shown::Later);
                 for (&(at, question), shown) in questions.iter().zip(documents) {
                     // A node that only says "later" is not asked again.
@@ -198,7 +154,7 @@ impl<'a> Gathering<'a> {
                 }
             }
             other => {
-                is_false = !matches!(other, None | Some((Response::Refused(_), _)));
+                is_false = !matches!(other, None | Some(Response::Refused(_)));
                 questions.iter().for_each(|&(at, question)| candidates[at].hear(&from, question, Heard::Nothing, true));
             }
         }

@@ -15,9 +15,9 @@ use tokio::time::sleep;
 use crate::node::Inner;
 use tables::{DOCUMENTS, DocumentTable, PublishedTables, URLS, WITHDRAWN, WithdrawnTable, find, head, seconds};
 
-/// The time without a publication after which the table is compacted.
+/// The time without a publication after which the table is compacted. Chosen.
 const QUIET: Duration = Duration::from_secs(60);
-/// The minimum number of changes before the table is compacted.
+/// The minimum number of changes before the table is compacted. Chosen.
 const CHANGES: u64 = 8;
 
 /// The table of the documents that this node has published for its users, with their times and URLs. With this table, a

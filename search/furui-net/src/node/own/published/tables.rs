@@ -14,7 +14,7 @@ pub(super) const DOCUMENTS: TableDefinition<'_, &[u8; ContentId::BYTES], Publish
 pub(super) const URLS: TableDefinition<'_, u64, u32> = TableDefinition::new("places");
 /// The withdrawn documents whose keepers have not been told yet, each with the number of its earlier withdrawals.
 pub(super) const WITHDRAWN: TableDefinition<'_, (&[u8; ContentId::BYTES], u32), ()> = TableDefinition::new("withdrawn");
-/// The maximum size of the cached pages, in bytes.
+/// The maximum size of the cached pages, in bytes. Chosen.
 const CACHE: usize = 4 << 20;
 
 /// A row: the hash of the document's URL, or 0 if it is no longer published; the time of its last publication or

@@ -25,17 +25,17 @@ use taking::{LeftOut, Taking, Why};
 
 /// The delay between a change of the neighbourhood and the comparison of lists: other nodes often come or go at the
 /// same time, and refresh their tables. A second comparison follows after twice that time, and so on, because
-/// publishers may have learnt of the change late.
+/// publishers may have learnt of the change late. Chosen.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The maximum time between two rounds.
+/// The maximum time between two rounds. Chosen.
 const INTERVAL: Duration = Duration::from_secs(10 * 60);
-/// The number of nearest nodes with which lists are compared.
+/// The number of nearest nodes with which lists are compared. Borrowed from Kademlia, whose buckets have as many.
 const NEIGHBOURS: usize = 20;
 /// The number of consecutive rounds in which some neighbour or keeper of records does not answer, after which silent
-/// neighbours are assumed to have nothing, and silent keepers of records no proof.
+/// neighbours are assumed to have nothing, and silent keepers of records no proof. Chosen.
 const FAILED_ROUNDS: u32 = 3;
 /// The interval at which expired documents are forgotten, and documents of this node are published again before they
-/// expire.
+/// expire. Chosen.
 const RENEWAL: Duration = Duration::from_secs(60 * 60);
 
 /// The progress of repair.

@@ -1,6 +1,6 @@
 use std::collections::{HashMap, HashSet};
 
-use furui_search::{ContentId, Index, Listed, WordPostings, limits};
+use furui_search::{ContentId, Listed, WordPostings, limits};
 
 use super::taking::{Taking, Why};
 use crate::net::{self, Prefix};
@@ -8,9 +8,11 @@ use crate::node::claims::{self, TruePostings};
 use crate::node::{doubts, origin};
 
 /// If the records of more than one in this number of documents of a sample cannot be had, all documents are checked.
+/// Chosen.
 const ONE_IN: usize = 4;
 /// A neighbour counts as a liar only if at least this number of documents are false. Of a neighbour that has everything
 /// else, only what is new is taken over; a publisher who deceives it could otherwise make its neighbours distrust it.
+/// Chosen.
 const MANY: usize = 1024;
 
 impl Taking<'_> {
@@ -52,7 +54,7 @@ impl Taking<'_> {
                 return Err(Why::Lied);
             }
         }
-        doubts::tell(self.inner, lies.clone()).await;
+        doubts::tell(self.inner.net.clone(), lies.clone());
         let mut by_word: HashMap<String, HashSet<ContentId>> = HashMap::new();
         lies.into_iter().for_each(|(word, id)| {
             by_word.entry(word).or_default().insert(id);
@@ -80,21 +82,9 @@ impl Taking<'_> {
         let mut all_gone = HashSet::new();
         let (mut known, unknown) = self.inner.checker.remembered(ids.iter().copied());
         for some in unknown.chunks(limits::FETCHED) {
-            let (ids, mut own) = (some.to_vec(), HashMap::new());
-            let asked = self.inner.keeper.ask(move |shelf| {
-                let mut missing = Vec::new();
-                for id in ids {
-                    // If the storage fails, the next change reports it.
-                    match shelf.document(id).ok().flatten() {
-                        Some(record) => {
-                            own.insert(id, record);
-                        }
-                        None => missing.push(id),
-                    }
-                }
-                (own, missing)
-            });
-            let (own, missing) = asked.await.ok_or(Why::Stopped)?;
+            let ids = some.to_vec();
+            let asked = self.inner.keeper.ask(move |shelf| claims::own_records(shelf, ids));
+            let (own, missing) = asked.await.ok_or(Why::Stopped)?.map_err(|_| Why::Stopped)?;
             let found = self.inner.checker.find_out(own, &missing).await;
             known.extend(found.known);
             all_gone.extend(found.gone);

@@ -1,30 +1,30 @@
 use std::collections::{BTreeMap, HashMap};
 
-use furui_search::{
-    ContentId, Fetched, IdRange, Listed, Lock, LockKey, Peer, Record, Request, Response, WordPostings, limits,
-};
+use furui_search::{ContentId, IdRange, Listed, Lock, LockKey, Peer, Record, Request, Response, WordPostings, limits};
 
 use crate::net::{self, Prefix};
+use crate::node::fetch::{self, Records};
 use crate::node::keeper::{LIFE, unix_seconds};
 use crate::node::places::Places;
 use crate::node::{Inner, call, origin, record_key, word_key};
 
 /// The maximum number of postings taken over from one neighbour in one round, because anyone can become a neighbour.
 const POSTINGS: u64 = 4 << 20;
-/// The maximum number of bytes of records taken over from one neighbour in one round.
+/// The maximum number of bytes of records taken over from one neighbour in one round. Chosen.
 const RECORD_BYTES: u64 = 256 << 20;
-/// The maximum number of documents whose postings are checked for one neighbour in one round.
+/// The maximum number of documents whose postings are checked for one neighbour in one round. Chosen.
 const CHECKS: usize = 1 << 16;
-/// The maximum number of lists of which it is remembered that something was left out.
+/// The maximum number of lists of which it is remembered that something was left out. Further ones are asked for
+/// again in each round. Chosen.
 const LEFT_OUT: usize = 1 << 16;
-/// The maximum number of messages to one neighbour in one round.
+/// The maximum number of messages to one neighbour in one round. Chosen.
 const CALLS: u32 = 1 << 14;
 const DAY: u64 = 24 * 60 * 60;
 
 /// Takes over the data that this node should hold but does not, from a neighbour that holds it.
 ///
 /// ```text
-///  List of no word ─▶ ids of records ─▶ those to keep here, where they are missing ─▶ Fetch ─▶ store
+///  List of no word ─▶ ids of records ─▶ those to keep here, where they are missing ─▶ Show ─▶ store
 ///  Compare ─▶ words, sizes and fingerprints ─▶ those to keep here, where they differ ─▶ List ─▶ sift ─▶ store
 /// ```
 ///
@@ -232,10 +232,7 @@ impl<'a> Taking<'a> {
 
     /// Notes that something of the list of a word was left out.
     pub(super) fn leave_out(&mut self, word: &str) {
-        if self.left_out.len() >= LEFT_OUT {
-            self.left_out.clear();
-        }
-        if let Some(stated) = self.stated.get(word) {
+        if let Some(stated) = self.stated.get(word).filter(|_| self.left_out.len() < LEFT_OUT) {
             self.left_out.insert(word.to_owned(), *stated);
         }
     }
@@ -300,28 +297,21 @@ impl<'a> Taking<'a> {
     async fn fetch(&mut self, mut missing: Vec<(ContentId, u8)>) -> Result<(), Why> {
         while !missing.is_empty() {
             let batch: Vec<_> = missing.drain(..missing.len().min(limits::FETCHED)).collect();
-            let request = Request::Fetch { ids: batch.iter().map(|(id, _)| *id).collect() };
-            let Response::Fetched(fetched) = self.ask(&request).await? else { return Err(Why::Lied) };
+            let ids: Vec<ContentId> = batch.iter().map(|(id, _)| *id).collect();
+            let response = self.ask(&fetch::request(&ids)).await?;
+            let mut told = Records::of(&ids, response).ok_or(Why::Lied)?;
             let sites = self.inner.blocklist.sites();
             let mut records = Vec::new();
-            let mut later = Vec::new();
-            for ((id, days), fetched) in batch.into_iter().zip(fetched) {
-                match fetched {
-                    Fetched::Record(record) if ContentId::of(&record) == id => {
-                        let left = self.record_bytes.checked_sub(record.len() as u64);
-                        self.record_bytes = left.ok_or(Why::Enough)?;
-                        if !Record::decode(&record).is_ok_and(|record| sites.have(&record)) {
-                            records.push((id, record));
-                        }
-                    }
-                    Fetched::Record(_) => return Err(Why::Lied),
-                    Fetched::Later => later.push((id, days)),
-                    Fetched::Unknown => {}
+            for (id, record) in std::mem::take(&mut told.found) {
+                let left = self.record_bytes.checked_sub(record.len() as u64);
+                self.record_bytes = left.ok_or(Why::Enough)?;
+                if !Record::decode(&record).is_ok_and(|record| sites.have(&record)) {
+                    records.push((id, record));
                 }
             }
             // A neighbour that only says "later" is not asked again.
             if !records.is_empty() {
-                missing.extend(later);
+                missing.extend(batch.into_iter().filter(|(id, _)| told.later.contains(id)));
                 self.store_records(records).await?;
             }
         }

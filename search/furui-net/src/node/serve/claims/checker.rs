@@ -112,13 +112,13 @@ impl Checker {
     pub(in crate::node) async fn find_out(&self, own: HashMap<ContentId, Vec<u8>>, missing: &[ContentId]) -> Found {
         let (mut known, unknown) = self.remembered(missing.iter().copied());
         let (seeking, others) = self.sought.take(&unknown);
-        let mut records = Records { found: own, gone: HashSet::new() };
+        let mut records = Records { found: own, ..Records::default() };
         if !seeking.ids.is_empty() {
             let got = fetch::records(&self.reputation, Some(&self.net.me()), &seeking.ids).await;
             records.found.extend(got.found);
             records.gone = got.gone;
         }
-        let Records { found, gone } = records;
+        let Records { found, gone, .. } = records;
         let bytes = found.values().map(|record| record.len() as u64).sum();
         if !found.is_empty() {
             let truths = Arc::clone(&self.truths);

@@ -16,7 +16,7 @@ mod truths;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use furui_search::{ContentId, WordPostings};
+use furui_search::{ContentId, Index, WordPostings};
 
 pub(in crate::node) use budget::Budget;
 pub(in crate::node) use checker::{Checker, Found};
@@ -24,8 +24,28 @@ pub(in crate::node) use sample::sample;
 pub(in crate::node) use sources::{REFUSED_FOR, Sources};
 pub(in crate::node) use truth::Truth;
 
+use crate::shelf::Shelf;
+
 /// The true postings of documents. A document is missing if its record could not be had.
 pub(in crate::node) type TruePostings = HashMap<ContentId, Arc<Truth>>;
+
+/// The records of these documents that this node keeps itself, and the documents whose records it does not keep.
+///
+/// # Errors
+/// If the storage fails.
+pub(in crate::node) fn own_records(
+    shelf: &mut Shelf,
+    ids: Vec<ContentId>,
+) -> furui::Result<(HashMap<ContentId, Vec<u8>>, Vec<ContentId>)> {
+    let (mut own, mut missing) = (HashMap::new(), vec![]);
+    for id in ids {
+        match shelf.document(id)? {
+            Some(record) => drop(own.insert(id, record)),
+            None => missing.push(id),
+        }
+    }
+    Ok((own, missing))
+}
 
 /// Says which postings of the documents in `known` are false.
 pub(in crate::node) fn lies(

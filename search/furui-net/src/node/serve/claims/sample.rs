@@ -8,14 +8,15 @@ use crate::shelf::Addition;
 
 /// One document in `ONE_IN` of a message is checked. Chosen: checks then cost a few percent of what a message costs.
 const ONE_IN: usize = 32;
-/// The minimum number of documents of a message that are checked, unless the publisher is known.
+/// The minimum number of documents of a message that are checked, unless the publisher is known. Chosen.
 const LEAST: usize = 2;
 /// Of a known publisher, at most one document is checked per `POSTINGS` postings: a record takes as many bytes as some
 /// hundred postings.
 const POSTINGS: usize = 1024;
-/// A mean number of words of a document. It only decides which postings count as the highest ones.
+/// A mean number of words of a document. It only decides which postings count as the highest ones. Chosen.
 const TYPICAL: u32 = 256;
 /// Half of the sample is drawn from the documents with the highest postings; `AMONG` documents for each that is drawn.
+/// Chosen.
 const AMONG: usize = 4;
 
 /// Draws the documents of a message whose postings are checked. No publisher can predict which: half of them are any

@@ -3,15 +3,17 @@ use std::time::Duration;
 
 use furui_search::Peer;
 
+use crate::meters::make_room;
 use crate::net::Prefix;
 
-/// For this long, nothing is taken from a peer that has stated something false.
+/// For this long, nothing is taken from a peer that has stated something false. Chosen.
 pub(in crate::node) const REFUSED_FOR: Duration = Duration::from_secs(60 * 60);
 /// Once this number of peers at an address prefix have stated something false, everything from that prefix is checked.
+/// Chosen.
 const DISTRUSTED_AFTER: usize = 3;
-/// A peer counts as known once this number of its documents were checked, and all were true.
+/// A peer counts as known once this number of its documents were checked, and all were true. Chosen.
 const KNOWN_AFTER: u64 = 64;
-/// The maximum number of peers that are remembered, of those that lied and of the others.
+/// The maximum number of peers that are remembered, of those that lied and of the others. Chosen.
 const PEERS: usize = 4096;
 
 /// Remembers which peers have stated something false, and which have long stated what is true.
@@ -27,23 +29,14 @@ impl Sources {
     /// Notes that a peer has stated something false.
     pub(in crate::node) fn add(&mut self, peer: &Peer, prefix: &str, now: Duration) {
         self.checked.remove(peer);
-        if self.liars.len() >= PEERS {
-            self.liars.retain(|_, (_, until)| *until > now);
-        }
-        if self.liars.len() >= PEERS {
-            let first = self.liars.iter().min_by_key(|(_, (_, until))| *until).map(|(peer, _)| peer.clone());
-            first.and_then(|first| self.liars.remove(&first));
-        }
+        make_room(&mut self.liars, peer, PEERS, |(_, until)| *until);
         self.liars.insert(peer.clone(), (prefix.to_owned(), now + REFUSED_FOR));
     }
 
     /// Notes that this number of a peer's documents were checked, and all were true.
     pub(in crate::node) fn praise(&mut self, peer: &Peer, documents: u64) {
-        if self.checked.len() >= PEERS && !self.checked.contains_key(peer) {
-            // The peer with the fewest checked documents loses the least.
-            let least = self.checked.iter().min_by_key(|(_, documents)| **documents).map(|(peer, _)| peer.clone());
-            least.and_then(|least| self.checked.remove(&least));
-        }
+        // The peer with the fewest checked documents loses the least.
+        make_room(&mut self.checked, peer, PEERS, |documents| *documents);
         *self.checked.entry(peer.clone()).or_default() += documents;
     }
 

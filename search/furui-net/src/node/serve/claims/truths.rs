@@ -6,7 +6,7 @@ use furui_search::{ContentId, Record};
 
 use super::truth::Truth;
 
-/// The maximum number of words of all remembered documents, at 16 bytes each: 16 MiB.
+/// The maximum number of words of all remembered documents, at 16 bytes each: 16 MiB. Chosen.
 const MOST_WORDS: usize = 1 << 20;
 
 /// Remembers the true postings of documents that were checked lately, because many messages are about one document.

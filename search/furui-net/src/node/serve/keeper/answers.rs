@@ -8,16 +8,16 @@ use super::event_loop::EventLoop;
 use super::later::Later;
 use super::{LIFE, unix_seconds};
 use crate::net::Prefix;
-use crate::node::{fetch, record_key, showing, word_key};
+use crate::node::{record_key, showing, word_key};
 use crate::shelf::Shelf;
 
-/// The maximum number of the shelf's words that are examined for one answer to a comparison.
+/// The maximum number of the shelf's words that are examined for one answer to a comparison. Chosen.
 const COMPARED: usize = 4 << 10;
 /// The maximum number of bytes of ids in one answer, including the weight and the remaining days of each id.
 const LISTED_BYTES: usize = limits::MESSAGE_BYTES - (64 << 10);
 /// The number of bytes of an id with its weight and its number of remaining days.
 const LISTED_ID: usize = ContentId::BYTES + Weight::BYTES + 1;
-/// No further list is begun in an answer that has fewer free bytes than this.
+/// No further list is begun in an answer that has fewer free bytes than this. Chosen.
 const SPARE: usize = 8 << 10;
 const DAY: u64 = 24 * 60 * 60;
 
@@ -38,7 +38,6 @@ impl EventLoop {
                 }
                 return Ok(Later::Sizes(sizes));
             }
-            Request::Fetch { ids } => fetch::answer(&mut self.kept.shelf, &ids)?,
             Request::Show { documents, clauses } => showing::answer(&mut self.kept, &documents, &clauses)?,
             Request::Store { postings, records } => return self.store((from, prefix), postings, records, bytes),
             Request::Withdraw { keys } => {

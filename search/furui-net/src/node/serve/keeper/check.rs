@@ -7,7 +7,7 @@ use furui_search::{ContentId, Peer, WordPostings};
 use crate::net::{Prefix, Reply};
 use crate::node::claims::{self, Checker, TruePostings};
 
-/// The number of records that are sought first.
+/// The number of records that are sought first. Chosen.
 const FIRST: usize = 8;
 
 /// A message that waits for the check of its postings.
@@ -69,12 +69,5 @@ impl Check {
             () => Verdict::True,
         };
         Checked { check: self, reply, verdict, bytes }
-    }
-}
-
-impl Checked {
-    /// Whose message it is.
-    pub(super) fn of(&self) -> (Prefix, Peer) {
-        (self.check.prefix, self.check.from.clone())
     }
 }

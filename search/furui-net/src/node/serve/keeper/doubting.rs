@@ -6,15 +6,16 @@ use std::hash::{BuildHasher, RandomState};
 use furui_search::{ContentId, IdRange, Index, Peer, Refusal, Response};
 
 use super::event_loop::EventLoop;
-use super::examination::{Doubts, Examined};
+use super::examination::Doubts;
 use super::later::Later;
 use crate::net::Prefix;
-use crate::node::claims::TruePostings;
+use crate::node::claims::{self, TruePostings};
 use crate::shelf::{Listed, Origin};
 
 /// If a posting that was taken over is false, this number of further ones of the same list and origin are examined.
+/// Chosen.
 const MORE: usize = 64;
-/// The part of a list in which they are sought.
+/// The part of a list in which they are sought. Chosen.
 const AMONG: usize = 4096;
 
 impl EventLoop {
@@ -67,15 +68,7 @@ impl EventLoop {
             return Ok(None);
         }
         let (known, unknown) = self.checker.remembered(ids);
-        let (mut own, mut missing) = (HashMap::new(), Vec::new());
-        for id in unknown {
-            match self.kept.shelf.document(id)? {
-                Some(record) => {
-                    own.insert(id, record);
-                }
-                None => missing.push(id),
-            }
-        }
+        let (own, missing) = claims::own_records(&mut self.kept.shelf, unknown)?;
         Ok(Some(Doubts { prefix, lists, known, own, missing, suspect }))
     }
 
@@ -87,8 +80,9 @@ impl EventLoop {
         }
     }
 
-    /// Sources those who brought what is false, and corrects the lists. Returns what to examine further.
-    pub(super) fn on_examined(&mut self, Examined { doubts, bytes }: Examined) -> Vec<Doubts> {
+    /// Blames those who brought what is false, and corrects the lists. Returns what to examine further. The records for
+    /// the examination took `bytes`.
+    pub(super) fn on_examined(&mut self, doubts: Doubts, bytes: u64) -> Vec<Doubts> {
         let Doubts { prefix, lists, known, suspect, .. } = doubts;
         let now = self.now();
         self.budget.charge(prefix, bytes, 0, now);

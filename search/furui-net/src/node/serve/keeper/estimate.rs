@@ -9,16 +9,16 @@ use crate::node::kept::Kept;
 use crate::node::{places, record_key};
 use crate::shelf::Shelf;
 
-/// How long an estimate is valid.
+/// How long an estimate is valid. Chosen.
 const LIFE: Duration = Duration::from_secs(5 * 60);
-/// An estimate is made anew when the number of records has changed by more than this part.
+/// An estimate is made anew when the number of records has changed by more than this part. Chosen.
 const CHANGE: u64 = 8;
-/// The maximum number of records that are counted for an estimate.
+/// The maximum number of records that are counted for an estimate. Chosen.
 const COUNTED: usize = 1 << 12;
-/// The maximum number of records whose words are counted for an estimate.
+/// The maximum number of records whose words are counted for an estimate. Chosen.
 const MEASURED: usize = 128;
 /// Of the keys for which this node is a keeper, those count whose places share at most this number of bits less with
-/// its place than makes it certain that it keeps them. Of more distant keys, it does not know all keepers.
+/// its place than makes it certain that it keeps them. Of more distant keys, it does not know all keepers. Chosen.
 const WIDER: u32 = 2;
 
 /// The estimates of a node: the last one, and where the counting for them begins.

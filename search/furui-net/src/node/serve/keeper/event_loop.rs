@@ -10,9 +10,8 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::check::Checked;
 use super::estimate::Surveys;
-use super::examination::{Doubts, Examined};
+use super::examination::Doubts;
 use super::later::Later;
 use super::scheduler::Scheduler;
 use super::{Counts, Order};
@@ -26,12 +25,12 @@ use crate::node::{self, word_key};
 use crate::shelf::Origin;
 
 /// The time without changes after which the shelf is compacted. Compaction blocks the thread while it rewrites the
-/// shelf's files.
+/// shelf's files. Chosen.
 const QUIET: Duration = Duration::from_secs(2 * 60);
 /// The minimum number of changes between two compactions. Each message that stores something counts as one change, and
-/// so does each lock that is opened.
+/// so does each lock that is opened. Chosen.
 const CHANGES: u64 = 32;
-/// The interval at which the shelf is opened again after the disk was full, or too many files were open.
+/// The interval at which the shelf is opened again after the disk was full, or too many files were open. Chosen.
 const REOPEN: Duration = Duration::from_secs(5);
 /// A duration longer than any time to wait.
 const LONG: Duration = Duration::from_secs(3600);
@@ -88,11 +87,8 @@ struct Answer {
     response: Option<Response>,
 }
 
-/// The result of a task that has got records.
-enum Done {
-    Checked(Box<Checked>),
-    Examined(Box<Examined>),
-}
+/// What the thread does when a task has got records. The result is on whose behalf.
+type Done = Box<dyn FnOnce(&mut EventLoop) -> Option<(Prefix, Peer)> + Send>;
 
 impl EventLoop {
     /// Makes the state of a new thread. Must be called on a thread of the runtime that will run the tasks which wait
@@ -155,16 +151,7 @@ impl EventLoop {
                 }
                 Some(done) = checked.recv() => {
                     began = std::time::Instant::now();
-                    match done {
-                        Done::Checked(checked) => {
-                            acting = Some(checked.of());
-                            self.on_checked(*checked);
-                        }
-                        Done::Examined(examined) => {
-                            let further = self.on_examined(*examined);
-                            further.into_iter().for_each(|doubts| self.examine(doubts));
-                        }
-                    }
+                    acting = done(&mut self);
                 }
                 () = tokio::time::sleep_until(self.removes_after), if !self.to_remove.is_empty() => self.remove_all(),
                 request = inbound.recv() => match request {
@@ -221,7 +208,7 @@ impl EventLoop {
                         }
                         let (net, answers) = (self.net.clone(), answers.clone());
                         self.runtime.spawn(async move {
-                            let response = node::send(&net, &to, request).await;
+                            let response = node::send_counted(&net, &to, request).await.map(|(response, _)| response);
                             // Sending fails if the thread has ended.
                             let _ = answers.send(Answer { call, response });
                         });
@@ -304,7 +291,12 @@ impl EventLoop {
                 let (checker, checks) = (self.checker.clone(), self.checks.clone());
                 self.runtime.spawn(async move {
                     // Sending fails if the thread has ended.
-                    let _ = checks.send(Done::Checked(Box::new(check.carry_out(&checker, reply).await)));
+                    let checked = check.carry_out(&checker, reply).await;
+                    let _ = checks.send(Box::new(|this: &mut Self| {
+                        let of = (checked.check.prefix, checked.check.from.clone());
+                        this.on_checked(checked);
+                        Some(of)
+                    }));
                 });
             }
             Ok(Later::Doubts(doubts)) => {
@@ -319,7 +311,12 @@ impl EventLoop {
         let (checker, checks) = (self.checker.clone(), self.checks.clone());
         self.runtime.spawn(async move {
             // Sending fails if the thread has ended.
-            let _ = checks.send(Done::Examined(Box::new(doubts.examine(&checker).await)));
+            let (doubts, bytes) = doubts.examine(&checker).await;
+            let _ = checks.send(Box::new(move |this: &mut Self| {
+                let further = this.on_examined(doubts, bytes);
+                further.into_iter().for_each(|doubts| this.examine(doubts));
+                None
+            }));
         });
     }
 

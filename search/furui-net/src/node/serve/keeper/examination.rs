@@ -22,18 +22,11 @@ pub(super) struct Doubts {
     pub(super) suspect: Option<Origin>,
 }
 
-/// The result of the examination of [`Doubts`].
-pub(super) struct Examined {
-    pub(super) doubts: Doubts,
-    /// The bytes of the records for it.
-    pub(super) bytes: u64,
-}
-
 impl Doubts {
-    /// Waits for the records.
-    pub(super) async fn examine(mut self, checker: &Checker) -> Examined {
+    /// Waits for the records. Returns their bytes, too.
+    pub(super) async fn examine(mut self, checker: &Checker) -> (Self, u64) {
         let Found { known, bytes, .. } = checker.find_out(std::mem::take(&mut self.own), &self.missing).await;
         self.known.extend(known);
-        Examined { doubts: self, bytes }
+        (self, bytes)
     }
 }

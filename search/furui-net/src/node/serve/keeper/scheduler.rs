@@ -12,7 +12,7 @@ const PEERS: usize = 64;
 
 /// Decides whose request is next, by the work of the thread for earlier ones: a peer whose requests are costly waits
 /// longer for the next. First the address prefix is chosen that has cost the least, then the peer in it, so many
-/// identities at one address have the turns of one.
+/// identities at one address have the share of one.
 ///
 /// Work is counted as in start-time fair queueing (Goyal, Vin and Cheng 1996): who asks after a pause begins where the
 /// others are, so a pause earns nothing. If only one peer asks, it has the whole thread.
@@ -132,7 +132,7 @@ mod tests {
         (0..500).for_each(|_| scheduler.push(request(2, 1)));
         let served = serve(&mut scheduler, 400, |_| 1);
         assert_eq!((of(&served, 1), of(&served, 2)), (200, 200));
-        // The identities share the turns of their address.
+        // The identities share the share of their address.
         let of_one = served.iter().filter(|request| request.from == Peer::new(&[1, 7], &[])).count();
         assert_eq!(of_one, 4);
     }

@@ -1,8 +1,8 @@
 //! Stores what other nodes bring, after a check.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use furui_search::{ContentId, Index, Lock, Peer, Record, Refusal, Response, WordPostings, limits};
+use furui_search::{ContentId, Lock, Peer, Record, Refusal, Response, WordPostings, limits};
 use tokio::time::Instant;
 
 use super::check::{Check, Checked, Verdict};
@@ -14,7 +14,8 @@ use crate::node::claims;
 use crate::node::{self, doubts, record_key, word_key};
 use crate::shelf::{Origin, Stored};
 
-/// After a removal, the next one waits for this multiple of the time that it took.
+/// After a removal, the next one waits for this multiple of the time that it took. Chosen: removals take at most a
+/// tenth of the time.
 const REST: u32 = 9;
 
 impl EventLoop {
@@ -99,15 +100,7 @@ impl EventLoop {
             return Ok(Later::refused(Refusal::Busy));
         }
         let (known, unknown) = self.checker.remembered(drawn.iter().copied());
-        let (mut own, mut missing) = (HashMap::new(), Vec::new());
-        for id in unknown {
-            match self.kept.shelf.document(id)? {
-                Some(record) => {
-                    own.insert(id, record);
-                }
-                None => missing.push(id),
-            }
-        }
+        let (own, missing) = claims::own_records(&mut self.kept.shelf, unknown)?;
         let strange = additions.iter().filter(|addition| addition.strange).map(|addition| addition.id).collect();
         let from = from.clone();
         Ok(Later::Check(Box::new(Check { from, prefix, bytes, postings, drawn, strange, known, own, missing })))
@@ -133,7 +126,8 @@ impl EventLoop {
                 self.blame(&node::origin(&from, prefix, false));
                 // The other keepers of the words may have believed it.
                 lies.truncate(limits::DOUBTS);
-                self.spread(lies);
+                let _runtime = self.runtime.enter();
+                doubts::tell(self.net.clone(), lies);
                 Response::Refused(Refusal::Invalid)
             }
         };
@@ -195,11 +189,6 @@ impl EventLoop {
         // If the storage fails, the next request to it reports that.
         let _ = self.kept.shelf.remove_claims(&origins);
         self.removes_after = Instant::now() + REST * began.elapsed();
-    }
-
-    fn spread(&self, lies: Vec<(String, ContentId)>) {
-        let _runtime = self.runtime.enter();
-        doubts::spread(self.net.clone(), lies);
     }
 
     pub(super) fn note_refusal(&self, from: &Peer, prefix: Prefix, why: &'static str) {
