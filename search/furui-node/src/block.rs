@@ -27,9 +27,7 @@ struct Answer {
 pub fn block(options: &BlockOptions, program: &dyn Program) -> Result<ExitCode, Error> {
     let client = Client::new(&options.node.url);
     if options.what.is_empty() {
-        let mut lines = client.get("/blocked", &[])?;
-        let Some(line) = lines.next()? else { return Err(lines.cut_off()) };
-        let answer: Answer = serde_json::from_slice(line).map_err(|error| lines.strange(&error))?;
+        let answer: Answer = client.get("/blocked", &[])?.read()?;
         program
             .print(answer.blocked.iter().map(|line| format!("{}\n", Printable(line))).collect::<String>().as_bytes())?;
         return Ok(ExitCode::SUCCESS);
@@ -54,9 +52,7 @@ fn ask(client: &Client, path: &str, what: &[String]) -> Result<Answer, Error> {
     if let Some(lines) = what.iter().find(|what| what.contains('\n')) {
         return Err(Error::Message(format!("{lines:?} has several lines; give each as an argument of its own")));
     }
-    let mut lines = client.post(path, what.join("\n").as_bytes())?;
-    let Some(line) = lines.next()? else { return Err(lines.cut_off()) };
-    serde_json::from_slice(line).map_err(|error| lines.strange(&error))
+    client.post(path, what.join("\n").as_bytes())?.read()
 }
 
 fn tell(count: u64, what: &str, program: &dyn Program) -> Result<ExitCode, Error> {

@@ -77,9 +77,7 @@ impl Search<'_> {
     /// Prints a page, each document as soon as it arrives.
     fn page(&mut self, mut lines: Lines) -> Result<Page, Error> {
         loop {
-            let Some(line) = lines.next()? else { return Err(lines.cut_off()) };
-            let raw = line.to_vec();
-            let line = serde_json::from_slice(&raw).map_err(|error| lines.strange(&error))?;
+            let line = lines.read()?;
             let end = match &line {
                 SearchLine::Hit(_) if self.left == 0 => continue,
                 SearchLine::Hit(_) => {
@@ -97,7 +95,7 @@ impl Search<'_> {
             let text = match end {
                 // The summary of a page is printed only if no other page follows.
                 Some(Page::Next(_)) => String::new(),
-                _ if self.options.json => self.json(raw, &line),
+                _ if self.options.json => self.json(lines.line(), &line),
                 _ => self.text(&line),
             };
             if !self.program.print(text.as_bytes())? {
@@ -109,14 +107,14 @@ impl Search<'_> {
         }
     }
 
-    fn json(&self, raw: Vec<u8>, line: &SearchLine) -> String {
+    fn json(&self, raw: &[u8], line: &SearchLine) -> String {
         if let SearchLine::End(Summary { cursor, .. }) = line {
             let sum = Summary { total: self.total, bytes: self.bytes, cursor: *cursor, whole: self.whole };
             return serde_json::to_string(&sum).expect("it has only strings for names") + "\n";
         }
         // Other lines are printed as they arrived, but a terminal must not obey what is in them.
         let mut out = String::new();
-        for c in String::from_utf8_lossy(&raw).chars() {
+        for c in String::from_utf8_lossy(raw).chars() {
             match c < ' ' || Printable(c).is_shown() {
                 true => out.push(c),
                 false => out += &format!("\\u{:04x}", c as u32),

@@ -108,9 +108,7 @@ impl Withdrawal<'_> {
     }
 
     fn ask(&self, path: &str, body: &[u8]) -> Result<Answer, Error> {
-        let mut lines = self.client.post(path, body)?;
-        let Some(line) = lines.next()? else { return Err(lines.cut_off()) };
-        serde_json::from_slice(line).map_err(|error| lines.strange(&error))
+        self.client.post(path, body)?.read()
     }
 
     fn name_unknown(&mut self, url: &str) {

@@ -2,8 +2,8 @@
 
 pub mod block;
 pub mod blocks;
-mod contents;
 pub mod large_blocks;
+mod magic;
 pub mod missed;
 pub mod reading;
 pub mod source;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::decode::{Compression, Decoder};
 use crate::error::Error;
-use crate::input::contents::Contents;
+use crate::input::magic::Contents;
 use crate::input::reading::Looks;
 use crate::interrupt::{Interrupt, Wait};
 use crate::pipes;

@@ -123,8 +123,7 @@ fn publish(client: &Client) -> Result<(), Error> {
         .collect();
     let mut lines = client.post("/publish", &body)?;
     loop {
-        let Some(line) = lines.next()? else { return Err(lines.cut_off()) };
-        let sums: PublishSums = serde_json::from_slice(line).map_err(|error| lines.strange(&error))?;
+        let sums: PublishSums = lines.read()?;
         eprintln!("published {} of {count} documents", sums.documents);
         if sums.done {
             return Ok(());

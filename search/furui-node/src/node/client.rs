@@ -2,6 +2,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use ureq::http::Response;
 use ureq::{Agent, Body, BodyReader};
 
@@ -84,28 +85,39 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Returns the next line, if there is one. A line that is `{"error":…}` becomes the error of the whole answer.
-    pub fn next(&mut self) -> Result<Option<&[u8]>, Error> {
+    /// Reads the next line, which must be of this type. A line that is `{"error":…}` becomes the error of the whole
+    /// answer.
+    pub fn read<T: DeserializeOwned>(&mut self) -> Result<T, Error> {
+        if !self.next()? {
+            return Err(self.cut_off());
+        }
+        serde_json::from_slice(&self.line).map_err(|error| {
+            Error::Message(format!("{} does not answer as a node does ({error}): is it a node?", self.url))
+        })
+    }
+
+    /// The line that was read last.
+    pub fn line(&self) -> &[u8] {
+        &self.line
+    }
+
+    /// Reads the next line. False at the end.
+    fn next(&mut self) -> Result<bool, Error> {
         self.line.clear();
         let read = self.reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut self.line);
         read.map_err(|error| Error::io("cannot read the answer of", &self.url, error))?;
         match self.line.pop() {
-            None => Ok(None),
+            None => Ok(false),
             Some(b'\n') => match serde_json::from_slice::<Refused>(&self.line) {
                 Ok(Refused { error, .. }) => Err(Error::Message(error)),
-                Err(_) => Ok(Some(&self.line)),
+                Err(_) => Ok(true),
             },
             Some(_) => Err(self.cut_off()),
         }
     }
 
     /// Creates the error of an answer that ends too early.
-    pub fn cut_off(&self) -> Error {
+    fn cut_off(&self) -> Error {
         Error::io("the answer was cut off by", &self.url, io::ErrorKind::UnexpectedEof.into())
-    }
-
-    /// Creates the error of a line that no node should send.
-    pub fn strange(&self, error: &serde_json::Error) -> Error {
-        Error::Message(format!("{} does not answer as a node does ({error}): is it a node?", self.url))
     }
 }

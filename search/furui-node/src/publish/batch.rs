@@ -71,9 +71,7 @@ impl Batch {
     /// The documents that the node does not have.
     fn wanted(self, client: &Client) -> Result<Vec<Document>, Error> {
         let ids: String = self.documents.iter().map(|document| format!("{}\n", document.id)).collect();
-        let mut lines = client.post("/wanted", ids.as_bytes())?;
-        let Some(line) = lines.next()? else { return Err(lines.cut_off()) };
-        let Wanted { wanted } = serde_json::from_slice(line).map_err(|error| lines.strange(&error))?;
+        let Wanted { wanted } = client.post("/wanted", ids.as_bytes())?.read()?;
         let mut wanted = wanted.into_iter().peekable();
         let numbered = (0..).zip(self.documents);
         Ok(numbered.filter(|(number, _)| wanted.next_if_eq(number).is_some()).map(|(_, document)| document).collect())
@@ -93,8 +91,7 @@ fn send(
     }
     let mut lines = client.post(if again { "/publish?again=true" } else { "/publish" }, &body)?;
     loop {
-        let Some(line) = lines.next()? else { return Err(lines.cut_off()) };
-        match serde_json::from_slice(line).map_err(|error| lines.strange(&error))? {
+        match lines.read()? {
             PublishLine::Bad { line, error } => {
                 let document = (line as usize).checked_sub(1).and_then(|line| documents.get(line));
                 bad(document.map_or("a line", |document| &document.place), &error)?;

@@ -60,8 +60,8 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         crowded || keys >= self.options.window || keys > 0 && bytes + length > self.options.window_bytes
     }
 
-    /// The keys and the bytes of the current window, and whether it must be frozen early because an adversary has
-    /// chosen keys that make it slow.
+    /// The number of keys in the unfrozen windows, their size in bytes, and whether a probe sequence in one of them is
+    /// so long that it must be frozen before it is full: an adversary has chosen keys that make it slow.
     fn window_size(&self) -> (usize, usize, bool) {
         let windows = self.state.layers[self.tries_len() + self.waiting..].iter();
         windows.fold((0, 0, false), |(keys, bytes, crowded), layer| match layer {

@@ -126,7 +126,7 @@ impl ValueFile {
         let ends = walk.next()?.is_none() && blocks == self.blocks() && ids.len() as u64 == self.count;
         let fits =
             self.ids.start == *ids.first().unwrap_or(&0) && self.ids.end == ids.last().map_or(0, |last| last + 1);
-        if ends && fits { Ok(()) } else { Err(self.invalid(walk.at, "there are more values than keys")) }
+        if ends && fits { Ok(()) } else { Err(self.invalid(walk.at, "the values do not fit their index")) }
     }
 
     fn blocks(&self) -> usize {

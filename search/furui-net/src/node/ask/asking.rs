@@ -16,14 +16,17 @@ pub(in crate::node) struct Asking<T> {
     reputation: Reputation,
     /// The time after which no answer is waited for.
     until: Instant,
-    in_flight: FuturesUnordered<BoxFuture<'static, (Peer, T, Option<(Response, u64)>)>>,
+    in_flight: FuturesUnordered<BoxFuture<'static, Answered<T>>>,
     /// For each request to a keeper that is not slow yet, the time after which the keeper is.
     awaited: Vec<(Instant, Peer)>,
     /// The cost so far. Requests to this node itself cost nothing.
     pub(in crate::node) spent: Spent,
 }
 
-/// What became of requests.
+/// A keeper, what it was asked about, and its answer with the length in bytes; `None` if it failed to answer.
+type Answered<T> = (Peer, T, Option<(Response, u64)>);
+
+/// An event of the requests in flight.
 pub(in crate::node) enum Came<T> {
     /// A keeper has answered, or has failed to.
     Answer { from: Peer, about: T, response: Option<Response> },

@@ -36,7 +36,7 @@ impl Taking<'_> {
         additions.iter_mut().for_each(|addition| addition.strange = false);
         let drawn: Vec<ContentId> = claims::sample(&additions, false).into_iter().collect();
         let (mut known, mut gone) = self.find_out(&drawn).await?;
-        let mut lies = claims::lies(&self.inner.checker, &known, &postings);
+        let mut lies = self.inner.checker.lies(&known, &postings);
         let missing: HashSet<ContentId> = drawn.iter().copied().filter(|id| !known.contains_key(id)).collect();
         let mut unproven = missing;
         if !lies.is_empty() || ONE_IN * unproven.len() > drawn.len() {
@@ -46,7 +46,7 @@ impl Taking<'_> {
             known.extend(more);
             gone.extend(more_gone);
             unproven = rest.into_iter().filter(|id| !known.contains_key(id)).collect();
-            lies = claims::lies(&self.inner.checker, &known, &postings);
+            lies = self.inner.checker.lies(&known, &postings);
             let liars: HashSet<ContentId> = lies.iter().map(|(_, id)| *id).collect();
             if liars.len() >= MANY && 2 * liars.len() > known.len() {
                 let who = format!("{} at {}", net::name(self.from), Prefix::of_peer(self.from));

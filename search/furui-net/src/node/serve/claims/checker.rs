@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use furui_search::ContentId;
+use furui_search::{ContentId, WordPostings};
 use tokio::sync::Notify;
 use tokio::task::spawn_blocking;
 
@@ -81,6 +81,20 @@ impl Drop for Seeking {
 }
 
 impl Checker {
+    /// Says which postings of the documents in `known` are false.
+    pub(in crate::node) fn lies(&self, known: &TruePostings, postings: &[WordPostings]) -> Vec<(String, ContentId)> {
+        let mut lies = Vec::new();
+        for (word, ids) in postings {
+            let word_hash = self.word(word);
+            for (id, weight) in ids {
+                if known.get(id).is_some_and(|truth| truth.weight(word_hash) != Some(*weight)) {
+                    lies.push((word.clone(), *id));
+                }
+            }
+        }
+        lies
+    }
+
     pub(in crate::node) fn new(net: Net, reputation: Reputation) -> Self {
         Self { net, reputation, truths: Arc::new(Truths::new()), sought: Arc::default() }
     }

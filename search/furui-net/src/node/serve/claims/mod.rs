@@ -16,7 +16,7 @@ mod truths;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use furui_search::{ContentId, Index, WordPostings};
+use furui_search::{ContentId, Index};
 
 pub(in crate::node) use budget::Budget;
 pub(in crate::node) use checker::{Checker, Found};
@@ -29,6 +29,9 @@ use crate::shelf::Shelf;
 /// The true postings of documents. A document is missing if its record could not be had.
 pub(in crate::node) type TruePostings = HashMap<ContentId, Arc<Truth>>;
 
+/// Encoded records, by the ids of their documents.
+pub(in crate::node) type EncodedRecords = HashMap<ContentId, Vec<u8>>;
+
 /// The records of these documents that this node keeps itself, and the documents whose records it does not keep.
 ///
 /// # Errors
@@ -36,7 +39,7 @@ pub(in crate::node) type TruePostings = HashMap<ContentId, Arc<Truth>>;
 pub(in crate::node) fn own_records(
     shelf: &mut Shelf,
     ids: Vec<ContentId>,
-) -> furui::Result<(HashMap<ContentId, Vec<u8>>, Vec<ContentId>)> {
+) -> furui::Result<(EncodedRecords, Vec<ContentId>)> {
     let (mut own, mut missing) = (HashMap::new(), vec![]);
     for id in ids {
         match shelf.document(id)? {
@@ -45,22 +48,4 @@ pub(in crate::node) fn own_records(
         }
     }
     Ok((own, missing))
-}
-
-/// Says which postings of the documents in `known` are false.
-pub(in crate::node) fn lies(
-    checker: &Checker,
-    known: &TruePostings,
-    postings: &[WordPostings],
-) -> Vec<(String, ContentId)> {
-    let mut lies = Vec::new();
-    for (word, ids) in postings {
-        let word_hash = checker.word(word);
-        for (id, weight) in ids {
-            if known.get(id).is_some_and(|truth| truth.weight(word_hash) != Some(*weight)) {
-                lies.push((word.clone(), *id));
-            }
-        }
-    }
-    lies
 }

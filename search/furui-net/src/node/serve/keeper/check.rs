@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use furui_search::{ContentId, Peer, WordPostings};
 
 use crate::net::{Prefix, Reply};
-use crate::node::claims::{self, Checker, TruePostings};
+use crate::node::claims::{Checker, TruePostings};
 
 /// The number of records that are sought first. Chosen.
 const FIRST: usize = 8;
@@ -62,7 +62,7 @@ impl Check {
                 break;
             }
         }
-        let lies = claims::lies(checker, &self.known, &self.postings);
+        let lies = checker.lies(&self.known, &self.postings);
         let verdict = match () {
             () if !lies.is_empty() => Verdict::False(lies),
             () if self.drawn.iter().any(|id| !self.known.contains_key(id)) => Verdict::Unproven,
