@@ -10,7 +10,7 @@ use super::zipf::{Law, Zipf};
 use crate::keys::Random;
 use crate::report::Result;
 
-/// The purpose of the random numbers that are drawn here. Each purpose has its own sequence of numbers.
+/// The number that distinguishes the random numbers drawn here from those drawn for other purposes.
 const IDS: u64 = 1;
 
 /// Documents in order of publication, and the lists of their words.

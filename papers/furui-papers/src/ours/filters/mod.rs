@@ -186,8 +186,8 @@ fn measure(
     Ok(table)
 }
 
-/// The number of times that filters of `n` keys are filled in a turn, because filling a small filter once is too fast
-/// to be measured.
+/// The number of times that filters of `n` keys are filled, because filling a small filter once is too fast to be
+/// measured.
 fn fills(n: usize) -> usize {
     (4_000_000 / n).max(1)
 }
