@@ -41,7 +41,8 @@ pub(crate) fn median(samples: &mut [f64]) -> f64 {
     samples[samples.len() / 2]
 }
 
-/// Measures in rounds. `round` returns a time of each contestant; the result is the median of each.
+/// Measures in rounds. `round` returns a time for each contestant; the result has the median of each contestant's
+/// times.
 pub(crate) fn medians<const N: usize>(rounds: usize, mut round: impl FnMut() -> [f64; N]) -> [f64; N] {
     let mut samples = [const { Vec::new() }; N];
     for _ in 0..rounds {

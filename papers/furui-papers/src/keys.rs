@@ -1,6 +1,6 @@
 //! The keys and the random numbers of the experiments.
 
-/// The i-th of a sequence of distinct, uniform 64-bit numbers: the finaliser of SplitMix64.
+/// The i-th number of a sequence of distinct, uniform 64-bit numbers, computed by the finaliser of SplitMix64.
 pub(crate) fn mix(i: u64) -> u64 {
     let mut x = i.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -8,7 +8,7 @@ pub(crate) fn mix(i: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Scales 64 uniform bits to the numbers below `end`, in their order.
+/// Maps 64 uniform bits to a number below `end`. A larger input never gives a smaller number.
 #[inline]
 pub(crate) fn scale(random: u64, end: u64) -> u64 {
     ((u128::from(random) * u128::from(end)) >> 64) as u64

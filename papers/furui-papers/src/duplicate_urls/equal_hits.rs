@@ -57,8 +57,8 @@ pub(super) fn fig9(context: &Context) -> Result<Finding> {
         }
         Ok([table])
     })?;
-    // Links that are not answered tell more than those that are: at 92 and at 97 % of hits, storage is asked about 8
-    // and 3 %.
+    // The plots show the share of links that the cache does not answer, because it differs more than the share of hits:
+    // with 92 and 97 % of hits, storage is asked about 8 and 3 % of the links.
     let plots = crawls.iter().map(|crawl| {
         let name = format!("fig9-{}", slug(crawl.name));
         let title = format!("{}: links that storage is asked about, and memory", crawl.name);
@@ -99,7 +99,8 @@ fn coarse(table: &Table, crawl: &Crawl) -> Verdict {
     Verdict::new(Grade::of_gains(&[(PAPER_SAVED, most)], 0.1, 0.5), text)
 }
 
-/// Whether k = 8 saves memory at few hits and loses memory at many.
+/// The verdict on the paper's claim that a filter with k = 8 saves memory where there are few hits, and costs memory
+/// where there are many.
 fn fine(table: &Table, crawl: &Crawl) -> Verdict {
     let [paper, larger] = saved(table, crawl, Stable::FINE);
     let loses = |points: &[(f64, f64)]| points.iter().find(|point| point.1 < 0.0).map(|point| point.0);

@@ -71,7 +71,7 @@ fn measure(crawls: &[Crawl], filters: &[Stable], context: &Context) -> Result<[T
     Ok([table])
 }
 
-/// The verdicts on SBFL beside SBF, in one crawl.
+/// The verdicts on the errors of SBFL compared with those of SBF, in one crawl.
 fn compare(crawl: &Crawl, table: &Table) -> [Verdict; 2] {
     let fewer = |what: &str| {
         let of = |filter: Stable| {

@@ -19,7 +19,7 @@ pub(super) const KB: &str = "kB";
 /// The hit ratio that Broder, Najork and Wiener found for a large enough LRU, according to the paper.
 const BRODER: f64 = 80.0;
 pub(super) const SETTINGS: [Stable; 2] = [Stable::FINE, Stable::COARSE];
-/// The number of false positives at 2^30 counters with these settings, according to the paper.
+/// The numbers of false positives at 2^30 counters with each of the [`SETTINGS`], according to the paper.
 const PAPER_FALSE_POSITIVES: [f64; 2] = [1e4, 1.5e6];
 /// If there are fewer false positives than this, their number depends on chance.
 const FEW: f64 = 20.0;

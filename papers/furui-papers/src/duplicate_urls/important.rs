@@ -26,8 +26,8 @@ fn tiers(crawl: &Crawl) -> [(&'static str, Tier); 6] {
     ]
 }
 
-/// How much of the list of lost pages is fetched after the crawl, in %. The list begins with the pages to which most
-/// links lead.
+/// The shares of the list of lost pages that are fetched after the crawl, in %. The list begins with the pages to which
+/// most links lead.
 const FETCHED: [usize; 3] = [1, 10, 100];
 const PROTECTED: &str = "protected";
 const MANY_LINKS: &str = "16 in-links or more";
@@ -138,7 +138,7 @@ fn empty_tables() -> [Table; 4] {
 /// The plot of the pages of a crawl that were never crawled.
 fn plot(crawl: &Crawl, classes: &Table) -> Plot {
     let points = |cache: &str| classes.points(IN_LINKS, LOST, &[("crawl", crawl.name.into()), ("cache", cache.into())]);
-    // A logarithmic axis shows what is small, and not the caches that lose no page.
+    // A logarithmic axis shows small shares, but cannot show the 0 of caches that lose no page, so these are left out.
     let loses = |cache: &str| points(cache).iter().any(|point| point.1 > 0.0);
     let (losing, safe): (Vec<_>, Vec<_>) = tiers(crawl).map(|(name, _)| name).into_iter().partition(|name| loses(name));
     let safe = if safe.is_empty() { "" } else { "; with the other caches there are none" };
@@ -150,7 +150,8 @@ fn plot(crawl: &Crawl, classes: &Table) -> Plot {
     })
 }
 
-/// What was found on a crawl: the important pages that are lost, and how many come back.
+/// The text of the results on a crawl: the number of important pages that are lost, and how many are gained by fetching
+/// lost pages after the crawl.
 fn result(crawl: &Crawl, kept: &Table, remedy: &Table) -> String {
     let [(coarse, _), (spared, _), ..] = tiers(crawl);
     let only = |name: &str| [("crawl", crawl.name.into()), ("cache", name.into())];

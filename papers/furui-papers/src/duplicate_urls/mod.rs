@@ -58,7 +58,8 @@ fn crawls(context: &Context) -> Result<(Vec<Crawl>, String)> {
     Ok((crawls, about))
 }
 
-/// The crawls with these names, as far as the page in `dir` describes them.
+/// The crawls with these names that the page in `dir` describes, without their links: only their numbers of links and
+/// pages are known.
 fn recorded(dir: &Path, names: &[&'static str]) -> Result<Vec<Crawl>> {
     let page = std::fs::read_to_string(dir.join(Source::DuplicateUrls.page()).with_extension("md"))?;
     let of = |name: &&'static str| {
@@ -94,8 +95,8 @@ fn lru_sizes(crawl: &Crawl) -> StepBy<RangeInclusive<u32>> {
     measured_of(sizes, crawl)
 }
 
-/// Those of the sizes that are measured on a crawl: all of them or, on a crawl of the paper's scale, every other one,
-/// because each takes some minutes.
+/// The sizes that are measured on a crawl: all of `sizes` or, on a crawl of the paper's scale, every other one, because
+/// each takes some minutes.
 fn measured_of(sizes: RangeInclusive<u32>, crawl: &Crawl) -> StepBy<RangeInclusive<u32>> {
     sizes.step_by(if crawl.is_whole() { 2 } else { 1 })
 }

@@ -33,15 +33,16 @@ pub(super) struct Crawl {
 /// A function that appends the targets of a page.
 type LinksOf = dyn Fn(u32, &mut Vec<u32>) + Send + Sync;
 
-/// Where the links of a page are.
+/// The source of the links of a page.
 enum Links {
-    /// In memory.
+    /// The links of all pages are in memory.
     Kept {
         /// The targets of page 0, of page 1, and so on.
         targets: Vec<u32>,
-        /// Where the targets of each page begin, and where those of the last page end.
+        /// The index in `targets` at which the targets of each page begin, and at the end the index at which those of
+        /// the last page end.
         starts: Vec<usize>,
-        /// For each page, whether it is the front page of its host or directory, which a crawler can tell from the URL.
+        /// For each page, true if it is the front page of its host or directory, which a crawler can tell from the URL.
         fronts: Vec<bool>,
     },
     /// Links are made anew each time, because those of all pages do not fit into memory. Pages are numbered in any
@@ -74,9 +75,9 @@ pub(super) struct Outcome {
     pub(super) false_positives: u64,
     /// The number of answers "new" about pages that had been crawled: each costs an unnecessary lookup on storage.
     pub(super) false_negatives: u64,
-    /// For each page, whether it was crawled.
+    /// For each page, true if it was crawled.
     pub(super) crawled: Vec<bool>,
-    /// For each page, whether the crawl came across it: as its first page, or as the target of a link.
+    /// For each page, true if the crawl came across it, as its first page or as the target of a link.
     pub(super) met: Vec<bool>,
     /// The number of pages that were never crawled, although a link to them was met or, in a live crawl, would have
     /// been met without false positives.
@@ -154,7 +155,8 @@ impl Crawl {
         crawl
     }
 
-    /// A crawl of which only the name and two numbers are known. `is_whole` says whether sizes are those of the paper.
+    /// A crawl of which only the name and two numbers are known. `is_whole` is true if the memory sizes are those of
+    /// the paper, and not divided.
     pub(super) fn recorded(name: &'static str, (links, pages): (usize, usize), is_whole: bool) -> Self {
         let source = match is_whole {
             true => Links::Made { of: Box::new(|_, _| ()), universe: 0 },
@@ -168,7 +170,7 @@ impl Crawl {
         matches!(self.source, Links::Made { .. })
     }
 
-    /// The targets of a page's links. If the links are not kept in memory, they are made now, and written into `room`.
+    /// The targets of a page's links. If the links are not kept in memory, they are computed and written into `room`.
     fn targets<'a>(&'a self, page: u32, room: &'a mut Vec<u32>) -> &'a [u32] {
         match &self.source {
             Links::Kept { targets, starts, .. } => &targets[starts[page as usize]..starts[page as usize + 1]],
@@ -233,7 +235,7 @@ impl Crawl {
         keys
     }
 
-    /// How many links lead to each page, from the pages that were crawled.
+    /// The number of links that lead to each page from pages for which `crawled` returns true.
     pub(super) fn in_links(&self, crawled: impl Fn(usize) -> bool) -> Vec<u32> {
         let (mut in_links, mut room) = (vec![0; self.numbers()], vec![]);
         for page in (0..self.numbers()).filter(|&page| crawled(page)) {

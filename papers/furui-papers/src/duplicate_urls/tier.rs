@@ -27,7 +27,7 @@ pub(super) enum Tier {
     S3Fifo {
         bytes: usize,
     },
-    /// Tags of 64 or 32 bits, 4 ways; or of 16 bits, 8 ways.
+    /// A set-associative array of tags of keys: tags of 64 or 32 bits with 4 ways, or tags of 16 bits with 8 ways.
     Tags {
         bits: u32,
         bytes: usize,
@@ -92,7 +92,7 @@ impl Asker for Mode {
     }
 }
 
-/// Measures how many nanoseconds a link takes.
+/// Measures the mean time of a link, in nanoseconds.
 pub(super) struct Clock;
 
 impl Asker for Clock {

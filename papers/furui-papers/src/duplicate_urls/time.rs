@@ -92,7 +92,7 @@ const CACHES: [&str; 7] = [
     "recent tags of 16 bits",
 ];
 
-/// Each of [`CACHES`] in a few sizes, with its number of bytes.
+/// Each of [`CACHES`] in a few sizes: its name, the tier, and its size in bytes.
 fn tiers(crawl: &Crawl) -> Vec<(&'static str, Tier, usize)> {
     let mut tiers = vec![];
     for log2 in LRU.step_by(3) {

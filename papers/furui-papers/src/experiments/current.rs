@@ -9,7 +9,8 @@ use super::{chosen, experiments};
 use crate::report::page::{self, Pages};
 use crate::report::{Cell, Context, Source, Table, theirs};
 
-/// Experiments without a clock that take less than three seconds: their figures follow from the program and the seed.
+/// The names of the experiments that use no clock and take less than three seconds. Their figures follow from the
+/// program and the seed.
 const DETERMINISTIC: [&str; 6] =
     ["ringed-fig4", "ringed-fig5", "explained-similarity", "explained-or", "quotient-space", "ours-coded-sets"];
 
@@ -20,7 +21,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The part of the stores that no experiment uses: the small sets of a server, for git to leave out.
+/// The git pathspec that excludes the small sets of a server: the part of the stores that no experiment uses.
 const UNMEASURED: &str = ":(exclude)core/furui/src/store/cascade/key_set.rs";
 
 /// The paths of the code that the experiments of a source measure, and of the code that measures it.
@@ -86,7 +87,8 @@ fn no_page_is_older_than_what_it_measures() {
         let file = root().join("docs/papers").join(source.page()).with_extension("md");
         let text = std::fs::read_to_string(file).unwrap();
         let mut commits = page::commits(&text);
-        // Figures in the table of costs may be of recorded runs instead of sections, each run of a commit of its own.
+        // Figures in the table of costs may come from recorded runs instead of the sections of the page, and each
+        // recorded run names its own commit.
         let costs = theirs::text(source).split("\n## Where furui deviates").next().unwrap_or_default();
         let runs = page::links(costs, "md").into_iter().filter(|path| path.contains("bench/runs/"));
         let runs = runs.map(|path| std::fs::read_to_string(root().join(path.trim_start_matches("../"))).unwrap());
@@ -95,7 +97,7 @@ fn no_page_is_older_than_what_it_measures() {
         commits.sort_unstable();
         commits.dedup();
         for commit in commits {
-            // A change of comments alone changes nothing that was measured.
+            // Changes of comments and blank lines are ignored, because they do not affect a measurement.
             let args = [&["diff", "-U0", "-I", r"^\s*//", "-I", r"^\s*$", commit, "HEAD", "--"], paths].concat();
             match git(&args) {
                 Some(changes) if changes.is_empty() => {}
@@ -107,7 +109,7 @@ fn no_page_is_older_than_what_it_measures() {
     assert!(stale.is_empty(), "RELEASING.md says how to measure these pages again: {stale:#?}");
 }
 
-/// The commits that descriptions of recorded runs name: `at 32cb435`, or `commit 5bf8967`.
+/// The commits that descriptions of recorded runs name, in words such as `at 32cb435` or `commit 5bf8967`.
 fn commits_of_runs(readme: &str) -> impl Iterator<Item = &str> {
     let words: Vec<&str> = readme.split_whitespace().collect();
     let is_commit = |word: &str| word.len() >= 7 && word.chars().all(|c| c.is_ascii_hexdigit());
@@ -118,8 +120,8 @@ fn commits_of_runs(readme: &str) -> impl Iterator<Item = &str> {
         .map(|pair| pair.1)
 }
 
-/// Every figure in the tables of costs that is of a recorded run, and not of a table of the pages, is of a run that
-/// names its commit; so the test above sees when its code changes.
+/// Checks that each recorded run that a table of costs cites names its commit, so that a change of the measured code
+/// after that commit can be found.
 #[test]
 fn runs_that_tables_of_costs_cite_name_their_commits() {
     for source in Source::ALL {

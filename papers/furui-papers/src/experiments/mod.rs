@@ -2,8 +2,8 @@
 //! questions that the papers leave open.
 //!
 //! An experiment is an [`Experiment`]: a function that returns a [`Finding`](crate::report::Finding), with the tables,
-//! the plots drawn from them and the verdict computed from them. The experiments of one source are the `EXPERIMENTS` of
-//! its module, and what is said of them in its `experiments.md`; the code that measures is elsewhere in this crate.
+//! the plots drawn from them and the verdict computed from them. The module of a source lists its experiments in
+//! `EXPERIMENTS`, and its file `experiments.md` has their titles, claims and remarks.
 
 #[cfg(test)]
 mod current;
@@ -143,7 +143,8 @@ mod tests {
                 "{}: every section says of what commit it is",
                 source.page()
             );
-            // A page is measured again alone if only what it measures has changed.
+            // A page is measured again without the other pages if only the code that it measures has changed, so
+            // different pages may name different commits.
             let is_one_run = of_page.iter().all(|commit| *commit == of_page[0]);
             assert!(is_one_run, "{}: its sections are of one commit: {of_page:?}", source.page());
         }
@@ -161,7 +162,8 @@ mod tests {
         for place in theirs::places() {
             assert!(theirs::figure(place, &dir) != Err(theirs::Missing::Column), "{place}: no table has this");
         }
-        // From the recorded tables the same pages are made, in every experiment that reads them.
+        // A run with `recorded` reads the tables of these experiments instead of measuring, and must make the same
+        // pages.
         let drawn = [
             "ringed-fig7",
             "ringed-fig8",

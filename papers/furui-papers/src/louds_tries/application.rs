@@ -22,7 +22,7 @@ const PAPER: [(usize, [f64; 2], [f64; 2]); 4] = [
     (7, [840.0, 9266.0], [633.0, 8977.0]),
 ];
 
-/// The number of windows in which all words arrive. The paper does not give it.
+/// The number of windows (write buffers) into which the distinct words are divided. The paper does not give it.
 const WINDOWS: usize = 50;
 
 /// Further numbers of windows, with which one trie is measured.
@@ -61,7 +61,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     Ok(Finding::new(data, verdict, [table, windows], plots).with_notes(notes))
 }
 
-/// Measures the dictionary: the tables, a description of the data, and remarks.
+/// Measures the dictionary. Returns the tables, a description of the data, and remarks.
 fn measure(context: &Context) -> Result<([Table; 2], String, Vec<String>)> {
     let WordList { words, data } = WordList::phrases(context, scale(context, PAPER_KEYS, DEFAULT_KEYS, QUICK_KEYS))?;
     let few = &words[..words.len().min(context.size(DEFAULT_KEYS, QUICK_KEYS))];
@@ -152,8 +152,8 @@ fn until_known(stream: &[u32], words: usize, share: f64) -> f64 {
     firsts[(share * (firsts.len() - 1) as f64) as usize] as f64 / stream.len() as f64
 }
 
-/// How much time the paper saves by building tries and filters at once, in per cent: of the time of building, and of
-/// the time of everything.
+/// The time that the paper saves by building tries and filters at once, in per cent: first of the time of building,
+/// then of the total time.
 fn saved_in_paper(after: [f64; 2], at_once: [f64; 2]) -> [f64; 2] {
     [0, 1].map(|i| 100.0 * (1.0 - at_once[i] / after[i]))
 }
@@ -230,7 +230,8 @@ fn plot(table: &Table) -> Plot {
     })
 }
 
-/// What building at once saves: here, compared with reading key by key as the paper does, and in the paper.
+/// The plot of the time that building tries and filters at once saves: here, compared with reading key by key as the
+/// paper does, and in the paper.
 fn saved_plot(table: &Table) -> Plot {
     let tries = Axis::names(TRIES, PAPER.map(|(tries, ..)| tries.to_string()));
     let plot =
@@ -244,7 +245,7 @@ fn saved_plot(table: &Table) -> Plot {
     columns.into_iter().fold(plot, |plot, (name, column)| plot.bars(name, by_tries(table, column, FilterBuild::ByKey)))
 }
 
-/// A column of the rows for 1, 3, 5 and 7 tries and filters built in one way.
+/// The numbers of one column in the rows for 1, 3, 5 and 7 tries whose filters were built in the given way.
 fn by_tries(table: &Table, column: &str, way: FilterBuild) -> [f64; 4] {
     PAPER.map(|(tries, ..)| table.number(column, &[(TRIES, (tries as u64).into()), (FILTERS, way.name().into())]))
 }

@@ -30,7 +30,7 @@ const MERGE: &str = "merge 2 tries";
 const POLYNOMIALS: &str = "k polynomials";
 const ONE_STATE: &str = "one state";
 
-/// The seconds of Table 2, for each k: with the filter built after the trie, and with both built at once.
+/// The rows of Table 2: k, the seconds with the filter built after the trie, and the seconds with both built at once.
 const PAPER: [(u64, f64, f64); 4] = [(1, 36.73, 23.65), (2, 38.37, 24.90), (4, 38.02, 25.86), (8, 43.23, 30.81)];
 
 /// The shares of the walk, the trie and the filter in the time at k = 4, in per cent, according to the paper.
@@ -126,7 +126,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     Ok(Finding::new(data, verdict, [table, merging], plots).with_notes(notes))
 }
 
-/// Measures both tables, and describes the words.
+/// Measures both tables. Returns them, and a description of the words.
 fn measure(context: &Context, rounds: usize) -> Result<([Table; 2], String)> {
     let WordList { words, data: about } =
         WordList::phrases(context, scale(context, PAPER_KEYS, DEFAULT_KEYS, QUICK_KEYS))?;
@@ -190,7 +190,8 @@ fn rounds_of(rounds: usize) -> String {
 /// The number of tries that are merged.
 const WAYS: [usize; 3] = [2, 4, 8];
 
-/// Merges through virtual nodes, and through a dynamic trie into which all keys are inserted.
+/// Merges tries through virtual nodes (`root`), and through a dynamic trie into which all keys are inserted. Returns a
+/// row of the table, with the medians of the seconds.
 fn merge(tries: &[LoudsTrie], root: &(impl Node + Clone), keys: usize, rounds: usize) -> Vec<Cell> {
     let times = medians(rounds, || {
         let (of_virtual, trie) = seconds(|| build(root.clone()));

@@ -50,7 +50,8 @@ impl DynamicTrie {
         self.keys += usize::from(self.nodes[node].value.replace(value).is_none());
     }
 
-    /// Inserts the keys of another trie. A value that is already there stays, since newer tries are inserted first.
+    /// Inserts the keys of another trie. A key that is already there keeps its value, because newer tries are inserted
+    /// first.
     pub(super) fn insert_all<N: Node>(&mut self, root: N) {
         let mut to_do = vec![(root, 0)];
         while let Some((node, copy)) = to_do.pop() {

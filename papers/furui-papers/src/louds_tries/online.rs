@@ -5,7 +5,7 @@ use super::dynamic::DynamicTrie;
 use super::path_hash::{PathHash, build, build_concurrently, scan, scan_keys};
 use crate::clock::{seconds, thread_ns};
 
-/// The paper's hash: four functions.
+/// The paper's hash of a key, which consists of four polynomial hash functions.
 type Hash = PolynomialHashes<4>;
 type Filter = <Hash as PathHash>::Filter;
 
@@ -40,7 +40,8 @@ pub(super) struct Building {
     builds: usize,
 }
 
-/// When the filter of a trie is filled.
+/// The way in which the filter of a trie is filled: in the walk that builds the trie, by a second walk over the
+/// finished trie, or key by key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FilterBuild {
     AtOnce,

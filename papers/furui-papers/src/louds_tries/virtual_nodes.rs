@@ -1,5 +1,5 @@
-//! What virtual nodes are good for: the number of lines and the time of a walk over two tries, with and without virtual
-//! nodes. Also the number of keys that the paper's LEAF flags would lose.
+//! The use of virtual nodes: the number of lines and the time of a walk over two tries, with and without virtual nodes.
+//! Also the number of keys that the paper's LEAF flags would lose.
 
 use furui::raw::{LoudsTrie, Merged, Node, SortedKeys, Value, breadth_first};
 

@@ -35,7 +35,7 @@ const WRITTEN: &str = "written a key inserted";
 const LOOKUP: &str = "lookup ns";
 const LOOKUP_READ: &str = "read a lookup";
 const STORED: &str = "stored a key";
-/// The costs of a filter that are measured: CPU times in nanoseconds, the others in bytes.
+/// The names of the measured costs of a filter. CPU times are in nanoseconds, the other costs in bytes.
 const COSTS: [&str; 6] = [INSERT, INSERT_READ, WRITTEN, LOOKUP, LOOKUP_READ, STORED];
 
 /// The work that is done, and measured, with each amount of memory.
@@ -106,7 +106,8 @@ impl Workload {
         Ok(Cost { insert, lookup, stored: each(stored(&path)?), rate })
     }
 
-    /// The costs of the cascade filter: as it is after the insertions, and after one more merge of all its levels.
+    /// Measures the cascade filter. Returns its costs after the insertions, and its costs after one more merge of all
+    /// levels.
     fn cascade(&self, memory: u64) -> Result<[Cost; 2]> {
         let directory = WorkDirectory::create(&std::env::temp_dir())?;
         let (path, reads) = (directory.path().join("filter"), Arc::new(Reads::default()));
@@ -200,7 +201,8 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
             let filled = shape.filled((0..load.keys - load.sample).map(|i| load.key(i)));
             for &memory in memories {
                 push(&mut table, memory, name, &load.bloom(directory.path(), shape, &filled, BATCH, memory)?);
-                // If the filter fits into memory, it is no advantage that keys wait in memory.
+                // Keys wait in memory for a large batch only if the filter does not fit into memory, because otherwise
+                // larger batches save no reads.
                 if layout == Layout::OnePage && memory < filled.len() as u64 {
                     let cost = load.bloom(directory.path(), shape, &filled, memory / WAITING_BYTES, 0)?;
                     push(&mut table, memory, WAITING, &cost);

@@ -6,7 +6,7 @@ use furui::filter::{FilterMut, QuotientFilter};
 use crate::keys::mix;
 use crate::report::{Axis, Cell, Context, Finding, Plot, Result, Table, Verdict, brief};
 
-/// The number of remainder bits. With so many, two keys hardly ever share a fingerprint.
+/// The number of remainder bits: so many that two keys hardly ever have the same fingerprint.
 const REMAINDER_BITS: u32 = 32;
 /// The loads that are measured, in twentieths of the slots.
 const LOADS: std::ops::RangeInclusive<u64> = 1..=19;

@@ -22,7 +22,7 @@ const QFILTER: &str = "the crate qfilter";
 trait Table64 {
     fn insert(&mut self, hash: u64);
     fn contains(&self, hash: u64) -> bool;
-    /// Returns whether the key could be removed, or `None` if the filter cannot remove keys.
+    /// Removes a key. Returns true if the filter had it, and `None` if filters of this type cannot remove keys.
     fn remove(&mut self, _hash: u64) -> Option<bool> {
         None
     }
@@ -83,7 +83,7 @@ struct Times {
     false_positives: usize,
 }
 
-/// A filter that is filled and measured, whatever its type.
+/// A filter of any type that is filled and measured.
 trait Contestant {
     fn fill(&mut self, keys: &[u64]);
     fn measure(&mut self, keys: &Keys<'_>, times: &mut Times);

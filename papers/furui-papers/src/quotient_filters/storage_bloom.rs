@@ -10,12 +10,12 @@ use crate::report::Result;
 pub(super) const PAGE: usize = 4096;
 const PAGE_BITS: u64 = 8 * PAGE as u64;
 
-/// Where the bits of a key lie in the file.
+/// The layout of a filter in its file: where the bits of a key are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// Anywhere in the file: an ordinary Bloom filter.
+    /// The bits of a key may be anywhere in the file, as in an ordinary Bloom filter.
     Spread,
-    /// All bits of a key in one page of the file, at the price of a slightly higher false-positive rate.
+    /// All bits of a key are in one page of the file, at the price of a slightly higher false-positive rate.
     OnePage,
 }
 

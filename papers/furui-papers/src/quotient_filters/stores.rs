@@ -14,14 +14,16 @@ const ENOUGH_NS: u64 = 6_000_000_000;
 
 const MEMORY: &str = "memory MiB";
 
-/// The bytes that this process has passed to read and write calls, if the system counts them.
+/// The numbers of bytes that this process has read and written by system calls; `None` if the system does not count
+/// them.
 fn bytes_moved() -> Option<[u64; 2]> {
     let text = std::fs::read_to_string("/proc/self/io").ok()?;
     let of = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
     Some([of("rchar:")?, of("wchar:")?])
 }
 
-/// The costs of a phase.
+/// The costs of a phase of the load: the number of operations, the CPU time of the process in nanoseconds, and the
+/// bytes read and written by system calls, if the system counts them.
 struct Phase {
     operations: u64,
     ns: u64,
@@ -54,7 +56,7 @@ impl Phase {
     }
 }
 
-/// The sizes of the two phases.
+/// The sizes of the two phases in keys, and the seed of the keys.
 struct Load {
     keys: u64,
     mixed: u64,

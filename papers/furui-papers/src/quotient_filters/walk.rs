@@ -90,7 +90,8 @@ pub(super) fn walk(context: &Context) -> Result<Finding> {
 }
 
 pub(super) fn tombstones(context: &Context) -> Result<Finding> {
-    // Tombstones join clusters until one is as long as the table, so the time of a walk grows with the table.
+    // The table is small, because the time of a walk grows with it: tombstones join clusters until one is as long as
+    // the table.
     let slots: u64 = context.size(1 << 14, 1 << 12);
     let lookups: u64 = context.size(20_000, 200);
     let hash = |i: u64| mix(i ^ context.seed << 48);

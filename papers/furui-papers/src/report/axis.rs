@@ -35,7 +35,7 @@ impl Axis {
         Self { label: label.to_owned(), scale: Scale::Log }
     }
 
-    /// Creates an axis of names, for the values 0, 1, 2 and so on.
+    /// Creates an axis of names: the i-th name labels the value i, from 0.
     pub(crate) fn names<S: Into<String>>(label: &str, names: impl IntoIterator<Item = S>) -> Self {
         Self { label: label.to_owned(), scale: Scale::Names(names.into_iter().map(Into::into).collect()) }
     }
@@ -44,7 +44,8 @@ impl Axis {
         matches!(self.scale, Scale::Names(_))
     }
 
-    /// The position of a value, if the axis can show it.
+    /// The position of a value on the axis: the value, or its decimal logarithm on a logarithmic axis. `None` if it is
+    /// not finite.
     pub(crate) fn place(&self, value: f64) -> Option<f64> {
         let place = match self.scale {
             Scale::Log => value.log10(),

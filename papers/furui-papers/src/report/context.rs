@@ -20,20 +20,21 @@ pub(crate) struct Context {
     pub(crate) full: bool,
     /// The seed of all random numbers.
     pub(crate) seed: u64,
-    /// The directory of the pages whose tables stand for measurements, if only verdicts and plots are made again.
+    /// The directory of the pages whose tables are read instead of measuring, if only verdicts and plots are made
+    /// again; otherwise `None`.
     pub(crate) recorded: Option<PathBuf>,
     /// The parent of all progress bars.
     pub(crate) progress: MultiProgress,
 }
 
 impl Context {
-    /// Chooses between the full size and the tiny one.
+    /// Returns `quick` if all sizes are to be tiny, as in tests; otherwise `full`.
     pub(crate) fn size<T>(&self, full: T, quick: T) -> T {
         if self.quick { quick } else { full }
     }
 
-    /// The tables that `measure` makes; or, if only verdicts and plots are made again, those that a page has under
-    /// these names.
+    /// The tables that `measure` makes; or, if only verdicts and plots are made again, the tables of these names that
+    /// the source's page has.
     pub(crate) fn tables<const N: usize>(
         &self,
         source: Source,

@@ -1,8 +1,8 @@
-//! An experiment, and what it found.
+//! The types of an experiment and of its results.
 
 use super::{Context, Plot, Result, Source, Table, Verdict};
 
-/// The function of an experiment: it measures, and returns what it found.
+/// The function of an experiment, which measures and returns the results.
 pub(crate) type Run = fn(&Context) -> Result<Finding>;
 
 /// One figure or table of a paper, or a question of our own. Its title, the paper's claim (or the question) and remarks
@@ -22,7 +22,8 @@ pub(crate) struct Finding {
     pub(crate) tables: Vec<Table>,
     pub(crate) plots: Vec<Plot>,
     pub(crate) verdict: Verdict,
-    /// Remarks for the reader that depend on the run, of a sentence or two each. Others are in `experiments.md`.
+    /// Remarks for the reader that depend on the run, of a sentence or two each. Remarks that hold for every run are in
+    /// `experiments.md`.
     pub(crate) notes: Vec<String>,
 }
 
@@ -59,8 +60,8 @@ impl Experiment {
         self.paragraphs().nth(1).expect("a claim").replace('\n', " ")
     }
 
-    /// All remarks: those of the file, in which `{}` stands for one that depends on the run, and then the others of the
-    /// run.
+    /// All remarks: those of `experiments.md`, in which each `{}` is replaced by a remark of the run, and then the
+    /// other remarks of the run.
     pub(crate) fn notes(&self, finding: &Finding) -> Vec<String> {
         let list = self.paragraphs().nth(2).unwrap_or_default().strip_prefix("- ");
         let of_file = list.into_iter().flat_map(|list| list.split("\n- ")).map(|note| note.replace("\n ", ""));

@@ -226,8 +226,8 @@ fn section(experiment: &Experiment, context: &Context, finding: &Finding, commit
     text
 }
 
-/// A section whose verdict and plots are made again from its tables. What it says about the measurement stays: the
-/// data, the commit and the machine, and the remarks unless there are new ones.
+/// A section whose verdict and plots are made again from its tables. Its text about the measurement is copied from the
+/// old section: the data, the commit and the machine, and the remarks unless there are new ones.
 fn drawn_again(old: &str, new: &str, has_notes: bool) -> String {
     let (new, _) = new.split_once("\nData: ").unwrap_or((new, ""));
     let data = old.find("\nData: ").unwrap_or(old.len());

@@ -51,7 +51,7 @@ struct Series {
     mark: Mark,
 }
 
-/// How points are drawn.
+/// The style in which the points of a series are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     /// Points that are joined by lines: a measurement.
@@ -76,7 +76,7 @@ impl Plot {
         self
     }
 
-    /// Adds a measurement: points that are joined by lines.
+    /// Adds a series of measured points, which are joined by lines.
     pub(crate) fn line(self, name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
         self.with(Mark::Line, name, points)
     }
@@ -91,7 +91,8 @@ impl Plot {
         self.with(Mark::Formula, name, points)
     }
 
-    /// Adds bars, one for each name on an axis in turn. There is no bar for NaN.
+    /// Adds a series of bars: the i-th value is the length of the bar of the i-th name on the axis of names. There is
+    /// no bar for NaN.
     pub(crate) fn bars(self, name: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Self {
         let lying = self.y.has_names();
         let place = |(i, value)| if lying { (value, i) } else { (i, value) };
@@ -215,7 +216,7 @@ impl Plot {
         Ok(())
     }
 
-    /// The colour and the shape of each series.
+    /// The colour of each series, and the number of the shape of its marks.
     fn styles(&self) -> impl Iterator<Item = (RGBColor, usize)> {
         let mut next = 0;
         self.series.iter().map(move |series| {
@@ -257,7 +258,7 @@ fn mark<C, B: DrawingBackend>(shape: usize, at: C, colour: RGBColor) -> Marked<C
 mod tests {
     use super::*;
 
-    /// Relative luminance, and contrast as in WCAG 2.
+    /// The relative luminance of a colour, as in WCAG 2.
     fn luminance(colour: RGBColor) -> f64 {
         let part = |value: u8| {
             let value = f64::from(value) / 255.0;

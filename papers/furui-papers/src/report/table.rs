@@ -1,6 +1,6 @@
 //! A table of figures, as Markdown and as CSV.
 
-/// The result of an experiment: a name for its file, a title, columns and rows.
+/// A table of an experiment's results: a name for its file, a title, the names of the columns, and rows.
 pub(crate) struct Table {
     pub(crate) name: String,
     pub(crate) title: String,

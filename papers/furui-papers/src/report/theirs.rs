@@ -1,15 +1,15 @@
-//! What a paper's page says before its experiments: the paper's ways and ours, what they cost, and where furui
-//! deviates.
+//! The texts of a paper's page before its experiments: how to use the paper's methods and furui's own, what they cost,
+//! and where furui deviates.
 //!
-//! The texts are files of Markdown. A figure in them is taken from the tables of the pages, so that it is of the same
-//! run as the tables: `{ringed-bloom-filters/fig6.csv; SHA-1: ringed, ms; k == 7}` stands for the number in
-//! the column `SHA-1: ringed, ms` of the row where k is 7.
+//! The texts are files of Markdown. A figure in them is read from the tables of the pages, so that it agrees with the
+//! tables: `{ringed-bloom-filters/fig6.csv; SHA-1: ringed, ms; k == 7}` stands for the number in the column `SHA-1:
+//! ringed, ms` of the row where k is 7.
 
 use std::path::Path;
 
 use super::{Cell, Source, Table, brief};
 
-/// Stands for a figure that is missing in the results of the last run of all experiments.
+/// The text in place of a figure that is missing in the results of the last run of all experiments.
 pub(crate) const NO_FIGURE: &str = "(not measured yet)";
 
 /// The text of a source's page; empty for the page that is about no paper.
@@ -36,14 +36,14 @@ pub(crate) fn filled(source: Source, dir: &Path) -> String {
     filled
 }
 
-/// The places of all figures.
+/// The places of all figures in the texts of all sources: the texts between `{` and `}`.
 #[cfg(test)]
 pub(crate) fn places() -> impl Iterator<Item = &'static str> {
     let parts = Source::ALL.into_iter().flat_map(|source| text(source).split('{').skip(1));
     parts.map(|part| part.split_once('}').expect("a figure ends").0)
 }
 
-/// Why there is no figure.
+/// The reason why a figure is missing.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Missing {
     /// There is no such table, or none with these columns.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How far a claim holds.
+/// The grade of a claim: how far it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Grade {
     /// The claim holds.
@@ -20,7 +20,7 @@ pub(crate) enum Grade {
 }
 
 impl Grade {
-    /// All grades, in the order in which they are counted.
+    /// All grades, in the order in which a tally lists them.
     pub(crate) const ALL: [Self; 6] =
         [Self::Reproduced, Self::Better, Self::WithinBand, Self::NotReproduced, Self::NoData, Self::Measured];
 
@@ -51,7 +51,7 @@ impl fmt::Display for Grade {
     }
 }
 
-/// Whether a claim holds, and the figures that show it.
+/// The verdict on a claim: its grade, and the figures that show it.
 #[derive(Clone, Debug, PartialEq)]
 struct Claim {
     grade: Grade,
@@ -59,7 +59,7 @@ struct Claim {
     text: String,
 }
 
-/// The verdicts on the claims of an experiment, and what else there is to say.
+/// The verdicts on the claims of an experiment, and further sentences on which no claim depends.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Verdict {
     claims: Vec<Claim>,
@@ -135,7 +135,7 @@ pub(crate) fn grades(section: &str) -> Vec<Grade> {
     list.map_while(|line| of(line.strip_prefix("- *")?.split_once("*:")?.0)).collect()
 }
 
-/// How many claims have each grade, as text: `2 reproduced, 1 not reproduced`. A single claim is not counted.
+/// The number of claims of each grade, as text: `2 reproduced, 1 not reproduced`. A single claim is not counted.
 pub(crate) fn tally(grades: &[Grade]) -> String {
     if let [grade] = grades {
         return grade.to_string();

@@ -86,8 +86,8 @@ fn times(quick: bool) -> Result<Table> {
         let [fixed, ringed] = [Layout::fixed(probes), Layout::ringed(probes)].map(|layout| {
             let mut table = Bits::new(&layout);
             members.iter().for_each(|&key| table.insert(&layout.positions(&digests.of(key))));
-            // What a node can compute before the filter arrives: positions for the fixed filter, h0 and offsets for
-            // the ringed one.
+            // These numbers can be computed before the filter arrives: positions for the fixed filter, h₀ and offsets
+            // for the ringed one.
             let before: Vec<u64> = keys.iter().flat_map(|&key| layout.before(&digests.of(key))).collect();
             (layout, table, before)
         });
@@ -134,11 +134,11 @@ impl Digests {
     }
 }
 
-/// Where the bits of a key are, by the paper's formulas with a modulus.
+/// The positions of a key's bits, by the paper's formulas with a modulus.
 enum Layout {
-    /// hᵢ mod m.
+    /// Bit i of a key is at hᵢ mod m.
     Fixed { bits: u64 },
-    /// (γ (h₀ mod n) + hᵢ mod δγ) mod γn (eq. 8).
+    /// Bit i of a key is at (γ (h₀ mod n) + hᵢ mod δγ) mod γn (eq. 8).
     Ringed { gamma: u64 },
 }
 
@@ -255,7 +255,7 @@ fn keys_kept(quick: bool) -> Result<Table> {
     Ok(table)
 }
 
-/// Which precomputed keys a node has for its list.
+/// The precomputed keys that a node has for its list.
 #[derive(Clone, Copy)]
 enum Keys {
     None,

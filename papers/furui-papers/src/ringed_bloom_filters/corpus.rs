@@ -10,7 +10,7 @@ use super::zipf::{Law, Zipf};
 use crate::keys::Random;
 use crate::report::Result;
 
-/// The purpose of the random numbers that are drawn here. Each purpose has its own sequence of numbers.
+/// The number that distinguishes the random numbers drawn here from those drawn for other purposes.
 const IDS: u64 = 1;
 
 /// Documents in order of publication, and the lists of their words.
@@ -70,12 +70,12 @@ impl Corpus {
         steps
     }
 
-    /// Whether the documents are made up, and not real text.
+    /// True if the documents are made up, and not real text.
     pub(crate) fn is_made_up(&self) -> bool {
         matches!(self.lists, Lists::Drawn(_))
     }
 
-    /// Whether the corpus has the figures of the paper's Table 1.
+    /// True if the corpus has the figures of the paper's Table 1.
     pub(crate) fn has_shape_of_the_paper(&self) -> bool {
         self.is_made_up() && self.documents() == Law::PAPER.documents
     }
@@ -97,7 +97,7 @@ impl Corpus {
         self.words_of[..documents as usize].iter().copied()
     }
 
-    /// How many of the first `documents` documents contain `word`.
+    /// The number of documents that contain `word`, among the first `documents`.
     pub(crate) fn size(&self, word: u32, documents: u32) -> u64 {
         match &self.lists {
             Lists::Drawn(zipf) if documents == self.documents() => u64::from(zipf.size(word)),

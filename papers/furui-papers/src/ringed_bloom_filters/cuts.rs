@@ -27,7 +27,7 @@ const CUTS: [&str; 8] = [
     "max, most",
 ];
 
-/// The column with the cut of the mean over all pairs of words.
+/// The name of the column with the reduction ("cut") of the mean traffic over all pairs of words.
 const ALL_PAIRS: &str = "cut of the mean %, all pairs, formula";
 
 /// A function that computes a figure of the traffic of a round.
@@ -217,7 +217,7 @@ fn rounds_of(
         .collect()
 }
 
-/// The reduction from `fixed` to `ringed`, in %.
+/// The reduction of traffic from `fixed` to `ringed`, in per cent of `fixed`.
 fn cut(ringed: f64, fixed: f64) -> f64 {
     100.0 * (1.0 - ringed / fixed)
 }

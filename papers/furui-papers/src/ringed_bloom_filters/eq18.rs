@@ -134,7 +134,7 @@ fn pairs(context: &Context) -> Result<Table> {
             }
         }
         let least = (0..bits.len()).min_by_key(|&i| bits[i]).expect("some rates");
-        // Eq. 18 is eq. 19 for a second list without the common ids.
+        // Eq. 18 is the same formula as eq. 19, for a second list that lacks the common ids.
         let [named, unknown] =
             [second - both, second].map(|other| bits[usize::from(plan::ringed_probes(first, other).min(16)) - 1]);
         let each = |bits: u64| kbit(bits as f64 / rounds as f64);

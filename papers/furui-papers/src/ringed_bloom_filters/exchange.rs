@@ -69,9 +69,9 @@ pub(crate) struct Exchange {
     pub(crate) bits: u64,
     /// The bytes of sets, answers and third messages.
     pub(crate) bytes: u64,
-    /// Whether a third message was sent.
+    /// True if a third message was sent.
     pub(crate) in_three: bool,
-    /// Whether the exchange had to be repeated. The repetition is counted in `bits` and `bytes`.
+    /// True if the exchange had to be repeated. The repetition is counted in `bits` and `bytes`.
     pub(crate) repeated: bool,
 }
 

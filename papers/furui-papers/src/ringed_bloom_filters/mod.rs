@@ -59,7 +59,7 @@ pub(crate) const EXPERIMENTS: &[(&str, Run)] = &[
     ("three", three::three),
 ];
 
-/// The hashes of so many keys of a set.
+/// The hashes of `keys` keys of the set number `set`. Different sets have no key in common.
 fn members(set: u64, keys: u64) -> Vec<KeyHash> {
     (0..keys).map(|i| KeyHash::new(mix(set << 32 | i))).collect()
 }

@@ -34,7 +34,8 @@ pub(super) fn table1(context: &Context) -> Result<Finding> {
     Ok(Finding::new(data, verdict, [table], []))
 }
 
-/// Table 1: documents and words.
+/// Table 1: the numbers of documents and words of each corpus, and the mean numbers of words a document and documents a
+/// word.
 fn documents(corpora: &[Corpus]) -> Table {
     let columns =
         ["corpus", "documents", "words", "words a document", "documents a word", "documents of the commonest word"];
@@ -124,13 +125,13 @@ fn by_documents(corpora: &[Corpus], context: &Context) -> Result<Table> {
     Ok(table)
 }
 
-/// The number in a column for all documents of a corpus.
+/// The number in column `column` of the row that has all documents of a corpus and the given cells.
 fn at_all(table: &Table, corpus: &Corpus, column: &str, cells: &[(&str, Cell)]) -> f64 {
     let all = [("corpus", corpus.name.as_str().into()), ("documents", u64::from(corpus.documents()).into())];
     table.number(column, &all.into_iter().chain(cells.iter().cloned()).collect::<Vec<_>>())
 }
 
-/// Whether a column grows with the documents of a corpus.
+/// True if the numbers in a column grow strictly with the number of documents of a corpus.
 fn grows(table: &Table, corpus: &Corpus, column: &str) -> bool {
     table.points("documents", column, &[("corpus", corpus.name.as_str().into())]).is_sorted_by(|a, b| a.1 < b.1)
 }

@@ -36,12 +36,13 @@ pub(super) fn three(context: &Context) -> Result<Finding> {
     Ok(Finding::new(data, verdict, [table], [plot]))
 }
 
-/// The rules by which a chain of exchanges, from keeper to keeper, proceeds.
+/// The rules for a chain of exchanges, in which the ids that two lists have in common are sent on to the keeper of the
+/// third list.
 #[derive(Clone, Copy)]
 struct Chain {
     choice: Choice,
     smaller_first: bool,
-    /// Whether a set is sent as ids if ids are expected to take fewer bits.
+    /// True if a set is sent as ids where ids are expected to take fewer bits than a filter.
     falls_back: bool,
 }
 
@@ -101,7 +102,8 @@ fn chains(corpora: &[Corpus], context: &Context) -> Result<Table> {
 }
 
 impl Chain {
-    /// The exchanges of the two links: of the first two lists, and of their common ids with the third list.
+    /// Runs the exchanges of the two links of the chain: first that of the first two lists, then that of their common
+    /// ids and the third list.
     fn run(self, lists: &[Vec<ContentId>], salt: u32) -> Result<[Exchange; 2], CodecError> {
         let mut order: Vec<&[ContentId]> = lists.iter().map(Vec::as_slice).collect();
         if self.smaller_first {

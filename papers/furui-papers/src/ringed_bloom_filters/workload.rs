@@ -7,10 +7,10 @@ use crate::keys::Random;
 use crate::report::Context;
 use crate::side_by_side::side_by_side;
 
-/// The purpose of the random numbers drawn here.
+/// The number that distinguishes the random numbers drawn here from those drawn for other purposes.
 const QUERIES: u64 = 3;
 
-/// The number of queries of a measurement.
+/// The number of queries of a measurement: 5000, or 50 in a quick run.
 pub(crate) fn queries(context: &Context) -> usize {
     context.size(5000, 50)
 }

@@ -15,10 +15,10 @@ pub(crate) struct Law {
 }
 
 impl Law {
-    /// The shape of Table 1. With `top` at 68,000, the largest list among 5000 pairs is near the one in the paper's
-    /// Fig. 7.
+    /// The parameters of the paper's Table 1. With `top` at 68,000, the largest list among 5000 pairs is near the one
+    /// in the paper's Fig. 7.
     pub(crate) const PAPER: Self = Self { documents: 100_000, words: 47_086, words_each: 632.7, top: 68_000 };
-    /// A small shape of about the same proportions, for tests.
+    /// Small parameters of about the same proportions, for tests.
     pub(crate) const QUICK: Self = Self { documents: 2000, words: 1000, words_each: 16.0, top: 1300 };
 }
 

@@ -101,10 +101,10 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// The name of a row of the table, and the look-ups that are measured for it.
+/// The name of a row of the table, and the function that looks up keys, whose time is measured for it.
 type Contestant<'a> = (&'static str, Box<dyn FnMut(&[&[u8]]) + 'a>);
 
-/// Builds our trie a few times. Returns the trie, and the median of the nanoseconds a key.
+/// Builds this project's trie three times. Returns the trie, and the median time in nanoseconds a key.
 fn build(sorted: &[(&[u8], u32)]) -> Result<(Trie, f64)> {
     let mut builds = vec![];
     let mut trie = None;

@@ -23,7 +23,7 @@ pub(super) fn run(n: usize) -> Result<()> {
     Ok(())
 }
 
-/// One of this project's filters, filled through `&self`, as several threads would fill it.
+/// A concurrent Bloom filter of this project, filled through `&self`, as several threads would fill it.
 struct Shared {
     filter: Concurrent<Bloom>,
     bits: u64,

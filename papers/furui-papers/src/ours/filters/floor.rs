@@ -9,7 +9,7 @@ use crate::keys::scale;
 /// A table of cache lines on huge pages, as in this project's filters.
 pub(super) struct Floor {
     pages: MmapMut,
-    /// Whether the lines of a batch are prefetched. If not, they are loaded, and the processor overlaps the loads as
+    /// True if the lines of a batch are prefetched. If false, they are loaded, and the processor overlaps the loads as
     /// far as it can.
     prefetches: bool,
 }

@@ -21,7 +21,8 @@ pub(super) fn run(n: usize) -> Result<()> {
 
 /// Empty filters for `n` keys.
 fn kinds(n: u64) -> Result<[(&'static str, AnyFilter); 8]> {
-    // The filter has the size with which it remembers the last n keys: a key stays for two rounds of the cursor.
+    // The filter has the size with which it remembers the last n keys: a key is forgotten after two rounds of the
+    // cursor.
     let decrements = StableBloomLight::with_rate(1 << 12, RATE)?.decrements();
     let stable_light = StableBloomLight::with_rate(n as usize * decrements / 2 + decrements, RATE)?;
     Ok([

@@ -16,7 +16,7 @@ mod ringed;
 mod rivals;
 #[cfg(not(feature = "rivals"))]
 mod rivals {
-    /// No rivals: they are not built in.
+    /// Returns no rows, because the program was built without the rivals.
     pub(super) fn rows(_: &[&'static str], _: usize, _: f64) -> [super::Row; 0] {
         []
     }
@@ -51,7 +51,7 @@ const WARM_UP: usize = 100_000;
 /// A filter that is measured, of this project or a rival.
 trait Contestant {
     fn insert(&mut self, keys: &[KeyHash]);
-    /// How many of `keys` the filter reports as present.
+    /// The number of `keys` that the filter reports as present.
     fn count(&self, keys: &[KeyHash]) -> usize;
     /// The size of the filter, in bits.
     fn bits(&self) -> u64;
@@ -186,7 +186,8 @@ fn measure(
     Ok(table)
 }
 
-/// How often filters of `n` keys are filled. Filling a small filter once is too fast to be measured.
+/// The number of times that filters of `n` keys are filled, because filling a small filter once is too fast to be
+/// measured.
 fn fills(n: usize) -> usize {
     (4_000_000 / n).max(1)
 }
@@ -198,10 +199,10 @@ fn report(title: &str, n: usize, base: &str, rows: impl Fn() -> Result<Vec<Row>>
     Ok(())
 }
 
-/// Measures one kind of filter with so many keys.
+/// A function that measures one kind of filter with the given number of keys.
 type Run = fn(usize) -> Result<()>;
 
-/// The kinds of filters, and what measures them.
+/// The names of the kinds of filters, each with the function that measures them.
 const KINDS: [(&str, Run); 7] = [
     ("blocked", blocked::run),
     ("bloom", bloom::run),

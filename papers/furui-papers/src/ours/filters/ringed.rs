@@ -64,7 +64,7 @@ fn count(answers: &[bool]) -> usize {
     answers.iter().filter(|&&answer| answer).count()
 }
 
-/// How many of `keys` a filter contains, asked in batches.
+/// The number of `keys` that a filter contains, looked up in batches.
 fn in_batches(filter: &impl Filter, keys: &[KeyHash]) -> usize {
     let mut out = vec![];
     let of_batch = |keys| {

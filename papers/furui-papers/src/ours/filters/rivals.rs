@@ -8,7 +8,7 @@ use furui::KeyHash;
 
 use super::{Contestant, Row};
 
-/// The rivals of these names, for `n` keys. Those whose size the name does not tell have this rate.
+/// The rivals of these names, for `n` keys. A rival whose name does not state its size is sized for `rate`.
 pub(super) fn rows(names: &[&'static str], n: usize, rate: f64) -> Vec<Row> {
     let of = |name| -> Box<dyn Contestant> {
         match name {

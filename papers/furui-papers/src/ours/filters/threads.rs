@@ -30,8 +30,8 @@ pub(super) fn run(n: usize) -> Result<()> {
     Ok(())
 }
 
-/// The number of times that a share of the keys is inserted: a small one several times, for starting a thread takes a
-/// while.
+/// The number of times that a share of the keys is inserted. A small share is inserted several times, because starting
+/// a thread takes a while.
 fn passes(share: &[KeyHash]) -> usize {
     (2_000_000 / share.len()).max(1)
 }

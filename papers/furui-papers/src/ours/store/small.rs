@@ -92,7 +92,7 @@ fn find(directory: &Path, queries: &[u64], lookups: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// How many of `queries` the set contains, looked up in batches, which the set sorts.
+/// The number of `queries` that the set contains, looked up in batches, which the set sorts.
 fn find_sorted<S: Storage>(set: &mut Cascade<S>, queries: &[u64], batch: usize) -> Result<usize> {
     let (mut keys, mut found, mut count) = (vec![], vec![], 0);
     for queries in queries.chunks(batch) {
@@ -104,7 +104,7 @@ fn find_sorted<S: Storage>(set: &mut Cascade<S>, queries: &[u64], batch: usize) 
     Ok(count)
 }
 
-/// How many of `queries` the set contains, looked up one by one.
+/// The number of `queries` that the set contains, looked up one by one.
 fn find_each<S: Storage>(set: &Cascade<S>, queries: &[u64]) -> Result<usize> {
     let mut count = 0;
     for &key in queries {
@@ -113,7 +113,7 @@ fn find_each<S: Storage>(set: &Cascade<S>, queries: &[u64]) -> Result<usize> {
     Ok(count)
 }
 
-/// Prints how many pages a lookup reads, for comparison with the number of runs.
+/// Prints the number of pages and of read calls of a lookup, divided by the number of runs.
 fn pages_read(directory: &Path, queries: &[u64]) -> Result<()> {
     let reads = Arc::new(Reads::default());
     let storage = Counted { storage: Directory::open(directory)?.mapped(false), reads: Arc::clone(&reads) };
