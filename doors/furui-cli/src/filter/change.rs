@@ -102,7 +102,7 @@ fn insert_into(filter: &mut QuotientFilter, options: &ChangeOptions) -> Result<(
     })
 }
 
-/// The hashes of all lines, each once.
+/// The hashes of all lines of the input, without repeats.
 fn gathered(options: &ChangeOptions, spec: HashSpec) -> Result<Vec<KeyHash>, Error> {
     let mut all =
         Gathered::new(RepeatedKeys::Dropped, "split the input into parts without common lines, and run once for each");
