@@ -18,7 +18,7 @@ pub enum Wait {
     Interrupted,
 }
 
-/// Tells whether the user interrupted. Unless [`listen`](Self::listen) was called, signals have their default effect.
+/// Reports an interruption by the user. Unless [`listen`](Self::listen) was called, signals have their default effect.
 pub struct Interrupt {
     #[cfg(unix)]
     listener: Option<unix::Listener>,

@@ -1,8 +1,8 @@
-//! How much memory the machine or the container has.
+//! Finds out how much memory the machine or the container has.
 
 use std::fs;
 
-/// The memory that is assumed where the system does not tell.
+/// The memory in bytes that is assumed on systems that do not report it.
 const UNKNOWN_MACHINE: u64 = 4 << 30;
 
 /// A run of a set is mapped if it takes at most 1 / `MAPPED_SHARE` of the memory. The runs that are newer than a given

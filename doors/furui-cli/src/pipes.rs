@@ -95,7 +95,7 @@ pub fn is_pipe_at(_: &Path) -> bool {
     false
 }
 
-/// How many bytes in a pipe have not been read. `None` if the reader has closed the pipe.
+/// The number of bytes in a pipe that have not been read. `None` if the reader has closed the pipe.
 #[cfg(unix)]
 pub fn unread(pipe: &File) -> Option<u64> {
     if closed_within(pipe, Duration::ZERO) {

@@ -18,7 +18,7 @@ use crate::key::with_key;
 use crate::options::{Made, hash_text, parse, parse_form};
 use crate::shared::Store;
 
-/// The number of keys of a batch that are looked up together. Larger parts cost less where keys are on storage.
+/// The number of keys of a batch that are looked up together. Larger parts cost less if keys are on storage.
 const PART: usize = 1 << 16;
 const PART_ON_STORAGE: usize = 1 << 19;
 
@@ -50,7 +50,7 @@ pub struct Seen {
     counts_time: bool,
 }
 
-/// An open set, and the lists of a call.
+/// An open set, and lists that calls reuse.
 struct Opened {
     set: Set<Files>,
     /// True if the set is written to its directory.
@@ -70,7 +70,7 @@ impl Store for Opened {
 }
 
 impl Opened {
-    /// Records the keys of a batch, and says which of them are new.
+    /// Records the keys of a batch. Returns for each key whether it is new.
     fn observe(&mut self, keys: &Hashes, is_timed: bool) -> furui::Result<Vec<bool>> {
         let mut new = vec![];
         reserve(&mut new, keys.len())?;
@@ -89,7 +89,7 @@ impl Opened {
         Ok(new)
     }
 
-    /// Records one key. True if it is new.
+    /// Records one key. Returns true if it is new.
     fn observe_one(&mut self, key: KeyHash) -> furui::Result<bool> {
         self.key.clear();
         self.key.push_hash(key);
@@ -101,7 +101,7 @@ impl Opened {
         if self.is_on_storage() { PART_ON_STORAGE } else { PART }
     }
 
-    /// True if a look-up may read storage, and another key may be written to it.
+    /// True if the set has runs on storage, so that a look-up may read them.
     fn is_on_storage(&self) -> bool {
         !self.set.set().runs().is_empty()
     }

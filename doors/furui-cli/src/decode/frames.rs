@@ -91,8 +91,8 @@ impl Frames<'_> {
         }
     }
 
-    /// True if nothing or only zeros follow a member of gzip or bzip2, as from tapes and some servers; false if another
-    /// member follows, which begins with `magic`.
+    /// True if a member of gzip or bzip2 is the last one: nothing or only zeros follow it, as from tapes and some
+    /// servers. False if another member follows, which begins with `magic`. Anything else after the member is an error.
     fn is_at_end(&mut self, magic: &[u8]) -> Result<bool, Problem> {
         let next = self.source.peek(magic.len())?;
         if next.first().is_some_and(|&byte| byte != 0) {

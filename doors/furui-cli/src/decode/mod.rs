@@ -36,7 +36,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// The program that decodes the format.
+    /// The name of the program that decodes the format, for messages.
     pub fn program(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",

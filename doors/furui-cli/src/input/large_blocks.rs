@@ -29,7 +29,8 @@ impl LargeBlocks {
     const TEXT: usize = 32;
     /// The buffer of an ordinary block is kept for later blocks up to this many bytes, if a long line has made it grow.
     pub const MOST_KEPT: usize = 8 << 20;
-    /// What one ordinary block of short lines takes, in bytes. It is not subtracted from the memory of the set.
+    /// The memory that one ordinary block of short lines takes, in bytes. It is not subtracted from the memory of the
+    /// set.
     pub const SPARE: u64 = (MAX_LINES * Self::LINE) as u64;
 
     /// The large blocks for a set with this much memory, if there are at most `blocks` of them at a time. `blocks` is

@@ -21,7 +21,7 @@ pub(super) struct Columns {
     header: OnceLock<Header>,
 }
 
-/// The header of an input, and where it names the wanted columns.
+/// The header of an input, and the positions of the wanted columns in it.
 struct Header {
     /// The record without its line break.
     line: Vec<u8>,

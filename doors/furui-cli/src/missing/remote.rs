@@ -1,5 +1,5 @@
-//! A build without the feature `net`: a set in a server is an error that says how to get a build that reaches it. The
-//! types in the place of those of `remote` have no values.
+//! A build without the feature `net`: opening a set in a server is an error that says how to get a build with the
+//! feature. The types that replace those of `remote` have no values.
 
 use std::convert::Infallible;
 use std::path::Path;
@@ -45,7 +45,7 @@ impl NoKeys {
 }
 
 impl NoSet {
-    /// The error of a set in a server.
+    /// Returns the error for opening a set in a server.
     pub fn open(_: &Path, _: bool, _: Option<Window>) -> Result<Self, Error> {
         Err(Error::Message(format!(
             "this build of furui reaches no server, in which the set is; install one that does: {}",

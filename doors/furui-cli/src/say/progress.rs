@@ -43,8 +43,8 @@ impl Drop for Progress {
     }
 }
 
-/// The size of all files together. `None` if one of them is not a regular file, or there are none. One that does not
-/// exist has none: whoever reads it says so.
+/// The total size of all files in bytes. `None` if one of them is not a regular file, or there are none. A file that
+/// does not exist counts as empty; its reader reports the error.
 pub fn total(files: &[PathBuf]) -> Option<u64> {
     if files.is_empty() {
         return None;

@@ -1,5 +1,5 @@
-//! What a run makes besides its standard output: the file of the repeats, the counts of each file, the progress bar,
-//! and figures on request.
+//! Everything that a run produces besides its standard output: the file of the repeats, the counts of each file, the
+//! progress bar, and figures on request.
 
 use std::io::IsTerminal;
 
@@ -13,7 +13,7 @@ use crate::pipes;
 use crate::say::progress::Progress;
 use crate::streams::standard_output;
 
-/// Everything that a run makes besides its standard output.
+/// Everything that a run produces besides its standard output.
 pub struct Byproducts {
     repeats: Option<Repeats>,
     by_file: Option<ByFile>,

@@ -34,7 +34,7 @@ impl Figures {
         Ok(Self { latest })
     }
 
-    /// Sets the figures, after a batch was printed.
+    /// Sets the figures to those at the end of a batch that was printed.
     pub fn set(&self, batch: &Batch) {
         // A signal may come between these lines, so that the printed line mixes the figures of two blocks. That does no
         // harm.

@@ -7,14 +7,14 @@ use crate::input::block::Block;
 use crate::keys::Fate;
 use crate::output::keep;
 
-/// What is printed for each line.
+/// The choice of what is printed for each line.
 #[derive(Clone, Copy)]
 pub enum Printing {
     /// The line, if it has this verdict.
     Lines(Verdict),
-    /// Whether the line is new: `1` or `0`, and the separator of lines.
+    /// A `1` if the line is new or a `0` if it is not, and the separator of lines, which is this byte.
     Marks(u8),
-    /// Whether the line is new, a tab, and the line.
+    /// A `1` if the line is new or a `0` if it is not, a tab, and the line.
     MarkedLines,
 }
 

@@ -12,7 +12,7 @@ pub struct Plan {
     /// The number of threads that were asked for.
     asked: usize,
     batches: usize,
-    /// How many bytes are read at a time, until blocks are large.
+    /// The number of bytes that one read requests until blocks are large.
     block: usize,
     large: LargeBlocks,
     bytes: u64,
@@ -34,8 +34,8 @@ const SHARES: u64 = 2 << 20;
 /// The memory of a worker in bytes: its recent cache, its stack, and what the allocator keeps for its thread.
 const WORKER: u64 = 5 << 18;
 
-/// Batches take at most 1 / `SHARE` of the memory. But with several threads there
-/// are always at least [`LEAST`] batches.
+/// Batches take at most 1 / `SHARE` of the memory, but there are always at least [`LEAST`] batches if there are several
+/// threads.
 const SHARE: u64 = 3;
 
 /// The minimum number of batches with several threads: one is read, one is compared with the set, and one is written.
@@ -94,22 +94,23 @@ impl Plan {
         (memory / BLOCK_SHARE).clamp(LEAST_BLOCK, BLOCK as u64) as usize
     }
 
-    /// The number of threads that work and the number that was asked for, if there is no memory for as many.
+    /// The number of threads that work and the number that was asked for. `None` if the memory suffices for all that
+    /// were asked for.
     pub fn fewer(&self) -> Option<(usize, usize)> {
         (self.threads < self.asked).then_some((self.threads, self.asked))
     }
 
-    /// How many threads work.
+    /// The number of threads that work.
     pub fn threads(&self) -> usize {
         self.threads
     }
 
-    /// How many bytes are read at a time, until blocks are large.
+    /// The number of bytes that one read requests until blocks are large.
     pub fn block(&self) -> usize {
         self.block
     }
 
-    /// The memory that is subtracted from that of the set, in bytes.
+    /// The memory that the threads need in addition to the set, in bytes. It is subtracted from that of the set.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

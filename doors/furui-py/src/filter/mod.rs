@@ -226,7 +226,7 @@ impl From<State> for Filter {
     }
 }
 
-/// The error for a filter that is only mapped.
+/// The error for a change of a filter that is mapped from a file.
 fn read_only(py: Python<'_>) -> PyErr {
     config(py, "a filter from open() is read only: use load(path), or copy() it")
 }
