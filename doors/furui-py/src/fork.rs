@@ -9,8 +9,7 @@ use crate::errors::plain;
 /// The number of forks between the process that loaded the module and this process.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
-/// Notes that this process was made by a fork. `furui/__init__.py` registers this function with
-/// `os.register_at_fork`.
+/// Counts a fork that has made this process. `furui/__init__.py` registers this function with `os.register_at_fork`.
 #[pyfunction(name = "_after_fork")]
 pub fn after_fork() {
     FORKS.fetch_add(1, Relaxed);

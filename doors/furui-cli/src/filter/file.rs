@@ -97,7 +97,7 @@ pub enum SeedPlace {
 #[derive(Clone, Copy)]
 pub struct Label {
     pub seed: SeedPlace,
-    /// How the filter's keys are made from lines.
+    /// The form in which the filter's keys are made from lines.
     pub form: KeyForm,
 }
 
@@ -117,7 +117,8 @@ impl Label {
     }
 }
 
-/// How the keys of a filter in a file are made from lines. The caller has already opened the file as a filter.
+/// Reads from a filter's file the form in which its keys are made from lines. The caller has already opened the file as
+/// a filter.
 pub fn form_of(path: &Path) -> Result<KeyForm, Error> {
     let name = path.display().to_string();
     let file = DiskFile::open(path).map_err(|error| Error::io("cannot open", &name, error))?;
@@ -274,7 +275,7 @@ enum Others {
     AreRefused,
 }
 
-/// Takes the lock of a file, which gives the right to replace it.
+/// Locks a file. Only the process that holds the lock may replace the file.
 fn lock(path: &Path, others: Others) -> Result<File, Error> {
     let name = path.display().to_string();
     loop {

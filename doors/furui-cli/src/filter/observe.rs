@@ -35,7 +35,7 @@ impl Observer {
         Ok(Self { path: path.into(), slots: slots(&held.filter), held })
     }
 
-    /// How the filter's keys are hashed.
+    /// The hash function and seed of the filter's keys.
     pub fn hash_spec(&self) -> HashSpec {
         self.held.filter.hash_spec()
     }

@@ -23,7 +23,7 @@ pub fn run(options: &ResizeOptions) -> Result<ExitCode, Error> {
         )));
     };
     let named = |error| Error::Message(format!("{}: {error}", options.filter.display()));
-    // Any rate is allowed, because the user is told the new rate.
+    // Any rate is allowed, because the new rate is printed.
     let any_rate = 1.0 - f64::EPSILON;
     let resized = match (options.size.slots, options.size.capacity) {
         (Some(slots), _) => filter.with_slots(slots),

@@ -326,7 +326,7 @@ impl<'a> Blocks<'a> {
         )));
     }
 
-    /// Gives the buffer of a block this length. A lack of memory is an error.
+    /// Resizes the buffer of a block to this length. A lack of memory is an error.
     fn resize(&self, block: &mut Block, length: usize) -> Result<(), Error> {
         let more = length.saturating_sub(block.buffer.len());
         block.buffer.try_reserve_exact(more).map_err(|_| self.no_memory(block.buffer.len()))?;

@@ -115,7 +115,7 @@ impl Splitter {
         }
     }
 
-    /// Notes that the buffer was cut to this length. Only [`Split::Lines`] allows this.
+    /// Must be called after the buffer was cut to this length. Only [`Split::Lines`] allows a cut.
     pub fn cut(&mut self, length: usize) {
         self.searched = length;
     }

@@ -16,7 +16,7 @@ pub struct NoKeys(Infallible);
 
 pub struct NoSet(Infallible);
 
-/// Why a server has failed.
+/// The failure of a server, which cannot occur in this build.
 pub struct NoFailure {
     pub reason: String,
     pub may_have_recorded: bool,

@@ -3,7 +3,7 @@ use redis::RedisError;
 use super::node::Node;
 use crate::error::Error;
 
-/// Where the documentation says how a server loads the module.
+/// The part of the documentation that describes how a server loads the module.
 const DOC: &str = "docs/valkey.md";
 
 /// The failure of a server to answer requests.

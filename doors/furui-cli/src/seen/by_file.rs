@@ -45,8 +45,8 @@ impl ByFile {
         Self { files: files.iter().map(counts).collect(), current: None }
     }
 
-    /// Notes the block whose lines are counted next. If it is the first block of a file, that file becomes the current
-    /// one. Files without a line have no block, and are passed over.
+    /// Sets the block whose lines are counted next. If it is the first block of a file, that file becomes the current
+    /// one. Files without a line have no block, and are skipped.
     pub fn enter(&mut self, block: &Block) {
         if block.is_first {
             let from = self.current.map_or(0, |current| current + 1);

@@ -41,7 +41,7 @@ impl Byproducts {
         self.repeats.is_some()
     }
 
-    /// Notes the lines or the header of a batch, which will be printed next.
+    /// Prepares the byproducts of the lines or the header of a batch, which will be printed next.
     pub fn note(&mut self, batch: &Batch) {
         if let Some(repeats) = &mut self.repeats {
             match batch.header {

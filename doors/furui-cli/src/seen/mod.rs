@@ -162,7 +162,8 @@ fn observe(judge: Judge, options: &cli::SeenOptions) -> Result<ExitCode, Error> 
     Ok(interrupt.signal().map_or(status, |signal| ExitCode::from(SIGNALLED + signal)))
 }
 
-/// How the keys of the set are made from lines: as the options say, or, with --as-is, as the store remembers.
+/// The form in which the keys of the set are made from lines: the form of the options or, with --as-is, the form that
+/// the store remembers.
 fn key_form(storage: &Files, options: &cli::SeenOptions) -> Result<KeyForm, Error> {
     let (path, form) = match (Manifest::load(storage)?, &options.like) {
         (Some(manifest), _) => (options.store.as_deref().unwrap_or(Path::new("")), manifest.form),

@@ -38,7 +38,7 @@ impl Pace {
         Self { interval, waiting: None, pause: None, paused: None, hold: Duration::ZERO, held_until: None }
     }
 
-    /// Notes that new keys have arrived.
+    /// Must be called when new keys have arrived.
     pub fn came(&mut self, now: Instant) {
         self.waiting.get_or_insert(now);
         self.pause = Some(now + PAUSE);
@@ -57,7 +57,7 @@ impl Pace {
         Some(pause.map_or(latest, |pause| pause.min(latest)))
     }
 
-    /// Notes that all but `left` of `keys` keys were recorded.
+    /// Must be called after all but `left` of `keys` keys were recorded.
     pub fn synced(&mut self, now: Instant, keys: usize, left: usize) {
         let early = self.waiting.is_some_and(|since| now < since + self.interval);
         self.paused = (early && keys < MANY).then_some(now);

@@ -19,7 +19,7 @@ pub enum Printing {
 }
 
 impl Printing {
-    /// What is printed for a line, as the options request it.
+    /// Returns the form of printing that the options request.
     pub fn of(options: &SeenOptions) -> Self {
         match options.outputs.mark {
             Some(MarkForm::Alone) => Self::Marks(options.input.separator()),

@@ -39,8 +39,8 @@ impl Recorder {
         self.pace.as_ref().and_then(|pace| pace.deadline(unsynced))
     }
 
-    /// Notes that the text of a batch will be printed next. If there is no memory for the note, returns an error and
-    /// notes nothing.
+    /// Must be called before the text of a batch is printed. Remembers where the lines of new keys will end in the
+    /// output. Without memory for that, returns an error and remembers nothing.
     pub fn begin(&mut self, batch: &Batch) -> Result<(), Error> {
         if self.pace.is_none() || !batch.verdicts.contains(&Verdict::New) && !batch.has_old_repeats {
             return Ok(());

@@ -42,7 +42,7 @@ impl Repeats {
         Ok(Self { file, name, pending, wants_header: length == 0 })
     }
 
-    /// Notes a header. The first header is written if the file is empty.
+    /// Prepares a header to be written. Only the first header is written, and only if the file is empty.
     pub fn header(&mut self, header: &[u8]) {
         if std::mem::take(&mut self.wants_header) {
             self.pending.extend_from_slice(header);

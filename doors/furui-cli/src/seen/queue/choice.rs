@@ -52,7 +52,7 @@ impl Queue {
         }
     }
 
-    /// Gives batches that have been hashed to the shares of the set, as long as these have room for them.
+    /// Gives batches whose keys have been hashed to the shares of the set, as long as the shares have room for them.
     fn admit_next(&mut self) {
         while self.is_split()
             && let Some(decider) = &mut self.decider

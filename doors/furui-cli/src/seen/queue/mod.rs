@@ -180,7 +180,7 @@ impl Queue {
         Some(self.left + self.places.len() as u64 - 1)
     }
 
-    /// Notes the end of the input.
+    /// Marks the end of the input: nothing more is read.
     pub fn end_reading(&mut self) {
         self.reads = false;
         self.end_if_empty();
