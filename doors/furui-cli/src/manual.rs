@@ -1,4 +1,4 @@
-//! The completions and manual pages of the command.
+//! Prints the shell completions and manual pages of the command.
 
 use std::ffi::OsString;
 use std::io;

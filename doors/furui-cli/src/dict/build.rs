@@ -1,4 +1,4 @@
-//! `furui dict build`.
+//! `furui dict build`: puts the keys of lines, and their values, into a dictionary.
 
 use std::process::ExitCode;
 

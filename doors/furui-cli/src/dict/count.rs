@@ -1,4 +1,4 @@
-//! `furui dict count`.
+//! `furui dict count`: counts how often each key occurs.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;

@@ -1,4 +1,4 @@
-//! `furui dict delete`.
+//! `furui dict delete`: deletes the keys of lines from a dictionary.
 
 use std::process::ExitCode;
 

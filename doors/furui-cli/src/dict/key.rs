@@ -1,4 +1,4 @@
-//! `furui dict key`.
+//! `furui dict key`: finds the keys that have given numbers as values.
 
 use std::process::ExitCode;
 
@@ -22,7 +22,7 @@ const BATCH: usize = 1 << 20;
 /// The maximum length of a line of standard input, in bytes.
 const MAX_LINE: usize = 64 << 20;
 
-/// Prints the keys that have the given numbers.
+/// Runs `furui dict key`: prints the keys that have the given numbers as values.
 pub fn run(options: &KeyOptions) -> Result<ExitCode, Error> {
     let separator = if options.null { 0 } else { b'\n' };
     let mut keys = KeysOf {

@@ -1,4 +1,4 @@
-//! `furui dict prefix` and `furui dict range`.
+//! `furui dict prefix` and `furui dict range`: print the entries of a range of keys.
 
 use std::ffi::OsStr;
 use std::ops::Bound;

@@ -1,4 +1,4 @@
-//! `furui filter build`.
+//! `furui filter build`: builds a filter from the lines of its inputs.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `furui filter insert` and `furui filter remove`.
+//! `furui filter insert` and `furui filter remove`: change a filter in a file.
 
 use std::process::ExitCode;
 
@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::keys::{self, Keys};
 use crate::say::number::counted;
 
-/// The exit code if some lines were not in the filter.
+/// The exit code of `furui filter remove` if some lines were not in the filter.
 const SOME_MISSING: u8 = 1;
 
 /// Inserts lines into a filter in a file.

@@ -1,4 +1,4 @@
-//! Filters in files.
+//! Opens, saves and locks filters in files.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -86,9 +86,9 @@ pub fn refuse_unwritable(path: &Path) -> Result<(), Error> {
 /// The place where the seed of a filter's hash is stored.
 #[derive(Clone, Copy)]
 pub enum SeedPlace {
-    /// In the filter's file.
+    /// The seed is in the filter's file.
     Filter,
-    /// In a file of its own.
+    /// The seed is in a separate file.
     Elsewhere,
 }
 
@@ -254,12 +254,12 @@ pub struct Held {
     pub filter: AnyFilter,
     /// The label with which the filter is saved.
     pub label: Label,
-    /// Closing this file releases the lock.
+    /// The locked file. Closing it releases the lock.
     _lock: File,
 }
 
 impl Held {
-    /// Opens a filter for changing.
+    /// Opens a filter in order to replace it, and locks its file.
     pub fn open(path: &Path, seed: Option<u64>) -> Result<Self, Error> {
         refuse_pipe(path)?;
         let lock = lock(path, Others::AreRefused)?;

@@ -25,7 +25,7 @@ pub enum RepeatedKeys {
 }
 
 impl Gathered {
-    /// Creates an empty collection.
+    /// Creates an empty collection. Its maximum size is a part of the machine's memory.
     pub fn new(repeats: RepeatedKeys, remedy: &'static str) -> Self {
         let most = (memory::total() / SHARE) as usize / size_of::<KeyHash>();
         Self { hashes: vec![], most, repeats, remedy }

@@ -1,4 +1,4 @@
-//! `furui filter list`.
+//! `furui filter list`: prints the fingerprints of a quotient filter.
 
 use std::io::Write;
 use std::process::ExitCode;

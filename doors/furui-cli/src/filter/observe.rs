@@ -58,7 +58,7 @@ impl Observer {
         Ok(())
     }
 
-    /// Replaces the file, whole or not at all.
+    /// Replaces the file by the filter in memory, atomically.
     pub fn save(&self) -> Result<(), Error> {
         let saved = save(&self.held.filter, &self.path, self.held.label);
         if let AnyFilter::Quotient(filter) = &self.held.filter

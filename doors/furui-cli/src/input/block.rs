@@ -37,7 +37,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// The lines with their separators.
+    /// The bytes of all lines with their separators.
     pub fn bytes(&self) -> &[u8] {
         &self.buffer[..self.length]
     }

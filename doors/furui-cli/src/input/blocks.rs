@@ -1,4 +1,4 @@
-//! Input in blocks of whole records.
+//! Reads inputs in blocks of whole records.
 
 use std::path::PathBuf;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Large blocks, for sets on storage.
+//! The size of large blocks, which make look-ups in sets on storage cheaper.
 
 use crate::input::block::MAX_LINES;
 
@@ -50,12 +50,12 @@ impl LargeBlocks {
         (self.lines * self.line) as u64
     }
 
-    /// The maximum number of lines.
+    /// The maximum number of lines of a large block.
     pub fn lines(self) -> usize {
         self.lines
     }
 
-    /// The maximum number of bytes.
+    /// The maximum size of the text of a large block, in bytes.
     pub fn text(self) -> usize {
         self.lines * Self::TEXT
     }

@@ -18,7 +18,7 @@ pub fn note(error: &Error) {
     }
 }
 
-/// True if an input was left.
+/// True if an input could not be read to its end, and was left for the next one.
 pub fn any() -> bool {
     !REASONS.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
 }

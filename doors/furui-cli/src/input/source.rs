@@ -53,11 +53,11 @@ enum Question {
 /// The result of a read.
 #[derive(PartialEq, Eq)]
 pub enum Fill {
-    /// There are new bytes, or the buffer is full.
+    /// New bytes were read, or the buffer is full.
     Some,
     /// Nothing arrived before the deadline.
     Nothing,
-    /// The file is read to its end.
+    /// The end of the input is reached.
     End,
     Interrupted,
 }
@@ -98,7 +98,7 @@ impl Input {
         self.decoder.is_some()
     }
 
-    /// True if a read would wait now.
+    /// True if a read would wait, because no bytes have arrived.
     pub fn would_wait(&self, interrupt: &Interrupt) -> bool {
         self.waits && interrupt.ready(&self.file, Duration::ZERO) != Wait::Ready
     }

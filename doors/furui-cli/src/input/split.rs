@@ -125,7 +125,7 @@ impl Splitter {
         self.lone_cr
     }
 
-    /// True if the end of the buffer is within quotes.
+    /// True if the end of the buffer is within a quoted field.
     pub fn is_open(&self) -> bool {
         self.quoted
     }

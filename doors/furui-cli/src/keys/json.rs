@@ -1,4 +1,4 @@
-//! Values in JSON texts.
+//! Finds values in JSON texts, and makes keys of them.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -15,7 +15,7 @@ const OTHER: u8 = 0xFF;
 /// A JSON Pointer (RFC 6901), which names a value in a JSON text.
 #[derive(Default)]
 pub struct Pointer {
-    /// The names of members, or the indices of elements.
+    /// The path to the value: at each level, the name of a member or the index of an element.
     tokens: Vec<String>,
 }
 
@@ -101,7 +101,7 @@ impl<'de> Visitor<'de> for &Member<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        // An index has no sign and no leading zero.
+        // A valid index has no sign and no leading zero.
         let index = self.name.parse::<usize>().ok().filter(|index| index.to_string() == self.name);
         let mut found = None;
         for at in 0.. {

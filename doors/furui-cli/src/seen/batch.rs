@@ -9,7 +9,7 @@ use crate::input::block::Block;
 use crate::keys::{Fate, Keys};
 use crate::remote::RemoteKeys;
 
-/// A block on its way from the input to the output, with what is known of it so far.
+/// A block of lines on its way from the input to the output, with the results of each step.
 pub struct Batch {
     pub block: Block,
     pub keys: Keys,
