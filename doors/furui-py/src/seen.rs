@@ -25,8 +25,8 @@ const PART_ON_STORAGE: usize = 1 << 19;
 /// An exact set that remembers what it has seen, of any size: in memory, or in a directory across runs.
 ///
 /// path: the directory of the set, which is created if it is missing. One process writes to it at a time. None: the set
-///     is forgotten when the object goes; what does not fit into memory lies in temporary files.
-/// memory: how much memory the set takes, in bytes or as in "64MiB", at least 1 MiB. Keys beyond it go to storage.
+///     exists as long as this object; keys that do not fit into memory are in temporary files.
+/// memory: the memory of the set, in bytes or as in "64MiB", at least 1 MiB. Keys beyond it go to storage.
 /// hash: how keys are hashed, as in "xxh3:0" (docs/python.md). None: as the existing set does, or XXH3 with a random
 /// seed. like: another Seen or filter, or the path of one, whose hash this set takes, so that the two can be combined.
 /// sync: after how many seconds new keys are durable at the latest. 0: when the call returns. None: at sync() and
@@ -231,7 +231,8 @@ impl Seen {
         Column::Bools(new).into_kind_of(batch)
     }
 
-    /// Return for each key of a batch, in order, whether it was recorded. The arguments are those of add_many().
+    /// Look up the keys of a batch. Return for each, in order, True if it was recorded. The arguments are those of
+    /// add_many().
     #[pyo3(signature = (batch, *, hashed=false))]
     fn has_many<'py>(&self, batch: &Bound<'py, PyAny>, hashed: bool) -> PyResult<Bound<'py, PyAny>> {
         let keys = hash_batch(batch, &self.hasher, hashed)?;
@@ -285,7 +286,7 @@ impl Seen {
         self.set.detached(py, Opened::sync)
     }
 
-    /// Make all keys durable, release the lock, and forget the memory. A closed set raises ValueError.
+    /// Make all keys durable, release the lock, and free the memory. A closed set raises ValueError.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.set.close(py)
     }
@@ -301,8 +302,9 @@ impl Seen {
         })
     }
 
-    /// Return figures: `len`, the number of keys; `keys`, `new` and `repeats` since it was opened; `runs`, the number
-    /// of files, and `bytes`, their size; `unsynced`, the number of keys that are not durable yet.
+    /// Return figures of the set: `len`, the number of keys; `keys`, `new` and `repeats`, the numbers of keys that were
+    /// added, of new ones and of repeats since it was opened; `runs`, the number of files, and `bytes`, their size;
+    /// `unsynced`, the number of keys that are not durable yet.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (counters, length, runs, bytes, unsynced) = self.set.with(py, |opened| Ok(figures(&opened.set)))?;
         let stats = PyDict::new(py);
@@ -322,13 +324,14 @@ impl Seen {
         self.path.clone()
     }
 
-    /// How keys are hashed: the name of a hash function and a seed, as in "xxh3:0x7".
+    /// The hash function of the keys and its seed, as in "xxh3:0x7".
     #[getter]
     fn hash(&self) -> String {
         hash_text(self.hasher.spec())
     }
 
-    /// How the program that filled the set makes keys from its records. Empty: a record is its own key.
+    /// The form in which the program that filled the set makes keys from its records. It is empty if a record is its
+    /// own key.
     #[getter]
     fn form(&self) -> String {
         self.form.to_string()
