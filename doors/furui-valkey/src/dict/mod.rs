@@ -52,10 +52,10 @@ pub struct Dictionary {
 /// record, slots of the hash table, the place in the order of fields, and the end of the value.
 const ENTRY: usize = 64;
 
-/// Limits of the number of tries: if there are more than `SOME_TRIES` when a window is full, the command waits [`WAIT`]
-/// for the merge; if there are more than `MANY_TRIES`, it waits until the merge is done. A store has at most 4096 tries,
-/// so the second wait, which may be long, is needed if fields come without a pause during a merge of hundreds of
-/// millions of fields.
+/// The limits of the number of tries. If there are more than `SOME_TRIES` when a window is full, the command waits
+/// [`WAIT`] for the merge; if there are more than `MANY_TRIES`, it waits until the merge is done. A store has at most
+/// 4096 tries, so the second wait, which may be long, is needed if fields come without a pause during a merge of
+/// hundreds of millions of fields.
 const SOME_TRIES: usize = 64;
 const MANY_TRIES: usize = 2048;
 /// The time for which a command waits for a merge if there are more than [`SOME_TRIES`].
