@@ -32,7 +32,7 @@ pub(crate) fn run() -> Result<Outcome, String> {
     Ok(Outcome::Passed)
 }
 
-/// Builds the wheel as for a release, and checks its size.
+/// Builds the wheel with the compression of a release, and returns an error if it is too large.
 pub(crate) fn check_size() -> Result<(), String> {
     let wheel = Environment::make()?.wheel("--compression-level=9")?;
     let size = fs::metadata(&wheel).map_err(|error| format!("{wheel}: {error}"))?.len();

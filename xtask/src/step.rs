@@ -97,7 +97,7 @@ impl Step {
         Self { name, about, run }
     }
 
-    /// The step with this name.
+    /// The step with this name; `None` if there is no such step.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::STAGES.concat().into_iter().find(|step| step.name == name)
     }

@@ -77,7 +77,7 @@ impl Interrupt {
         }
     }
 
-    /// Waits up to `within` until `file` can be read.
+    /// Waits until `file` can be read, but at most for `within`.
     pub fn ready(&self, file: &File, within: Duration) -> Wait {
         let within = timespec(within);
         match &self.listener {

@@ -1,4 +1,4 @@
-//! Printing to standard output, or to the file of `--output`.
+//! Prints to standard output, or to the file of `--output`.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Read, Seek, SeekFrom, Write};

@@ -19,8 +19,8 @@ use crate::interrupt::{Wait, poll_one, timespec};
 #[cfg(target_os = "linux")]
 const PIPE_BYTES: usize = 1 << 20;
 
-/// Enlarges a pipe to hold a whole block, so that writer and reader wait for each other less often. Does nothing where
-/// the system cannot do that.
+/// Enlarges the buffer of a pipe to hold a whole block, so that writer and reader wait for each other less often. Does
+/// nothing where the system cannot do that.
 #[cfg(target_os = "linux")]
 pub fn widen(file: &File) {
     let _ = rustix::pipe::fcntl_setpipe_size(file, PIPE_BYTES);

@@ -42,7 +42,7 @@ pub fn compact(CompactOptions { path, wait }: &CompactOptions) -> Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// Copies the files that the manifest of a store names into a new directory.
+/// Runs `furui snapshot`: copies the files that the manifest of a store names into a new directory.
 pub fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Error> {
     furui::store::snapshot(&options.path, &options.dest)?;
     Ok(ExitCode::SUCCESS)
@@ -307,7 +307,7 @@ fn open_journal(path: &Path) -> Result<Option<Journal<DiskFile>>, Error> {
     Ok(Journal::open(file, &name).ok())
 }
 
-/// Opens a single file.
+/// Opens a single file of furui, and reads its envelope.
 fn open_file(path: &Path) -> Result<(DiskFile, Envelope), Error> {
     refuse_pipe(path)?;
     let name = path.display().to_string();

@@ -1,4 +1,4 @@
-//! Splits the keys of a batch by the keys of a server over which a set is spread.
+//! Splits the keys of a batch among the server's keys over which a set is spread.
 
 use furui::HashSpec;
 use pyo3::prelude::*;

@@ -30,7 +30,7 @@ pub struct Call<'a> {
     arguments: &'a [*mut raw::RedisModuleString],
 }
 
-/// A key that a command has opened.
+/// A key of the database that a command has opened.
 pub struct Key {
     key: *mut raw::RedisModuleKey,
 }

@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::keys::{self, Fate};
 use crate::say::number::counted;
 
-/// Deletes the keys of the inputs from a dictionary.
+/// Runs `furui dict delete`: deletes the keys of the inputs from a dictionary.
 pub fn run(EntryChange { lines, wait }: &EntryChange) -> Result<ExitCode, Error> {
     match has_bytes(&lines.files.dict.store, lines.form.values)? {
         true => delete::<[u8]>(lines, wait),

@@ -14,7 +14,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Appends a number, a tab, a key, and the separator.
+    /// Appends a line with a number, a tab and a key, and then the separator.
     pub fn push_after(self, out: &mut Vec<u8>, number: u32, key: &[u8]) -> Result<(), Error> {
         out.extend_from_slice(number.to_string().as_bytes());
         out.push(b'\t');

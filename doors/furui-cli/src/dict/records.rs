@@ -23,7 +23,7 @@ pub enum Key<'l> {
 }
 
 impl<'l> Key<'l> {
-    /// The bytes of the key, if there is one.
+    /// The bytes of the key, or `None` if the line has no key.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match self {
             Self::Is(key) => Some(key),
@@ -31,7 +31,7 @@ impl<'l> Key<'l> {
         }
     }
 
-    /// The key, if there is one.
+    /// The key, or `None` if the line has no key.
     pub fn found(self) -> Option<Cow<'l, [u8]>> {
         match self {
             Self::Is(key) => Some(key),

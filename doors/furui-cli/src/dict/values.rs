@@ -27,7 +27,7 @@ pub trait Values: DictValue {
     }
 }
 
-/// A line of a block.
+/// A line of an input, with its place for error messages.
 pub struct Line<'b> {
     pub text: &'b [u8],
     pub block: &'b Block,

@@ -137,7 +137,7 @@ fn warn_if_outgrown(filter: &CascadeFilter<Files>, path: &Path) {
     )));
 }
 
-/// Describes a cascade filter as text, except for its runs.
+/// Describes a cascade filter as lines of text for `furui info`, except for its runs.
 pub fn details(path: &Path, filter: &CascadeFilter<Files>) -> Result<Vec<String>, Error> {
     let figures = Figures::of(filter)?;
     let mut rows = vec![

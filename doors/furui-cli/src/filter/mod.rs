@@ -1,4 +1,4 @@
-//! `furui filter`: small files that answer "have I seen this?".
+//! `furui filter`: commands on filters, which are small files that answer "have I seen this?".
 
 mod build;
 pub mod cascade;

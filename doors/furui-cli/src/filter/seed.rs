@@ -1,4 +1,4 @@
-//! Seeds in files of their own, for filters whose files do not hold them.
+//! Seeds that are stored in separate files, for filters whose files do not hold them.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

@@ -18,7 +18,7 @@ use set::Set;
 
 pub use text::{Text, TextLines};
 
-/// The exit code if no line was printed, as in grep.
+/// The exit code if no line was printed, as that of grep.
 const NONE: u8 = 1;
 
 /// Prints the lines whose keys are in a set, or those whose keys are not.

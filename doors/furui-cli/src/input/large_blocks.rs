@@ -20,10 +20,11 @@ impl LargeBlocks {
     /// A block of `n` lines, where `n` is more than the least, needs a set with at least `n` × (number of blocks + 1)
     /// times this many bytes of memory. So blocks take at most a third of the memory.
     const MEMORY_A_LINE: u64 = 128;
-    /// The bytes that a line takes: 70 in the lists of hashes and verdicts, and its share of the text.
+    /// The memory, in bytes, that a line takes in the first block: 70 in the lists of hashes and verdicts, and its
+    /// share of the text.
     const LINE: usize = 70 + Self::TEXT;
-    /// The bytes that a line of each block after the first takes: its hash, end and verdict, its place in the part of a
-    /// share of the set, and its share of the text.
+    /// The memory, in bytes, that a line takes in each block after the first: its hash, end and verdict, its place in
+    /// the part of a share of the set, and its share of the text.
     const FURTHER: usize = 34 + Self::TEXT;
     /// The text of a block has at most this many bytes for each line that it may have.
     const TEXT: usize = 32;

@@ -213,7 +213,7 @@ mod tests {
                 assert_eq!(of(&whole), contents);
                 let is_known = |length| of(&whole[..length]) != Contents::Short;
                 let known = (0..).find(|&length| is_known(length)).expect("it is known in the end");
-                // The mark of UTF-16 may be the beginning of that of UTF-32.
+                // The byte order mark of UTF-16 may be the beginning of the one of UTF-32.
                 assert!(known == start.len() || start == b"\xFF\xFE" && known == 3, "{start:?}: {known}");
             }
         }

@@ -2,7 +2,7 @@ use crate::error::Error;
 
 /// A column of a table, as a part of `--key` names it.
 pub(super) enum Column {
-    /// The column of this name, or of this number if none has the name.
+    /// The column with this name, or with this number if no column has the name.
     Either(String),
     /// The column of this name, written `name:` and the name.
     Name(String),

@@ -1,4 +1,4 @@
-//! The fields of a record of CSV (RFC 4180).
+//! Splits a record of CSV into its fields (RFC 4180).
 
 use crate::error::Error;
 

@@ -1,4 +1,5 @@
-//! The key of a line: the line, some of its fields, or a part of its JSON; and which keys are equal.
+//! Makes the key of a line: the whole line, some of its fields, or a part of its JSON. Also decides which keys are
+//! equal.
 
 mod column;
 mod columns;

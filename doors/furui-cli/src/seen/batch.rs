@@ -18,7 +18,8 @@ pub struct Batch {
     pub asked: Option<RemoteKeys>,
     /// The indices of the hashes that the recent cache of the worker did not know.
     pub misses: Vec<u32>,
-    /// The hashes that the cache did not know, one part for each share of the set, if the set is split.
+    /// The hashes that are not in the recent cache of the worker, one part for each share of the set, if the set is
+    /// split.
     pub split: SplitBatch,
     /// True if the block is the first header that this process reads, and false if it is a later header. `None` if it
     /// is not a header.
@@ -170,7 +171,7 @@ impl Batch {
         &text[self.printed..]
     }
 
-    /// The number of new lines.
+    /// The number of lines in the block that are new.
     pub fn new_lines(&self) -> usize {
         self.verdicts.iter().filter(|&&verdict| verdict == Verdict::New).count()
     }

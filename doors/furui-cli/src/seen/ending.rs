@@ -10,7 +10,7 @@ pub enum Ending {
     /// The reader of the output has closed it. It is unknown which of the last lines were read. The next run prints
     /// again the lines that are not durable.
     Closed,
-    /// The output, or the recording of what was printed, has failed. Nothing more is recorded.
+    /// Writing the output, or recording the printed lines, has failed. Nothing more is recorded.
     Broken(Error),
 }
 

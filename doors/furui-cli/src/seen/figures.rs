@@ -1,4 +1,5 @@
-//! A line of figures on standard error for each SIGUSR1 and, on systems that have it, for each SIGINFO, which ^T sends.
+//! Prints a line of figures on standard error for each SIGUSR1 and, on systems that have it, for each SIGINFO, which ^T
+//! sends.
 
 use std::io;
 use std::sync::Arc;

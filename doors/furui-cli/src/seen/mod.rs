@@ -91,7 +91,7 @@ fn memory_of(options: &cli::SeenOptions) -> u64 {
     options.memory.unwrap_or_else(memory::quarter)
 }
 
-/// Opens the set in `storage`.
+/// Opens the exact set in `storage`, with the memory, hash, window and cache of the options.
 fn open(storage: Files, options: &cli::SeenOptions) -> Result<Judge, Error> {
     let memory = memory_of(options);
     let settings = SeenOptions {

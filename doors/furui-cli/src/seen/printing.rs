@@ -1,4 +1,4 @@
-//! The text that is printed for the lines of a block.
+//! The forms in which the lines of a block are printed.
 
 use furui::seen::Verdict;
 
@@ -10,7 +10,7 @@ use crate::output::keep;
 /// The choice of what is printed for each line.
 #[derive(Clone, Copy)]
 pub enum Printing {
-    /// The line, if it has this verdict.
+    /// The line itself, if it has this verdict; otherwise nothing.
     Lines(Verdict),
     /// A `1` if the line is new or a `0` if it is not, and the separator of lines, which is this byte.
     Marks(u8),

@@ -36,7 +36,7 @@ pub struct Server {
     uncertain: u64,
 }
 
-/// The lines of a dry run.
+/// The lines of a dry run so far, which are kept on this machine and not in the server.
 struct Dry {
     seen: Seen<Files>,
     hashes: Hashes,
@@ -58,7 +58,7 @@ impl Server {
         })
     }
 
-    /// An empty list of keys for this set.
+    /// Creates an empty list of keys for requests to this set.
     pub fn keys(&self) -> RemoteKeys {
         self.set.no_keys()
     }

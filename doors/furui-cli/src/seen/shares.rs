@@ -11,7 +11,7 @@ pub struct Shares {
     turns: Vec<u64>,
 }
 
-/// The maximum number of shares.
+/// The maximum number of shares of a set.
 const MOST: usize = 16;
 /// The minimum memory of a set for each of its shares, in bytes. With less, the free slots of small tables would be a
 /// large part of it.
@@ -67,7 +67,7 @@ impl Shares {
         Some((self.turns[share] - 1, taken))
     }
 
-    /// Puts a share back.
+    /// Puts the share with this number back into the list.
     pub fn put(&mut self, number: usize, share: Share<AnyFile>) {
         self.shares[number] = Some(share);
     }
@@ -77,7 +77,7 @@ impl Shares {
         self.shares.drain(..).flatten().collect()
     }
 
-    /// Puts all shares back.
+    /// Puts all shares back into the list.
     pub fn put_all(&mut self, shares: Vec<Share<AnyFile>>) {
         self.shares = shares.into_iter().map(Some).collect();
         self.turns.resize(self.shares.len(), 0);

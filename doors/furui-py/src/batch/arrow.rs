@@ -1,4 +1,4 @@
-//! Arrays through the Arrow C data interface:
+//! Reads and exports arrays through the Arrow C data interface:
 //! <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>.
 #![allow(unsafe_code, reason = "the C interface passes pointers")]
 

@@ -2,7 +2,7 @@ use pyo3::prelude::*;
 
 use super::source::each_key;
 
-/// The bytes of the keys of a batch.
+/// A copy of the bytes of all keys of a batch.
 #[derive(Default)]
 pub struct Keys {
     bytes: Vec<u8>,

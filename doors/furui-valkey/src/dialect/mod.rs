@@ -67,7 +67,7 @@ pub fn missing() -> Refusal {
 /// Parses an argument as a number in a range.
 ///
 /// # Errors
-/// With this reason, if the argument is not such a number.
+/// If the argument is not such a number. The message is the given reason.
 pub fn number<N: FromStr + PartialOrd>(
     call: &Call<'_>,
     index: usize,

@@ -41,7 +41,7 @@ impl Queue {
     /// True if a piece of work is so large, or so much work follows it, that another worker is woken for it.
     pub fn is_worth_waking(&self, task: Task) -> bool {
         match task {
-            // On a slow input one worker suffices, and waking another one would cost more time than it saves.
+            // On a slow input one worker suffices, and waking another worker would cost more time than it saves.
             Task::Read => self.is_plenty,
             Task::Observe(share) => {
                 let index = self.shares.turn(share).saturating_sub(self.left) as usize;

@@ -62,7 +62,7 @@ pub struct Queue {
     pub ending: Option<Ending>,
 }
 
-/// The limits of the workers.
+/// The limits of the workers, their batches and their blocks.
 #[derive(Clone, Copy)]
 pub struct Limits {
     /// The maximum number of workers.
