@@ -2,11 +2,11 @@
 
 use crate::command::{install, is_there};
 
-/// The names of the browser's program on different systems.
+/// The names that the browser's program has on different systems.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/// The name of a Chromium program. If there is none, it is installed on systems based on Debian, where the user has the
-/// right to do so.
+/// Returns the name of an installed Chromium program. If there is none, installs it on systems based on Debian, where
+/// the user has the right to do so.
 pub(crate) fn ensure() -> Result<&'static str, String> {
     if let Some(name) = found() {
         return Ok(name);

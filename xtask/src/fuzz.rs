@@ -1,4 +1,4 @@
-//! The fuzz targets. Each runs for some seconds, first on its seeds and then on what it makes of them.
+//! Runs the fuzz targets. Each runs for some seconds, first on its seed inputs and then on mutations of them.
 //!
 //! This needs no `cargo fuzz`, no nightly toolchain and no sanitizer: the code is built with libFuzzer's coverage,
 //! debug assertions and checks of overflow, which the stable compiler can do, too.
@@ -9,12 +9,12 @@ use std::thread::available_parallelism;
 
 use crate::command::{Outcome, cargo, is_there, output_of, root};
 
-/// How the code is built: libFuzzer learns which edges were taken, and which numbers were compared.
+/// The compiler flags that report to libFuzzer which edges were taken, and which numbers were compared.
 const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing";
 
-/// Where the build is, so that `cargo check` and `cargo fuzz` do not undo it.
+/// The directory of the build. It is separate, so that builds of `cargo check` and `cargo fuzz` do not replace it.
 const TARGET: &str = "fuzz/target/seconds";
 
 /// Builds all targets, and runs each for `seconds`.
@@ -46,7 +46,7 @@ pub(crate) fn run(seconds: u32) -> Result<Outcome, String> {
     Ok(Outcome::Passed)
 }
 
-/// A target that runs.
+/// A fuzz target whose process is running.
 struct Run {
     process: Child,
     log: PathBuf,
@@ -55,8 +55,7 @@ struct Run {
 impl Run {
     fn start(programs: &Path, name: &str, seconds: u32) -> Result<Self, String> {
         let work = root().join(TARGET).join("work").join(name);
-        // Only the seeds of the repository are kept from run to run: what a run adds to them goes to a folder of its
-        // own.
+        // Only the seeds of the repository are kept between runs. The inputs that a run adds go to a separate folder.
         let found = work.join("found");
         let _ = std::fs::remove_dir_all(&found);
         std::fs::create_dir_all(&found).map_err(|error| format!("cannot make {}: {error}", found.display()))?;
@@ -72,7 +71,8 @@ impl Run {
         Ok(Self { process, log })
     }
 
-    /// Waits for the end, and prints how much was tried. An input that fails is an error, which names its file.
+    /// Waits for the end of the process, and prints the number of inputs that were tried. If an input fails, the error
+    /// names the file with it.
     fn finish(mut self, name: &str) -> Result<(), String> {
         let status = self.process.wait().map_err(|error| format!("cannot wait for {name}: {error}"))?;
         let log = std::fs::read(&self.log).unwrap_or_default();
@@ -97,7 +97,7 @@ fn targets() -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// The machine that the compiler makes programs for by default.
+/// The target triple for which the compiler builds by default.
 fn host() -> Result<String, String> {
     let said = output_of(Command::new("rustc").arg("-vV"))?;
     let host = said.lines().find_map(|line| line.strip_prefix("host: "));

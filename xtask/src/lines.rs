@@ -36,7 +36,7 @@ fn print_row(name: &str, counts: Counts) {
     println!("| {name} | {} |", counts.map(|count| count.to_string()).join(" | "));
 }
 
-/// Calls `seen` with every file below `dir` that is no output of a build, in the order of names.
+/// Calls `seen` with every file below `dir` that is not an output of a build, in the order of names.
 fn visit(dir: &Path, seen: &mut dyn FnMut(&Path)) -> std::io::Result<()> {
     let mut paths: Vec<PathBuf> = fs::read_dir(dir)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
     paths.sort();
@@ -54,7 +54,7 @@ fn count_crate(root: &Path) -> std::io::Result<Counts> {
     let mut files = vec![];
     visit(root, &mut |file| files.extend(file.extension().is_some_and(|end| end == "rs").then(|| file.to_owned())))?;
     let texts = files.iter().map(fs::read_to_string).collect::<std::io::Result<Vec<_>>>()?;
-    // Paths of modules without their extension, which are the beginnings of the paths of the modules inside them.
+    // The paths of test modules without their extension. The paths of the modules inside them begin with these paths.
     let tests: Vec<PathBuf> = files.iter().zip(&texts).flat_map(|(file, text)| test_modules(file, text)).collect();
     let mut counts = [files.len(), 0, 0, 0, 0];
     for (file, text) in files.iter().zip(&texts) {
@@ -66,7 +66,7 @@ fn count_crate(root: &Path) -> std::io::Result<Counts> {
     Ok(counts)
 }
 
-/// The modules that a file declares by `#[cfg(test)] mod x;`.
+/// The paths, without extension, of the modules that a file declares by `#[cfg(test)] mod x;`.
 fn test_modules(file: &Path, text: &str) -> Vec<PathBuf> {
     let is_root = ["mod", "lib", "main"].iter().any(|stem| file.file_stem().is_some_and(|name| name == *stem));
     let dir = if is_root { file.with_file_name("") } else { file.with_extension("") };
@@ -74,7 +74,7 @@ fn test_modules(file: &Path, text: &str) -> Vec<PathBuf> {
     after.filter_map(|item| Some(dir.join(item.rsplit_once("mod ")?.1))).collect()
 }
 
-/// Adds the lines of a file.
+/// Adds the numbers of lines of a file to `counts`.
 fn count(text: &str, is_test: bool, counts: &mut Counts) {
     let mut test_item_at = None;
     for line in text.lines().filter(|line| !line.trim().is_empty()) {

@@ -29,8 +29,8 @@ usage: cargo xtask test [STEP]   every check, or one of them
        cargo xtask help          this text
 ";
 
-/// How the whole of `cargo xtask test` builds: what is built for a second build, and for a debugger, takes a fifth of
-/// the processor time and half of the disk.
+/// Variables for the builds of the whole of `cargo xtask test`. Incremental compilation and debug information would
+/// take a fifth of the processor time and half of the disk.
 const BUILT_ONCE: [(&str, &str); 2] = [("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "false")];
 
 fn main() -> ExitCode {

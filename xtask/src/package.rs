@@ -1,4 +1,4 @@
-//! The check of the packages that users get from crates.io.
+//! The check of the packages that are published on crates.io.
 
 use crate::command::{Outcome, cargo, cargo_output};
 

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::command::{Outcome, TESTED, cargo, install, is_there, output_of, root, system};
 
-/// Programs, the Debian packages that provide them, and the test modules that run them.
+/// The programs: for each its name, the Debian package that provides it, and the test module that runs it.
 const PROGRAMS: [(&str, &str, &str); 6] = [
     ("mlr", "miller", "miller::"),
     ("jq", "jq", "jq::"),
@@ -15,19 +15,20 @@ const PROGRAMS: [(&str, &str, &str); 6] = [
     ("bzip2", "bzip2", "compressed::"),
 ];
 
-/// Python modules, the packages of PyPI that provide them and what they need, and the test modules that import them.
+/// The Python modules: for each its name, the packages of PyPI that provide it with its dependencies, and the test
+/// module that imports it.
 const MODULES: [(&str, &str, &str); 2] = [
     ("duckdb", "duckdb==2.0.1", "duckdb::"),
     ("datatrove.pipeline.dedup.exact_dedup", "datatrove==0.10.1 xxhash<4 tokenizers<1", "datatrove::"),
 ];
 
-/// Which of the other programs and modules are installed.
+/// The other programs and Python modules that are installed, and those that are missing.
 pub(crate) struct Others {
     /// The search path of Python.
     pub(crate) python: String,
     /// The arguments that leave out the tests whose program or module is missing.
     pub(crate) skip: String,
-    /// Which programs and modules are missing, and why; empty if nothing is missing.
+    /// The names of the missing programs and modules, and the reason; empty if nothing is missing.
     missing: String,
 }
 
@@ -41,8 +42,8 @@ pub(crate) fn run() -> Result<Outcome, String> {
     Ok(if others.missing.is_empty() { Outcome::Passed } else { Outcome::Skipped(others.missing) })
 }
 
-/// Installs what is missing: programs on systems based on Debian, where the user has the right to do so, and modules of
-/// Python into `target/tools/python`.
+/// Installs the programs and Python modules that are missing: programs on systems based on Debian, where the user has
+/// the right to do so, and modules into `target/tools/python`.
 pub(crate) fn ensure() -> Others {
     let missing: Vec<&str> = PROGRAMS.iter().filter(|row| !is_there(row.0)).map(|row| row.1).collect();
     if !missing.is_empty() {

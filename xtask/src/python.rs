@@ -1,4 +1,4 @@
-//! The tests of the Python module, which is built as a wheel and installed into an environment of its own.
+//! The tests of the Python module, which is built as a wheel and installed into a separate environment.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::command::{Outcome, TESTED, cargo, is_there, root, system};
 /// The maximum size of the wheel, in bytes.
 const MAX_WHEEL: u64 = 1_500_000;
 
-/// The package manager, without what it says of itself.
+/// The command that runs pip without progress messages.
 const PIP: &str = "pip --quiet --disable-pip-version-check";
 
 /// Builds the wheel, installs it and what its tests need, and runs the tests and a type checker over them.
@@ -32,21 +32,21 @@ pub(crate) fn run() -> Result<Outcome, String> {
     Ok(Outcome::Passed)
 }
 
-/// Builds the wheel as for a release, and checks its size.
+/// Builds the wheel with the compression of a release, and returns an error if it is too large.
 pub(crate) fn check_size() -> Result<(), String> {
     let wheel = Environment::make()?.wheel("--compression-level=9")?;
     let size = fs::metadata(&wheel).map_err(|error| format!("{wheel}: {error}"))?.len();
     if size > MAX_WHEEL { Err(format!("the wheel has {size} bytes, more than {MAX_WHEEL}")) } else { Ok(()) }
 }
 
-/// An environment of Python, in which the modules for Python and for Valkey are tested.
+/// A virtual environment of Python at this path, in which the modules for Python and for Valkey are tested.
 pub(crate) struct Environment(PathBuf);
 
 impl Environment {
-    /// Makes the environment, unless it is there.
+    /// Creates the environment, unless it exists.
     ///
     /// # Errors
-    /// Why that is not possible here.
+    /// If the environment cannot be created on this system. The text is the reason.
     pub(crate) fn make() -> Result<Self, String> {
         let folder = root().join("target").join("tools").join("modules");
         if !is_there("python3") {
@@ -56,37 +56,38 @@ impl Environment {
         made.map(|()| Self(folder)).map_err(|_| "python3 cannot make a virtual environment".to_owned())
     }
 
-    /// Runs a module of Python.
+    /// Runs a module of Python, as `python -m` does, with `variables` in its environment.
     pub(crate) fn run(&self, module: &str, variables: &[(&str, &str)]) -> Result<(), String> {
         system(&format!("{} -m {module}", self.0.join("bin").join("python").display()), variables)
     }
 
-    /// Installs the packages that a file names. False if that is not possible.
+    /// Installs the packages that a requirements file names. Returns false if that fails.
     pub(crate) fn install(&self, requirements: &Path) -> bool {
-        // Most of the packages' modules are never imported, so they are compiled when they are.
+        // Most modules of the packages are never imported, so Python compiles a module only when it is imported.
         self.run(&format!("{PIP} install --no-compile --requirement {}", requirements.display()), &[]).is_ok()
     }
 
-    /// Builds the wheel, once in a run of this program, and installs it. It has the profile of all other tests, so that
-    /// the crates that they share are built once.
+    /// Builds the wheel, at most once in a run of this program, and installs it. It is built with the profile of all
+    /// other tests, so that the crates that they share are built once.
     pub(crate) fn install_wheel(&self) -> Result<(), String> {
         static INSTALLED: OnceLock<Result<(), String>> = OnceLock::new();
         let install = |wheel| self.run(&format!("{PIP} install --no-deps --force-reinstall {wheel}"), &[]);
         INSTALLED.get_or_init(|| self.wheel("--profile=dev").and_then(install)).clone()
     }
 
-    /// Builds the wheel as `pip install` does it, with the tools that pyproject.toml asks for. Returns its path.
+    /// Builds the wheel as `pip install` does, with the tools that pyproject.toml names. Returns the path of the wheel.
     fn wheel(&self, arguments: &str) -> Result<String, String> {
         let (module, wheels) =
             (root().join("doors").join("furui-py"), root().join("target").join("tools").join("wheels"));
-        // The wheels of earlier builds would be found too.
+        // Wheels of earlier builds would be found, too.
         let _removed = fs::remove_dir_all(&wheels);
         let settings = format!("--no-deps --config-settings build-args={arguments}");
         self.run(&format!("{PIP} wheel {settings} --wheel-dir {} {}", wheels.display(), module.display()), &[])?;
         only_file(&wheels)
     }
 
-    /// Runs tests side by side. Many wait for a server or for a process, so there are more at a time than processors.
+    /// Runs tests in parallel. Many wait for a server or for a process, so more tests run at a time than there are
+    /// processors.
     pub(crate) fn test(&self, arguments: &str, variables: &[(&str, &str)]) -> Result<(), String> {
         let workers = (available_parallelism().map_or(2, |processors| processors.get()) * 3).div_ceil(2);
         self.run(&format!("pytest --numprocesses {workers} --dist loadgroup {arguments}"), variables)

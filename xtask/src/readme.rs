@@ -18,7 +18,7 @@ const QUICK_BUILD: [(&str, &str); 3] = [
 /// The arguments that build the search engine too.
 const NODE: &str = "--features node";
 
-/// The manifest of the crate around the program that README.md prints. It is like the manifest of a user who has added
+/// The manifest of the crate for the program that README.md prints. It is like the manifest of a user who has added
 /// furui by its path.
 const MANIFEST: &str = r#"[package]
 name = "readme"
@@ -42,7 +42,7 @@ pub(crate) fn run() -> Result<Outcome, String> {
     run_commands(&readme).map(|()| Outcome::Passed)
 }
 
-/// Builds the program in the `rust` block as a crate of its own, and runs it in an empty directory.
+/// Builds the program in the `rust` blocks as a separate crate, and runs it in an empty directory.
 fn run_program(readme: &str) -> Result<(), String> {
     let dir = root().join("target").join("readme");
     let (files, target) = (dir.join("files"), dir.join("target"));
@@ -116,7 +116,7 @@ fn demo(arguments: &str) -> Result<(), String> {
     }
 }
 
-/// Gets the page at this address for this query.
+/// Requests the page of the search engine at this address for this query, and returns the response.
 fn page(address: &str, query: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(address)?;
     write!(stream, "GET /?{query} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
@@ -125,13 +125,13 @@ fn page(address: &str, query: &str) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
-/// The text of the `rust` blocks. If there is no such block, the text is empty, and does not build.
+/// The text of the `rust` blocks. If there is no such block, the text is empty, and cannot be compiled.
 fn program(readme: &str) -> String {
     let blocks = readme.split("```rust\n").skip(1);
     blocks.filter_map(|rest| rest.split("```").next()).collect()
 }
 
-/// The arguments of cargo in each `cargo run` line of the `sh` blocks, without a comment at the end of the line.
+/// The arguments of cargo in each `cargo run` line of the `sh` blocks, without the comment at the end of the line.
 fn cargo_runs(readme: &str) -> Result<Vec<&str>, String> {
     let mut commands = Vec::new();
     let mut in_sh = false;

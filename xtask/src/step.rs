@@ -10,9 +10,9 @@ use crate::{browser, deny, fuzz, package, pipelines, python, readme, toolchains,
 const QUICK_CASES: &str = "8";
 /// The number of cases that a property test tries in a soak. The usual number is proptest's default, 256.
 const SOAK_CASES: &str = "20000";
-/// For how many seconds each fuzz target runs.
+/// The number of seconds for which each fuzz target runs before a commit.
 const FUZZ_SECONDS: u32 = 2;
-/// For how many seconds each fuzz target runs in a soak.
+/// The number of seconds for which each fuzz target runs in a soak.
 const SOAK_FUZZ_SECONDS: u32 = 120;
 
 /// One check that can be run alone.
@@ -24,8 +24,9 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// The steps of `cargo xtask test`, the cheapest first, in stages. The steps of a stage run at the same time: each
-    /// of them leaves processors idle, since it waits for other programs or ends with one long job.
+    /// The steps of `cargo xtask test`, the cheapest first, in stages. The steps of a stage run at the same time,
+    /// because each of them leaves processors idle while it waits for other programs, or while it ends with one long
+    /// job.
     pub(crate) const STAGES: [&[Self]; 8] = [
         &[Self::new("fmt", "the sources are formatted", fmt)],
         &[Self::new("deny", "dependencies have allowed licences and sources, and come in one version", deny::check)],
@@ -75,7 +76,7 @@ impl Step {
         ],
     ];
 
-    /// What a developer runs before each commit: it needs no other program.
+    /// The stages that a developer runs before each commit. They need no other program.
     pub(crate) const QUICK: [&[Self]; 2] = [
         Self::STAGES[0],
         &[Self::new(
@@ -96,7 +97,7 @@ impl Step {
         Self { name, about, run }
     }
 
-    /// The step with this name.
+    /// The step with this name; `None` if there is no such step.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::STAGES.concat().into_iter().find(|step| step.name == name)
     }
@@ -121,7 +122,8 @@ fn clippy() -> Result<Outcome, String> {
     cargo("clippy -p furui-cli --all-targets -- -D warnings", &[])
 }
 
-/// All features are on, so that the dependencies need not be type-checked again for another set of features.
+/// Builds the documentation. All features are on, so that the dependencies need not be type-checked again for another
+/// set of features.
 fn doc() -> Result<Outcome, String> {
     let arguments = "doc --workspace --exclude furui-valkey --no-deps --all-features";
     cargo(arguments, &[("RUSTDOCFLAGS", "-D warnings")])
@@ -167,14 +169,14 @@ fn run_alone(step: Step) -> Result<bool, String> {
     Ok(outcome != Outcome::Passed)
 }
 
-/// Runs steps at the same time, each in a process of its own, and prints what each has said when it has ended. Returns
-/// those that were skipped.
+/// Runs steps at the same time, each in a separate process, and prints the output of each when it has ended. Returns
+/// the names of the steps that were skipped.
 fn run_beside(steps: &[Step]) -> Result<Vec<&'static str>, String> {
     let program = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     let run = |step: &Step| {
         let mut command = Command::new(&program);
         command.args(["test", step.name]).stdin(Stdio::null());
-        // Both streams in one, so that errors stand where they happened.
+        // Both streams go to one pipe, so that errors appear where they happened.
         let (mut output, input) = io::pipe()?;
         command.stdout(input.try_clone()?).stderr(input);
         let mut process = command.spawn()?;

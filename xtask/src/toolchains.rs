@@ -5,10 +5,10 @@ use std::process::Command;
 
 use crate::command::{Outcome, output_of, root, succeed};
 
-/// The `rust-version` of the workspace.
+/// The oldest supported version of Rust, which is the `rust-version` of the workspace.
 const OLDEST: &str = env!("CARGO_PKG_RUST_VERSION");
 
-/// Processors that differ from most developers' own: in their vector instructions, the size of `usize` or the byte
+/// Targets that differ from most developers' machines: in their vector instructions, the size of `usize` or the byte
 /// order.
 const TARGETS: [&str; 3] = ["aarch64-unknown-linux-gnu", "i686-unknown-linux-gnu", "s390x-unknown-linux-gnu"];
 
@@ -48,7 +48,7 @@ pub(crate) fn miri() -> Result<Outcome, String> {
     run("nightly", &format!("miri test -p furui --lib -- {MIRI}"), &variables)
 }
 
-/// Why a check that needs this component of the nightly toolchain cannot run; `None` if it can.
+/// Returns the reason why a check that needs this component of the nightly toolchain cannot run. `None` if it can run.
 fn nightly_lacks(component: &str) -> Option<String> {
     let is_there = sysroot("nightly").is_some_and(|sysroot| match component {
         "rust-src" => Path::new(&sysroot).join("lib/rustlib/src/rust/library").is_dir(),
@@ -58,7 +58,7 @@ fn nightly_lacks(component: &str) -> Option<String> {
     (!is_there).then(|| format!("needs a nightly Rust with {component}; to get it: {get}"))
 }
 
-/// The directory of a toolchain, if it is installed.
+/// The root directory of a toolchain; `None` if the toolchain is not installed.
 fn sysroot(toolchain: &str) -> Option<String> {
     output_of(rustup(toolchain).args(["rustc", "--print", "sysroot"])).ok().map(|path| path.trim().to_owned())
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::command::{Outcome, TESTED, cargo, install, is_there, root};
 use crate::python::Environment;
 
-/// Debian's packages with the server, and with what the build reads the server's header by.
+/// The Debian packages of the server, and of the library with which the build reads the server's header.
 const PACKAGES: &str = "redis-server libclang-dev";
 
 /// Builds the module, and runs its tests in servers that they start.
@@ -28,7 +28,8 @@ pub(crate) fn run() -> Result<Outcome, String> {
     if !environment.install(&tests.join("requirements.txt")) {
         return Ok(Outcome::Skipped("what the tests need could not be installed from PyPI".to_owned()));
     }
-    // Without them, the tests of the Python package's clients and spiders are skipped, and pytest says so.
+    // Without these packages, the tests of the Python package's clients and spiders are skipped, and pytest reports
+    // that.
     if environment.install(&tests.join("requirements-clients.txt")) {
         environment.install_wheel()?;
     }
@@ -37,12 +38,12 @@ pub(crate) fn run() -> Result<Outcome, String> {
     cargo(&format!("build {TESTED} --bin furui"), &[])?;
     let built = |name: &str| root().join("target").join("debug").join(name).display().to_string();
     let programs = [("FURUI_MODULE", &*built("libfurui_valkey.so")), ("FURUI_PROGRAM", &*built("furui"))];
-    // What is skipped is told, and so is what the tests of the cluster have measured.
+    // The options print the reasons for skipped tests, and the measurements of the cluster's tests.
     environment.test(&format!("--quiet -rsP {}", tests.display()), &programs)?;
     Ok(Outcome::Passed)
 }
 
-/// Whether the library is there that reads C headers.
+/// True if libclang is installed, which the build uses to read C headers.
 fn has_libclang() -> bool {
     let folders =
         ["/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"];

@@ -14,7 +14,7 @@ use crate::keys;
 use crate::memory;
 use crate::opening::kind_of;
 
-/// Runs one of the commands that combine sets.
+/// Runs `furui union`, `subtract` or `intersect`, as `how` says.
 pub fn run(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error> {
     let is_store = |path: &&std::path::PathBuf| path.is_dir();
     match (options.sets.iter().find(is_store), options.sets.iter().find(|path| !path.is_dir())) {
@@ -49,14 +49,14 @@ fn stores(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error>
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens a store to be read. The keys of its journal take at most `memory` bytes; the others go to temporary files.
+/// Opens a store for reading. The keys of its journal take at most `memory` bytes; the others go to temporary files.
 pub fn open(path: &Path, memory: u64) -> Result<Cascade<Files>, Error> {
     // A directory without a manifest is an error, and not an empty set.
     kind_of(path)?;
     Ok(Cascade::open(Files::unchanged(path, 0)?, CascadeOptions { memory, hash: None, form: None, journal: false })?)
 }
 
-/// Returns an error that names both stores if they do not fit together.
+/// Returns an error that names both stores if they cannot be combined.
 fn check(first: &Path, a: &Cascade<Files>, path: &Path, b: &Cascade<Files>) -> Result<(), Error> {
     let (a_form, b_form) = (a.manifest().form, b.manifest().form);
     let reason = if a.hash_spec() != b.hash_spec() {

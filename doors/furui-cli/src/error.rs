@@ -1,12 +1,12 @@
-//! Why a command failed.
+//! The error type of the commands.
 
 use std::fmt;
 use std::io;
 
 use furui::format::Printable;
 
-/// An error that ends the command with its message on standard error. What strangers wrote in the message, such as
-/// names of files and columns, is [`Printable`].
+/// An error that ends the command, and whose message is printed on standard error. Text in the message that comes from
+/// outside, such as names of files and columns, is [`Printable`].
 #[derive(Debug)]
 pub enum Error {
     /// An error of the crate `furui`, whose message already says where and what to do.

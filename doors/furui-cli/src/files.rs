@@ -1,4 +1,4 @@
-//! Where a set is: one type for all places, so that all that works on sets is compiled once.
+//! The storage of the files of a set: one type for all places, so that the code that works on sets is compiled once.
 
 use std::io::Write;
 use std::path::Path;
@@ -7,23 +7,23 @@ use std::sync::Arc;
 use furui::Result;
 use furui::store::{Directory, DiskFile, Log, Overlay, OverlayFile, Scratch, Storage};
 
-/// The files of a set.
+/// The storage of the files of a set.
 pub enum Files {
-    /// Those of a store.
+    /// The files of a store.
     Store(Directory),
-    /// Temporary ones, which vanish with the process.
+    /// Temporary files, which vanish when the process ends.
     Temporary(Scratch),
-    /// Those of a store that is only read. What would change them goes to temporary files.
+    /// The files of a store that is only read. Changes go to temporary files.
     Unchanged(Overlay<Directory, Scratch>),
 }
 
 impl Files {
-    /// Temporary files, of which those of at most `mapped` bytes are mapped.
+    /// Creates a storage of temporary files. Files of at most `mapped` bytes are mapped into memory.
     pub fn temporary(mapped: u64) -> Self {
         Self::Temporary(scratch(mapped))
     }
 
-    /// The files of a store that is only read, of which those of at most `mapped` bytes are mapped.
+    /// Opens a store only for reading. Files of at most `mapped` bytes are mapped into memory.
     pub fn unchanged(path: &Path, mapped: u64) -> Result<Self> {
         let store = Directory::open_read_only(path)?.mapped_up_to(mapped);
         Ok(Self::Unchanged(Overlay::new(store, scratch(mapped))))
@@ -34,7 +34,7 @@ fn scratch(mapped: u64) -> Scratch {
     Scratch::new(std::env::temp_dir()).mapped_up_to(mapped)
 }
 
-/// One of the files of a set.
+/// A file of a set, in any of the storages of [`Files`].
 pub type AnyFile = OverlayFile<DiskFile, Arc<DiskFile>>;
 
 impl Storage for Files {

@@ -21,10 +21,10 @@ use crate::streams::standard_input;
 /// The size of a hash in bytes.
 const HASH: usize = 8;
 
-/// How many bytes are read at a time.
+/// The number of bytes that one read requests.
 const READ: usize = 1 << 20;
 
-/// Writes the hashes of a store, ascending, 8 bytes each, little-endian.
+/// Writes the hashes of a store to a file in ascending order, each as 8 bytes, little-endian.
 pub fn export(options: &ExportOptions) -> Result<ExitCode, Error> {
     let set = combine::open(&options.store, memory::quarter())?;
     let mut keys = set.sorted()?;

@@ -10,15 +10,15 @@ use rustix::event::{PollFlags, Timespec};
 /// The reason why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// A read will not wait.
+    /// The input can be read without waiting.
     Ready,
-    /// A read would wait.
+    /// The input cannot be read without waiting.
     Nothing,
     /// The user wants the program to end.
     Interrupted,
 }
 
-/// Tells whether the user interrupted. Unless [`listen`](Self::listen) was called, signals have their default effect.
+/// Reports an interruption by the user. Unless [`listen`](Self::listen) was called, signals have their default effect.
 pub struct Interrupt {
     #[cfg(unix)]
     listener: Option<unix::Listener>,
@@ -77,7 +77,7 @@ impl Interrupt {
         }
     }
 
-    /// Waits up to `within` until `file` can be read.
+    /// Waits until `file` can be read, but at most for `within`.
     pub fn ready(&self, file: &File, within: Duration) -> Wait {
         let within = timespec(within);
         match &self.listener {
@@ -138,7 +138,7 @@ mod unix {
     /// Notices signals by a flag, which is tested between reads, and by a pipe, which ends a wait.
     pub(super) struct Listener {
         interrupted: Arc<AtomicBool>,
-        /// The signal's number, or 0.
+        /// The number of the signal that arrived, or 0 if none has arrived.
         signal: Arc<AtomicUsize>,
         wake: UnixStream,
     }

@@ -40,7 +40,7 @@ use error::Error;
 use input::missed;
 use output::{is_styled, print};
 
-/// The exit code after an error. The codes are those of grep: 0 for done or found, 1 for nothing found.
+/// The exit code after an error. The codes are those of grep: 0 for done or found, 1 for nothing found, 2 for an error.
 const ERROR: u8 = 2;
 
 fn main() -> ExitCode {

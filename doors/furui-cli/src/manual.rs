@@ -1,4 +1,4 @@
-//! The completions and manual pages of the command.
+//! Prints the shell completions and manual pages of the command.
 
 use std::ffi::OsString;
 use std::io;
@@ -33,8 +33,8 @@ pub fn complete() {
     }
 }
 
-/// Appends an equals sign to each option, such as `--stats`, whose value may be left out. Otherwise clap would take the
-/// next word for its value. The last word is the one to complete, and stays as it is.
+/// Appends an equals sign to each option, such as `--stats`, whose value may be left out. Otherwise clap would read the
+/// next word as its value. The last word is the one to complete, and is not changed.
 fn end_options(command: &Command, words: &mut [OsString]) {
     let Some((_, before)) = words.split_last_mut() else { return };
     for option in command.get_arguments().filter(|option| option.is_require_equals_set()) {

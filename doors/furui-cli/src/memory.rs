@@ -1,8 +1,8 @@
-//! How much memory the machine or the container has.
+//! Finds out how much memory the machine or the container has.
 
 use std::fs;
 
-/// The memory that is assumed where the system does not tell.
+/// The memory in bytes that is assumed on systems that do not report it.
 const UNKNOWN_MACHINE: u64 = 4 << 30;
 
 /// A run of a set is mapped if it takes at most 1 / `MAPPED_SHARE` of the memory. The runs that are newer than a given
@@ -27,9 +27,9 @@ pub fn total() -> u64 {
     limits.fold(machine().unwrap_or(UNKNOWN_MACHINE), u64::min)
 }
 
-/// Tells the allocator to give every block of 128 KiB or more pages of its own, so that memory goes back to the system
-/// when it is freed. Otherwise glibc raises this size to that of the largest block that was freed, and each thread
-/// keeps what its large lists have left.
+/// Makes the allocator map every block of 128 KiB or more separately, so that its memory returns to the system when it
+/// is freed. Otherwise glibc raises this threshold to the size of the largest block that was freed, and each thread
+/// keeps the memory that its large lists have left.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[expect(unsafe_code, reason = "the C library is called")]
 pub fn return_freed() {

@@ -1,5 +1,5 @@
-//! Opening a store, which is in a server or in a directory: to learn its kind, or for writing, at once or when the
-//! process that writes to it has ended.
+//! Opens stores, in a server or in a directory: to find out their kind, or for writing, at once or when the process
+//! that writes to them has ended.
 
 use std::path::Path;
 use std::thread;

@@ -1,4 +1,4 @@
-//! Printing to standard output, or to the file of `--output`.
+//! Prints to standard output, or to the file of `--output`.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Read, Seek, SeekFrom, Write};
@@ -11,16 +11,16 @@ use crate::pipes;
 use crate::streams::refuse_input;
 use crate::streams::standard_output;
 
-/// Standard output, a file in its place, or nothing.
+/// The output of a command: standard output, a file in its place, or nothing.
 pub struct Output {
     file: Option<File>,
-    /// The name of the file, for errors.
+    /// The name of the output, for errors.
     name: String,
     /// True if the output is a pipe.
     pipe: bool,
     /// True if standard output is appended to a file that is not empty.
     continues: bool,
-    /// How many bytes were printed.
+    /// The number of bytes that were printed.
     printed: u64,
 }
 
@@ -28,7 +28,7 @@ pub struct Output {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Sink {
     Open,
-    /// The reader has not read everything yet.
+    /// The reader of the pipe has not read everything yet.
     Busy,
     Closed,
 }
@@ -41,9 +41,9 @@ impl Output {
         Ok(Self::to(file, name))
     }
 
-    /// Prints to this file, which is created or emptied, or, without one or for "-", as [`new`](Self::new) does. An
-    /// output that is a file among the inputs is an error, before anything in it is changed: the run would read what it
-    /// writes.
+    /// Prints to this file, which is created or truncated. Without a path, or with "-", does the same as
+    /// [`new`](Self::new). An output that is one of the inputs is an error before the file is changed, because the run
+    /// would read what it writes.
     pub fn open(path: Option<&Path>, quiet: bool, inputs: &[&Path]) -> Result<Self, Error> {
         let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
             let output = Self::new(quiet)?;
@@ -72,7 +72,7 @@ impl Output {
         Self { file, name, pipe, continues, printed: 0 }
     }
 
-    /// True if the output goes on with a file that is not empty, as after `>>`.
+    /// True if the output is appended to a file that is not empty, as after `>>`.
     pub fn continues(&self) -> bool {
         self.continues
     }
@@ -91,7 +91,7 @@ impl Output {
         self.pipe
     }
 
-    /// How many bytes have been printed so far.
+    /// The number of bytes that have been printed so far.
     pub fn printed(&self) -> u64 {
         self.printed
     }
@@ -226,7 +226,8 @@ fn sync_name(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Moves the wanted lines to the front of the block, adjacent ones together, and returns how many bytes they take.
+/// Moves the wanted lines to the front of the block, and returns the number of bytes that they take. Adjacent lines are
+/// moved together.
 pub fn keep(block: &mut Block, wanted: impl Iterator<Item = bool>) -> usize {
     let mut kept = 0;
     // The bytes from `piece` to `line` are wanted lines that are not moved yet.

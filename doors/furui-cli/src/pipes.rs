@@ -19,8 +19,8 @@ use crate::interrupt::{Wait, poll_one, timespec};
 #[cfg(target_os = "linux")]
 const PIPE_BYTES: usize = 1 << 20;
 
-/// Enlarges a pipe to hold a whole block, so that writer and reader wait for each other less often. Does nothing where
-/// the system cannot do that.
+/// Enlarges the buffer of a pipe to hold a whole block, so that writer and reader wait for each other less often. Does
+/// nothing where the system cannot do that.
 #[cfg(target_os = "linux")]
 pub fn widen(file: &File) {
     let _ = rustix::pipe::fcntl_setpipe_size(file, PIPE_BYTES);
@@ -95,7 +95,7 @@ pub fn is_pipe_at(_: &Path) -> bool {
     false
 }
 
-/// How many bytes in a pipe have not been read. `None` if the reader has closed the pipe.
+/// The number of bytes in a pipe that have not been read. `None` if the reader has closed the pipe.
 #[cfg(unix)]
 pub fn unread(pipe: &File) -> Option<u64> {
     if closed_within(pipe, Duration::ZERO) {

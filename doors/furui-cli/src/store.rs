@@ -42,13 +42,13 @@ pub fn compact(CompactOptions { path, wait }: &CompactOptions) -> Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// Copies the files that the manifest of a store names into a new directory.
+/// Runs `furui snapshot`: copies the files that the manifest of a store names into a new directory.
 pub fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Error> {
     furui::store::snapshot(&options.path, &options.dest)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads every byte of stores and files.
+/// Reads and checks every byte of stores and files.
 pub fn verify(paths: &[PathBuf]) -> Result<ExitCode, Error> {
     Ok(each(paths, check))
 }
@@ -65,7 +65,8 @@ pub fn info(options: &InfoOptions) -> Result<ExitCode, Error> {
     Ok(code)
 }
 
-/// Calls `work` for each path, and continues if the work fails for one path. The exit code tells whether any failed.
+/// Calls `work` for each path, and continues if the work fails for one path. The exit code is that of an error if any
+/// failed.
 fn each(paths: &[PathBuf], mut work: impl FnMut(&Path) -> Result<(), Error>) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for path in paths {
@@ -222,7 +223,7 @@ fn filter_info(path: &Path, json: bool) -> Result<String, Error> {
     Ok(lines.join("\n") + "\n")
 }
 
-/// A line for each run.
+/// Describes each run in a line of text.
 fn run_lines(set: &Cascade<Files>) -> impl Iterator<Item = String> {
     set.manifest().runs.iter().zip(set.runs()).map(|(entry, run)| {
         format!(
@@ -297,7 +298,7 @@ fn open(path: &Path) -> Result<Cascade<Files>, Error> {
     Ok(Cascade::open_published(Files::Store(Directory::open_read_only(path)?.mapped(false)), OPTIONS)?)
 }
 
-/// Opens a single file if it is a journal.
+/// Opens a single file if it is a journal; `None` if it is not.
 fn open_journal(path: &Path) -> Result<Option<Journal<DiskFile>>, Error> {
     refuse_pipe(path)?;
     let name = path.display().to_string();
@@ -306,7 +307,7 @@ fn open_journal(path: &Path) -> Result<Option<Journal<DiskFile>>, Error> {
     Ok(Journal::open(file, &name).ok())
 }
 
-/// Opens a single file.
+/// Opens a single file of furui, and reads its envelope.
 fn open_file(path: &Path) -> Result<(DiskFile, Envelope), Error> {
     refuse_pipe(path)?;
     let name = path.display().to_string();

@@ -8,13 +8,13 @@ use pyo3::exceptions::{PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
-/// The exception for an error of the library.
+/// Converts an error of the library to its Python exception.
 pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
     let error = error.into();
     let text = error.to_string();
     match error {
         Error::Io { action, source, file } => match source.raw_os_error() {
-            // An OSError prints its file itself.
+            // An OSError prints the name of its file itself.
             Some(code) => new(py, "Error", (code, format!("{action}: {source}"), file)),
             None => new(py, "Error", (text,)),
         },
@@ -35,12 +35,12 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
     }
 }
 
-/// A `ConfigError`: an argument is invalid, or does not fit the set.
+/// Creates a `ConfigError`: an argument is invalid, or does not fit the set.
 pub fn config(py: Python<'_>, text: impl Into<String>) -> PyErr {
     new(py, "ConfigError", (text.into(),))
 }
 
-/// A plain `furui.Error`.
+/// Creates a plain `furui.Error`.
 pub fn plain(py: Python<'_>, text: impl Into<String>) -> PyErr {
     new(py, "Error", (text.into(),))
 }
@@ -49,7 +49,7 @@ fn damage(py: Python<'_>, error: &FormatError) -> PyErr {
     use furui::format::Problem;
     let text = error.to_string();
     match error.problem {
-        // These files are whole: they are of another kind, or of a newer furui.
+        // These files are not damaged: they are of another kind, or of a newer version of furui.
         Problem::NotFurui
         | Problem::NewerVersion { .. }
         | Problem::WrongKind { .. }
@@ -61,8 +61,8 @@ fn damage(py: Python<'_>, error: &FormatError) -> PyErr {
         | Problem::NoSeed
         | Problem::OtherSeed => config(py, text),
         _ => {
-            // A file inside of another one is named with its place: the path and the offset are those of the outer
-            // file.
+            // An error within a section of a file names the section and its offset. The path and the offset in the
+            // exception are those of the whole file.
             let (path, place) = error.file.split_once(", in section ").unwrap_or((&error.file, ""));
             let start = place.rsplit(' ').next().and_then(|digits| digits.parse().ok()).unwrap_or(0u64);
             new(py, "DamageError", (text, path.to_owned(), start + error.offset))
@@ -70,7 +70,7 @@ fn damage(py: Python<'_>, error: &FormatError) -> PyErr {
     }
 }
 
-/// An exception of the class `furui.errors.{class}`.
+/// Creates an exception of the class `furui.errors.{class}`.
 fn new<A>(py: Python<'_>, class: &'static str, arguments: A) -> PyErr
 where
     A: for<'py> PyCallArgs<'py>,
@@ -86,7 +86,7 @@ fn errors(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
 
 /// Attaches the interpreter to an error of the library, so that `?` raises it.
 pub trait OrRaise<T> {
-    /// The value, or the exception for the error.
+    /// Returns the value, or the exception for the error.
     fn or_raise(self, py: Python<'_>) -> PyResult<T>;
 }
 

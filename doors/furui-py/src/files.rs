@@ -4,24 +4,24 @@ use std::sync::Arc;
 use furui::Result;
 use furui::store::{Directory, DiskFile, Log, Overlay, OverlayFile, Scratch, Storage};
 
-/// The files of a set. One storage for all sets keeps the module small: the code of a set exists once.
+/// The storage of a set. One type for all sets keeps the module small, because the code of a set is compiled once.
 pub enum Files {
-    /// The files of a directory, for the only writer.
+    /// The files of a directory that this process alone writes to.
     Stored(Directory),
-    /// Temporary files, of a set that nobody opens again.
+    /// Temporary files of a set that is never opened again.
     Temporary(Scratch),
-    /// The files of a directory, for a reader. What a set must write to answer goes to temporary files.
+    /// The files of a directory that is only read. Files that a look-up must write go to temporary files.
     Lent(Overlay<Directory, Scratch>),
 }
 
 impl Files {
-    /// Temporary files where the system keeps them.
+    /// Creates a storage of temporary files in the system's directory for them.
     pub fn temporary() -> Self {
         Self::Temporary(Scratch::new(std::env::temp_dir()))
     }
 }
 
-/// Evaluates an expression for the storage of some files, whatever it is.
+/// Evaluates an expression with the storage of a [`Files`], whatever its variant.
 macro_rules! each {
     ($files:expr, $storage:ident => $value:expr) => {
         match $files {

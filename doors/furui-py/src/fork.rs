@@ -1,4 +1,4 @@
-//! Noticing that this process is a copy that `fork` made of the one that opened a store.
+//! Detects that this process is a copy that `fork` made of the process that opened a store.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -6,17 +6,16 @@ use pyo3::prelude::*;
 
 use crate::errors::plain;
 
-/// How many forks lie between the process that loaded the module and this one.
+/// The number of forks between the process that loaded the module and this process.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
-/// Notes that this process was made by a fork. `furui/__init__.py` registers this function with
-/// `os.register_at_fork`.
+/// Counts a fork that has made this process. `furui/__init__.py` registers this function with `os.register_at_fork`.
 #[pyfunction(name = "_after_fork")]
 pub fn after_fork() {
     FORKS.fetch_add(1, Relaxed);
 }
 
-/// The process in which something was made.
+/// Identifies the process in which a value was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin(u64);
 
@@ -31,7 +30,7 @@ impl Origin {
         self == Self::here()
     }
 
-    /// Raises an error in any other process.
+    /// Raises an error if this process is not the one in which the value was made.
     #[inline]
     pub fn check(self, py: Python<'_>) -> PyResult<()> {
         if self.is_here() {

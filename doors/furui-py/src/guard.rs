@@ -29,14 +29,14 @@ trait Closable: Send + Sync {
 impl<S: Store> Closable for Shared<S> {
     fn close_quietly(&self) {
         if let Some(mut store) = self.lock().take() {
-            // Nobody is left to be told. What was durable stays durable.
+            // No caller is left to receive an error. Keys that were durable remain durable.
             let _ = store.close();
         }
     }
 }
 
 impl<S: Store> Guarded<S> {
-    /// Shares a store. With an interval, a thread of its own syncs it that often.
+    /// Shares a store between threads. With an interval, a separate thread syncs the store that often.
     pub fn new(store: S, interval: Option<Duration>) -> PyResult<Self> {
         let shared = Arc::new(Shared::new(store));
         let weak: Weak<Shared<S>> = Arc::downgrade(&shared);
@@ -48,7 +48,7 @@ impl<S: Store> Guarded<S> {
         Ok(Self { shared, origin: Origin::here(), syncer: syncer.map_err(|error| os(&error))? })
     }
 
-    /// Calls `work` with the store, while this thread holds the interpreter. It is for work that takes microseconds.
+    /// Calls `work` with the store, while this thread keeps the interpreter's lock. For work that takes microseconds.
     #[inline]
     pub fn with<R>(&self, py: Python<'_>, work: impl FnOnce(&mut S) -> PyResult<R>) -> PyResult<R> {
         self.origin.check(py)?;
@@ -56,7 +56,8 @@ impl<S: Store> Guarded<S> {
         work(store.as_mut().ok_or_else(closed)?)
     }
 
-    /// Calls `work` with the store, while other threads may use the interpreter.
+    /// Calls `work` with the store, after this thread has released the interpreter's lock, so that other threads can
+    /// run.
     pub fn detached<R: Send>(
         &self,
         py: Python<'_>,
@@ -67,7 +68,7 @@ impl<S: Store> Guarded<S> {
         done.ok_or_else(closed)?.or_raise(py)
     }
 
-    /// Closes the store. Nothing happens if it is closed already.
+    /// Closes the store. Does nothing if it is closed already.
     pub fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.origin.check(py)?;
         let done = py.detach(|| self.shared.lock().take().map_or(Ok(()), |mut store| store.close()));
@@ -83,8 +84,8 @@ impl<S: Store> Guarded<S> {
 impl<S: Store> Drop for Guarded<S> {
     fn drop(&mut self) {
         if !self.origin.is_here() {
-            // The files, their lock, the mutex and the thread belong to the parent. Leaking this copy leaves them as
-            // they are.
+            // The files, their lock, the mutex and the thread belong to the parent process. Leaking this copy leaves
+            // them as they are.
             std::mem::forget(self.shared.clone());
             std::mem::forget(self.syncer.take());
             return;
@@ -102,7 +103,7 @@ fn closed() -> PyErr {
 #[pyfunction(name = "_close_all")]
 pub fn close_all(py: Python<'_>) {
     py.detach(|| {
-        // After a fork the lock may be held for ever by a thread that this process does not have.
+        // After a fork, a thread that does not exist in this process may hold the lock forever.
         let Ok(mut open) = OPEN.try_lock() else { return };
         let open = std::mem::take(&mut *open);
         for (_, store) in open.iter().filter(|(origin, _)| origin.is_here()) {

@@ -14,10 +14,10 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyByteArray, PyBytes, PyInt, PyMemoryView, PyString, PyType};
 
-/// The key of a missing value, which is a value of its own. No other value has these bytes unless it is made to.
+/// The key of a missing value. No other value has these bytes, unless someone chooses them on purpose.
 pub const NULL: &[u8] = b"\xff\x00furui: the key of a null\x00\xff";
 
-/// The bytes of an integer.
+/// The key of an integer, as bytes.
 #[derive(Clone, Copy)]
 pub struct IntKey {
     bytes: [u8; 9],
@@ -25,7 +25,7 @@ pub struct IntKey {
 }
 
 impl IntKey {
-    /// The key of a number from -2⁶³ to 2⁶⁴ - 1.
+    /// Converts a number from -2⁶³ to 2⁶⁴ - 1 to its key.
     #[inline]
     pub fn of(number: impl Into<i128>) -> Self {
         let number = number.into();
@@ -45,7 +45,8 @@ impl AsRef<[u8]> for IntKey {
 /// Calls `take` with the bytes of a key.
 ///
 /// # Errors
-/// `TypeError` for a value that is no key, such as a float; `OverflowError` for an integer outside of -2⁶³ to 2⁶⁴ - 1.
+/// `TypeError` for a value that cannot be a key, such as a float; `OverflowError` for an integer outside of -2⁶³ to 2⁶⁴
+/// - 1.
 #[inline]
 pub fn with_key<R>(key: &Bound<'_, PyAny>, take: impl FnOnce(&[u8]) -> R) -> PyResult<R> {
     if let Ok(text) = key.cast::<PyString>() {
@@ -90,7 +91,7 @@ fn other<R>(key: &Bound<'_, PyAny>, take: impl FnOnce(&[u8]) -> R) -> PyResult<R
     if key.is_instance(uuid(py)?)? {
         return Ok(take(key.getattr("bytes")?.cast::<PyBytes>()?.as_bytes()));
     }
-    // Integers of numpy and others that are exact.
+    // Integers of numpy, and of other libraries, convert themselves to a Python integer without a loss.
     if let Ok(number) = key.call_method0("__index__") {
         return Ok(take(int(number.cast::<PyInt>()?)?.as_ref()));
     }

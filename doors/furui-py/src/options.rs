@@ -12,7 +12,7 @@ use pyo3::types::PyInt;
 
 use crate::errors::{OrRaise, config};
 
-/// How a set hashes keys, and how it says that its keys were made.
+/// The hash function of a set, and the form in which its keys were made.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Made {
     pub hash: Option<HashSpec>,
@@ -33,8 +33,8 @@ impl Made {
         }
     }
 
-    /// How another set is made: an object that tells its `hash`, and perhaps its `form`, or the path of a filter or a
-    /// store.
+    /// Reads the hash and the key form of another set: an object that has a `hash`, and perhaps a `form`, or the path
+    /// of a filter or a store.
     fn like(set: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = set.py();
         if let Ok(hash) = set.getattr("hash") {
@@ -51,17 +51,17 @@ impl Made {
     }
 }
 
-/// Reads how keys are made from records, in the words of the program that makes them.
+/// Parses a key form, which says how keys are made from records, in the words of the program that makes them.
 pub fn parse_form(text: &str) -> PyResult<KeyForm> {
     text.parse::<KeyForm>().map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// A hash in the form in which it is given.
+/// A hash function and its seed, in the syntax of the argument `hash`.
 pub fn hash_text(hash: HashSpec) -> String {
     format!("{}:{:#x}", hash.algorithm.name(), hash.seed)
 }
 
-/// An argument in furui's own grammar of values, of which an `int` is one, too.
+/// Parses an argument in furui's own syntax of values. An `int` is accepted, too.
 ///
 /// # Errors
 /// `ConfigError` if `read` refuses the text.
@@ -70,7 +70,7 @@ pub fn parse<T>(value: &Bound<'_, PyAny>, read: impl FnOnce(&str) -> Result<T, I
     read(&text).map_err(|error| config(value.py(), error.to_string()))
 }
 
-/// A window as servers record it: a number of keys, or a text such as "3600000ms".
+/// Converts a window to the form in which servers record it: a number of keys, or a text such as "3600000ms".
 #[pyfunction(name = "_window")]
 pub fn window<'py>(window: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     match parse(window, str::parse)? {

@@ -18,15 +18,15 @@ use crate::key::with_key;
 use crate::options::{Made, hash_text, parse, parse_form};
 use crate::shared::Store;
 
-/// The number of keys of a batch that are looked up together. Larger parts cost less where keys are on storage.
+/// The number of keys of a batch that are looked up together. Larger parts cost less if keys are on storage.
 const PART: usize = 1 << 16;
 const PART_ON_STORAGE: usize = 1 << 19;
 
 /// An exact set that remembers what it has seen, of any size: in memory, or in a directory across runs.
 ///
 /// path: the directory of the set, which is created if it is missing. One process writes to it at a time. None: the set
-///     is forgotten when the object goes; what does not fit into memory lies in temporary files.
-/// memory: how much memory the set takes, in bytes or as in "64MiB", at least 1 MiB. Keys beyond it go to storage.
+///     exists as long as this object; keys that do not fit into memory are in temporary files.
+/// memory: the memory of the set, in bytes or as in "64MiB", at least 1 MiB. Keys beyond it go to storage.
 /// hash: how keys are hashed, as in "xxh3:0" (docs/python.md). None: as the existing set does, or XXH3 with a random
 /// seed. like: another Seen or filter, or the path of one, whose hash this set takes, so that the two can be combined.
 /// sync: after how many seconds new keys are durable at the latest. 0: when the call returns. None: at sync() and
@@ -50,7 +50,7 @@ pub struct Seen {
     counts_time: bool,
 }
 
-/// An open set, and the lists of a call.
+/// An open set, and lists that calls reuse.
 struct Opened {
     set: Set<Files>,
     /// True if the set is written to its directory.
@@ -70,7 +70,7 @@ impl Store for Opened {
 }
 
 impl Opened {
-    /// Records the keys of a batch, and says which of them are new.
+    /// Records the keys of a batch. Returns for each key whether it is new.
     fn observe(&mut self, keys: &Hashes, is_timed: bool) -> furui::Result<Vec<bool>> {
         let mut new = vec![];
         reserve(&mut new, keys.len())?;
@@ -89,7 +89,7 @@ impl Opened {
         Ok(new)
     }
 
-    /// Records one key. True if it is new.
+    /// Records one key. Returns true if it is new.
     fn observe_one(&mut self, key: KeyHash) -> furui::Result<bool> {
         self.key.clear();
         self.key.push_hash(key);
@@ -101,7 +101,7 @@ impl Opened {
         if self.is_on_storage() { PART_ON_STORAGE } else { PART }
     }
 
-    /// True if a look-up may read storage, and another key may be written to it.
+    /// True if the set has runs on storage, so that a look-up may read them.
     fn is_on_storage(&self) -> bool {
         !self.set.set().runs().is_empty()
     }
@@ -231,7 +231,8 @@ impl Seen {
         Column::Bools(new).into_kind_of(batch)
     }
 
-    /// Return for each key of a batch, in order, whether it was recorded. The arguments are those of add_many().
+    /// Look up the keys of a batch. Return for each, in order, True if it was recorded. The arguments are those of
+    /// add_many().
     #[pyo3(signature = (batch, *, hashed=false))]
     fn has_many<'py>(&self, batch: &Bound<'py, PyAny>, hashed: bool) -> PyResult<Bound<'py, PyAny>> {
         let keys = hash_batch(batch, &self.hasher, hashed)?;
@@ -285,7 +286,7 @@ impl Seen {
         self.set.detached(py, Opened::sync)
     }
 
-    /// Make all keys durable, release the lock, and forget the memory. A closed set raises ValueError.
+    /// Make all keys durable, release the lock, and free the memory. A closed set raises ValueError.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.set.close(py)
     }
@@ -301,8 +302,9 @@ impl Seen {
         })
     }
 
-    /// Return figures: `len`, the number of keys; `keys`, `new` and `repeats` since it was opened; `runs`, the number
-    /// of files, and `bytes`, their size; `unsynced`, the number of keys that are not durable yet.
+    /// Return figures of the set: `len`, the number of keys; `keys`, `new` and `repeats`, the numbers of keys that were
+    /// added, of new ones and of repeats since it was opened; `runs`, the number of files, and `bytes`, their size;
+    /// `unsynced`, the number of keys that are not durable yet.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (counters, length, runs, bytes, unsynced) = self.set.with(py, |opened| Ok(figures(&opened.set)))?;
         let stats = PyDict::new(py);
@@ -322,13 +324,14 @@ impl Seen {
         self.path.clone()
     }
 
-    /// How keys are hashed: the name of a hash function and a seed, as in "xxh3:0x7".
+    /// The hash function of the keys and its seed, as in "xxh3:0x7".
     #[getter]
     fn hash(&self) -> String {
         hash_text(self.hasher.spec())
     }
 
-    /// How the program that filled the set makes keys from its records. Empty: a record is its own key.
+    /// The form in which the program that filled the set makes keys from its records. It is empty if a record is its
+    /// own key.
     #[getter]
     fn form(&self) -> String {
         self.form.to_string()

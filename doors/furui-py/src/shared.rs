@@ -1,20 +1,20 @@
-//! A store behind a lock, which the threads of Python and the one of [`Syncer`](crate::syncer::Syncer) share.
+//! A store behind a lock, which the threads of Python and the thread of [`Syncer`](crate::syncer::Syncer) share.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 
-/// What is done to a store at its end, and every now and then.
+/// A store that can be synced at intervals, and closed at the end.
 pub trait Store: Send + 'static {
-    /// Makes everything durable that is not durable yet.
+    /// Makes all changes durable.
     fn sync(&mut self) -> furui::Result<()>;
 
-    /// Makes everything durable for good: the store is not used again.
+    /// Makes all changes durable, for the last time: the store is not used afterwards.
     fn close(&mut self) -> furui::Result<()>;
 }
 
-/// A store behind a lock. `None` once it is closed.
+/// A store behind a lock. The content is `None` after the store was closed.
 pub struct Shared<S>(Mutex<Option<S>>);
 
 impl<S: Store> Shared<S> {
@@ -22,13 +22,15 @@ impl<S: Store> Shared<S> {
         Self(Mutex::new(Some(store)))
     }
 
-    /// The lock, for threads without the interpreter.
+    /// Locks the store, in a thread that does not hold the interpreter's lock.
     pub fn lock(&self) -> MutexGuard<'_, Option<S>> {
-        // A panic leaves the library's structures usable or broken by their own account, which they report.
+        // A panic in another thread leaves the store either consistent or marked as failed, which its methods report.
+        // So a poisoned lock is taken.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The lock, for a thread with the interpreter, which it lets go of while it waits.
+    /// Locks the store, in a thread that holds the interpreter's lock. The thread releases the interpreter while it
+    /// waits.
     #[inline]
     pub fn lock_attached(&self, py: Python<'_>) -> MutexGuard<'_, Option<S>> {
         self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)

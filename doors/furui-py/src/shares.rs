@@ -1,4 +1,4 @@
-//! The shares of a set that is spread over many keys of a server.
+//! Splits the keys of a batch among the server's keys over which a set is spread.
 
 use furui::HashSpec;
 use pyo3::prelude::*;
@@ -6,18 +6,19 @@ use pyo3::types::{PyByteArray, PyBytes, PyList};
 
 use crate::batch::{Column, Keys};
 
-/// A part of a batch has at most this many keys, and no key begins after this many bytes of it: so much is on its way
-/// to a server at once.
+/// A part of a batch has at most this many keys, and no key begins after this many bytes of the part. This bounds the
+/// data that is sent to a server at once.
 const MAX_KEYS: usize = 1 << 14;
 const MAX_BYTES: usize = 4 << 20;
 
-/// The keys of a batch, which are taken part by part.
+/// The keys of a batch, which are sent to a server part by part.
 #[pyclass(frozen, name = "_Shares", module = "furui._furui")]
 pub struct Shares {
     keys: Keys,
 }
 
-/// A share of a part: its number, and the indices and the bytes of the keys that are in it.
+/// The keys of a part that belong to one shard: the number of the shard, the indices of the keys in the batch, and the
+/// bytes of the keys.
 type Share<'py> = (u64, Vec<usize>, Bound<'py, PyList>);
 
 #[pymethods]
@@ -31,8 +32,9 @@ impl Shares {
         self.keys.len()
     }
 
-    /// The part that begins with key `start`: where it ends, and its shares in ascending order. The number of a share
-    /// is that of a range, of `shards` equal ones, of the XXH3 with seed 0. Every client of a set computes the same.
+    /// Returns the part that begins with key `start`: the index of the key after its end, and its shares in ascending
+    /// order. The hash space of XXH3 with seed 0 is divided into `shards` equal ranges, whose numbers are those of the
+    /// shares. Every client of a set computes the same numbers.
     fn part<'py>(&self, py: Python<'py>, start: usize, shards: u64) -> PyResult<(usize, Vec<Share<'py>>)> {
         let spec = HashSpec::default();
         let (mut end, mut bytes, mut places) = (start, 0, vec![]);
@@ -54,7 +56,7 @@ impl Shares {
     }
 }
 
-/// The answers to a batch, in the kind of the batch; 0 is False.
+/// Converts the answers of a server, one byte for each key, to an object of the batch's library. The byte 0 is False.
 #[pyfunction(name = "_answers")]
 pub fn answers<'py>(batch: &Bound<'py, PyAny>, answers: &Bound<'py, PyByteArray>) -> PyResult<Bound<'py, PyAny>> {
     Column::Bools(answers.to_vec().into_iter().map(|answer| answer != 0).collect()).into_kind_of(batch)

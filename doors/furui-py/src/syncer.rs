@@ -1,4 +1,4 @@
-//! A thread that makes the keys of a store durable every now and then.
+//! A thread that makes the keys of a store durable at regular intervals.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Weak};
@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use crate::shared::{Shared, Store};
 
-/// A thread that syncs a store in a regular interval, until it is dropped.
+/// A thread that syncs a store at regular intervals, until it is dropped.
 pub struct Syncer {
     thread: Option<JoinHandle<()>>,
-    /// The thread ends when this is dropped.
+    /// The sender of a channel whose end stops the thread.
     stop: Option<Sender<()>>,
 }
 
@@ -23,7 +23,7 @@ impl Syncer {
             while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
                 let Some(store) = store.upgrade() else { return };
                 let mut store = store.lock();
-                // The set remembers that it failed: the next call by the user reports it.
+                // The set stores the error, which the next call by the user reports.
                 if store.as_mut().is_none_or(|store| store.sync().is_err()) {
                     return;
                 }
@@ -37,7 +37,7 @@ impl Drop for Syncer {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread is not that of the caller.
+            // A panic of the thread must not become a panic of the caller.
             let _ = thread.join();
         }
     }

@@ -16,13 +16,13 @@ pub const READ: KeyMode = KeyMode::READ;
 /// The mode of a key that may be changed.
 pub const WRITE: KeyMode = KeyMode::READ.union(KeyMode::WRITE);
 
-/// The argument that is the key of a command.
+/// The index of the argument that is the key of a command.
 const KEY: usize = 1;
 
-/// The server's own words for a value of another type.
+/// The server's message for a value of another type.
 const WRONG_TYPE: &str = "WRONGTYPE Operation against a key holding the wrong kind of value";
 
-/// What a command does with its call.
+/// A function that executes a command: it reads the arguments of the call, and replies.
 pub type Handler = fn(&Call<'_>) -> Result<(), Refusal>;
 
 pub struct Call<'a> {
@@ -30,7 +30,7 @@ pub struct Call<'a> {
     arguments: &'a [*mut raw::RedisModuleString],
 }
 
-/// A key that a command has opened.
+/// A key of the database that a command has opened.
 pub struct Key {
     key: *mut raw::RedisModuleKey,
 }
@@ -82,7 +82,8 @@ impl<'a> Call<'a> {
         text.parse().map_err(|_| Refusal::because(format!("{what} {text:?} is not a valid number")))
     }
 
-    /// The options from an argument on: the name of each in upper case, and the index of its value.
+    /// Reads pairs of an option's name and its value, from an argument on. Returns each name in upper case, and the
+    /// index of the value's argument.
     pub fn options(&self, first: usize) -> impl Iterator<Item = Result<(String, usize), Refusal>> {
         (first..self.len()).step_by(2).map(|at| Ok((self.text(at)?.to_ascii_uppercase(), at + 1)))
     }
@@ -99,8 +100,8 @@ impl<'a> Call<'a> {
         unsafe { raw::RedisModule_GetSelectedDb.expect("Redis 7")(self.context) }
     }
 
-    /// True if the command comes from the master, or from the AOF file. It was accepted once, so no limit refuses it
-    /// now.
+    /// True if the command comes from the master, or from the AOF file. The command was accepted before, so no limit
+    /// may refuse it.
     pub fn is_repeated(&self) -> bool {
         self.has_flag(raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING)
     }
@@ -112,12 +113,13 @@ impl<'a> Call<'a> {
         found.cast_unsigned() & flags != 0
     }
 
-    /// Replicates the command as it came.
+    /// Replicates the command with its original name and arguments.
     pub fn replicate(&self) {
         raw::replicate_verbatim(self.context);
     }
 
-    /// Replicates a command that tells the time of this one, in milliseconds, before the arguments after the key.
+    /// Replicates a command with the key of this call, a time in milliseconds, and the other arguments of this call.
+    /// Replicas then use the same time.
     pub fn replicate_at(&self, command: &CStr, time: u64) {
         let time = time.to_string();
         let arguments: Vec<&[u8]> = std::iter::once(time.as_bytes()).chain(self.rest(2)).collect();
@@ -148,7 +150,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Tells those who subscribed to events of keys that the key of this call has changed.
+    /// Publishes a keyspace event: the key of this call has changed.
     pub fn notify(&self, event: &CStr) {
         if let Some(&key) = self.arguments.get(KEY) {
             let kind = raw::NotifyEvent::MODULE.bits();
@@ -157,7 +159,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Replies with a number, or with the largest one if it is larger.
+    /// Replies with a number, or with the largest 64-bit integer if the number is larger.
     pub fn integer(&self, number: impl TryInto<i64>) {
         raw::reply_with_long_long(self.context, number.try_into().unwrap_or(i64::MAX));
     }
@@ -168,8 +170,8 @@ impl<'a> Call<'a> {
         numbers.for_each(|number| self.integer(number));
     }
 
-    /// Inserts the items from argument `first` on, and replies for each whether it is new, or why it has no room. True
-    /// if one of them is new.
+    /// Inserts the items from argument `first` on, and replies for each item whether it is new, or why it has no room.
+    /// Returns true if at least one item is new.
     pub fn insert_each(&self, first: usize, mut insert: impl FnMut(&[u8]) -> Result<bool, Refusal>) -> bool {
         let mut changed = false;
         self.array(self.rest(first).len());
@@ -185,18 +187,18 @@ impl<'a> Call<'a> {
         changed
     }
 
-    /// Replies with yes or no: a number, or what clients of RESP3 have for it.
+    /// Replies with yes or no: a number, or a boolean for clients of RESP3.
     pub fn boolean(&self, yes: bool) {
         raw::reply_with_bool(self.context, yes.into());
     }
 
-    /// Begins a reply of `length` elements, which follow as replies.
+    /// Begins a reply that is an array of `length` elements. The elements follow as replies.
     pub fn array(&self, length: usize) {
         raw::reply_with_array(self.context, length as i64);
     }
 
-    /// Begins a reply of `length` names with values, which follow as replies: an array, or what clients of RESP3 have
-    /// for it.
+    /// Begins a reply of `length` pairs of name and value, which follow as replies. It is an array, or a map for
+    /// clients of RESP3.
     pub fn map(&self, length: usize) {
         // SAFETY: the context is that of the call.
         unsafe { raw::RedisModule_ReplyWithMap.expect("Redis 7")(self.context, length as c_long) };
@@ -207,7 +209,7 @@ impl<'a> Call<'a> {
         self.has_flag(raw::REDISMODULE_CTX_FLAGS_RESP3)
     }
 
-    /// Replies with a word.
+    /// Replies with a simple string.
     pub fn word(&self, word: &CStr) {
         raw::reply_with_simple_string(self.context, word.as_ptr());
     }
@@ -220,7 +222,7 @@ impl<'a> Call<'a> {
         raw::reply_with_null(self.context);
     }
 
-    /// Replies with the reason of a refusal, as an element of an array.
+    /// Replies with an error that has the reason of a refusal. It may be an element of an array.
     pub fn refuse(&self, refusal: Refusal) {
         match refusal {
             Refusal::Arity => self.error("ERR wrong number of arguments"),
@@ -243,21 +245,21 @@ impl<'a> Call<'a> {
 
     /// The time of the server's clock, in milliseconds since 1970.
     pub fn now(&self) -> u64 {
-        // SAFETY: the function needs nothing.
+        // SAFETY: the function has no preconditions.
         let now = unsafe { raw::RedisModule_Milliseconds.expect("Redis 7")() };
         u64::try_from(now).unwrap_or(0)
     }
 }
 
 impl Key {
-    /// True if there is no such key.
+    /// True if the key does not exist.
     pub fn is_empty(&self) -> bool {
         // SAFETY: the key is open.
         let kind: raw::KeyType = unsafe { raw::RedisModule_KeyType.expect("Redis 7")(self.key) }.into();
         kind == raw::KeyType::Empty
     }
 
-    /// The value of the key, to be read. `None` if there is no such key.
+    /// The value of the key, for reading. `None` if the key does not exist.
     ///
     /// # Errors
     /// [`Refusal::WrongType`] if the value is of another type.
@@ -267,7 +269,7 @@ impl Key {
         Ok(unsafe { self.pointer::<V>()?.as_ref() })
     }
 
-    /// The value of the key, to be changed. `None` if there is no such key.
+    /// The value of the key, for changes. `None` if the key does not exist.
     ///
     /// # Errors
     /// [`Refusal::WrongType`] if the value is of another type.
@@ -290,10 +292,10 @@ impl Key {
         }
     }
 
-    /// Checks that there is no such key.
+    /// Checks that the key does not exist.
     ///
     /// # Errors
-    /// [`Refusal::WrongType`] if the value is of another type; that the key exists.
+    /// [`Refusal::WrongType`] if the key has a value of another type; another refusal if it has a value of this type.
     pub fn check_vacant<V: Value>(&self) -> Result<(), Refusal> {
         match self.value::<V>()? {
             Some(_) => Err(Refusal::because("the key exists already")),
@@ -301,7 +303,7 @@ impl Key {
         }
     }
 
-    /// What `read` tells of the value of the key. `None` if there is no value of this type.
+    /// Returns the result of `read` for the value of the key. `None` if there is no value of this type.
     pub fn read<V: Value, T>(&self, read: impl FnOnce(&V) -> T) -> Option<T> {
         self.value().ok().flatten().map(read)
     }
@@ -316,7 +318,7 @@ impl Key {
         }
     }
 
-    /// Removes the key and its value. The key is then empty.
+    /// Removes the key and its value from the database.
     pub fn remove(&mut self) {
         // SAFETY: the key is open for writing.
         unsafe { raw::RedisModule_DeleteKey.expect("Redis 7")(self.key) };

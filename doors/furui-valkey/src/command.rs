@@ -1,4 +1,4 @@
-//! The commands of the module, with what `COMMAND DOCS` and `COMMAND INFO` tell of them.
+//! The commands of the module, with the descriptions that `COMMAND DOCS` and `COMMAND INFO` return.
 #![allow(unsafe_code, reason = "the server's interface passes pointers")]
 
 use std::ffi::{CStr, c_int};
@@ -19,7 +19,7 @@ pub struct Command {
     entry: Entry,
 }
 
-/// The function that the server calls for a command with this handler.
+/// Makes the function that the server calls for a command with this handler.
 macro_rules! entry {
     ($handler:expr) => {{
         extern "C" fn call(
@@ -34,10 +34,10 @@ macro_rules! entry {
 }
 pub(crate) use entry;
 
-/// The first argument that is a key, in all commands.
+/// The index of the first argument that is a key, in all commands.
 const FIRST_KEY: c_int = 1;
 
-/// The version of the structures below, as the server's header has it.
+/// The version of the command descriptions below, as the server's header defines it.
 static INFO_VERSION: raw::RedisModuleCommandInfoVersion = raw::RedisModuleCommandInfoVersion {
     version: 1,
     sizeof_historyentry: size_of::<raw::RedisModuleCommandHistoryEntry>(),
@@ -46,9 +46,9 @@ static INFO_VERSION: raw::RedisModuleCommandInfoVersion = raw::RedisModuleComman
 };
 
 impl Command {
-    /// A command of which the first argument is the only key. `flags` are as the server reads them: `write` or
-    /// `readonly`, `deny-oom`, `fast`. `arity` is the number of arguments with the name; at least as many if it is
-    /// negative. The server refuses other numbers of arguments.
+    /// A command whose only key is the first argument. `flags` are those of the server: `write` or `readonly`,
+    /// `deny-oom`, `fast`. `arity` is the number of arguments including the command's name; a negative number is the
+    /// minimum. The server refuses other numbers of arguments.
     pub const fn new(name: &'static CStr, flags: &'static CStr, arity: c_int, entry: Entry) -> Self {
         Self { name, flags, summary: c"", complexity: c"", arity, last_key: FIRST_KEY, entry }
     }
@@ -63,14 +63,14 @@ impl Command {
         Self { complexity, ..self }
     }
 
-    /// The command of which all arguments are keys.
+    /// Makes all arguments of the command keys.
     #[must_use]
     pub const fn with_keys_only(self) -> Self {
         Self { last_key: -1, ..self }
     }
 
-    /// Registers the command with the server. False if the server refuses it, for example because another module has a
-    /// command of this name.
+    /// Registers the command with the server. Returns false if the server refuses it, for example because another
+    /// module has a command with this name.
     pub fn register(&self, context: *mut raw::RedisModuleCtx) -> bool {
         // SAFETY: all texts end with a zero and live for ever.
         unsafe {

@@ -1,11 +1,11 @@
-//! What values tell of themselves, to `FURUI.INFO` and `FURUI.FILTER.INFO`.
+//! The facts about values that `FURUI.INFO` and `FURUI.FILTER.INFO` print.
 
 use crate::call::Call;
 
 pub enum Fact {
     Number(u64),
     Text(String),
-    /// The value does not know.
+    /// The fact is unknown.
     Nothing,
 }
 
@@ -39,7 +39,7 @@ impl<F: Into<Self>> From<Option<F>> for Fact {
     }
 }
 
-/// Replies with names and facts.
+/// Replies with the names of facts and their values.
 pub fn tell(call: &Call<'_>, facts: &[(&str, Fact)]) {
     call.array(2 * facts.len());
     for (name, fact) in facts {

@@ -1,4 +1,4 @@
-//! The files that a value consists of when it leaves the server.
+//! The files of a value, by which it is saved, loaded and transferred.
 
 use furui::store::{MANIFEST, Memory, ReadAt, Storage};
 
@@ -8,8 +8,8 @@ use crate::refusal::Refusal;
 /// The maximum number of files of a value: one more than the runs of the largest store.
 const MAX_FILES: usize = furui::store::MAX_RUNS + 1;
 
-/// The files of a value, in the order in which they are sent. They are the files that the program `furui` and the other
-/// libraries write: the file of a filter, or the files of a store, which has a manifest.
+/// The files of a value, in the order in which they are sent. They have the formats of the program `furui` and of the
+/// other libraries: the file of a filter, or the files of a store, which has a manifest.
 #[derive(Clone, Default)]
 pub struct Files(Vec<(String, Vec<u8>)>);
 
@@ -18,7 +18,7 @@ impl Files {
         Self(vec![(name.to_owned(), bytes)])
     }
 
-    /// Adds bytes to the end of the last file, if that has this name, or else as a new file.
+    /// Appends bytes to the last file if it has this name, or else begins a new file.
     ///
     /// # Errors
     /// If the name is not a plain file name, or there are too many files.
@@ -43,7 +43,7 @@ impl Files {
         self.0.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()))
     }
 
-    /// The pieces of all files, in order, each with the name of its file. There is at least one for each file.
+    /// The pieces of all files, in order, each with the name of its file. An empty file has one empty piece.
     pub fn pieces(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.iter().flat_map(|(name, bytes)| {
             let pieces = bytes.len().div_ceil(PIECE).max(1);
@@ -51,12 +51,12 @@ impl Files {
         })
     }
 
-    /// The length of all files together, in bytes.
+    /// The total size of all files and their names, in bytes.
     pub fn bytes(&self) -> usize {
         self.0.iter().map(|(name, bytes)| name.len() + bytes.len()).sum()
     }
 
-    /// The bytes of the file of this name, if there is one.
+    /// The bytes of the file with this name; `None` if there is no such file.
     pub fn get(&self, name: &str) -> Option<&[u8]> {
         self.iter().find(|(other, _)| *other == name).map(|(_, bytes)| bytes)
     }
@@ -66,7 +66,7 @@ impl Files {
         self.0.iter().any(|(name, _)| name == MANIFEST)
     }
 
-    /// The only file, if there is just one.
+    /// The name and the bytes of the only file. `None` if there are several files or none.
     pub fn only(&self) -> Option<(&str, &[u8])> {
         let mut files = self.iter();
         files.next().filter(|_| files.len() == 0)
@@ -81,7 +81,7 @@ impl Files {
         }
     }
 
-    /// Reads what [`save`](Self::save) wrote.
+    /// Reads from an RDB file what [`save`](Self::save) has written.
     pub fn load(from: &mut In) -> Result<Self, Refusal> {
         let mut files = Self::default();
         for _ in 0..from.number()? {

@@ -1,4 +1,4 @@
-//! The command `FURUI.INFO`.
+//! The command `FURUI.INFO`, which prints facts about the value of a key.
 
 use crate::call::{Call, READ};
 use crate::command::{Command, entry};

@@ -7,28 +7,28 @@ use valkey_module::raw;
 
 use crate::refusal::Refusal;
 
-/// The maximum length of a piece of a file, in bytes: long arguments are slow to move, and the protocol has a limit.
+/// The maximum length of a piece of a file in bytes. Longer arguments are slow to move, and the protocol limits them.
 pub const PIECE: usize = 16 << 20;
 
-/// A value that is written to an RDB file.
+/// The destination of a value that is written to an RDB file.
 pub struct Out(pub *mut raw::RedisModuleIO);
 
-/// A value that is read from an RDB file.
+/// The source of a value that is read from an RDB file.
 pub struct In(pub *mut raw::RedisModuleIO);
 
-/// A value that is written to an AOF file as commands.
+/// The destination of a value that is written to an AOF file, as commands.
 pub struct Commands {
     pub io: *mut raw::RedisModuleIO,
     pub key: *mut raw::RedisModuleString,
 }
 
-/// Tells the server that this module handles payloads that are cut off. Otherwise the server ends when it loads one.
+/// Tells the server that this module handles truncated payloads. Otherwise the server ends when it loads one.
 pub fn handle_errors(context: *mut raw::RedisModuleCtx) {
     // SAFETY: the context is that of the module's start.
     unsafe { raw::RedisModule_SetModuleOptions.expect("Redis 7")(context, HANDLE_IO_ERRORS) };
 }
 
-/// The option of that name in the server's header.
+/// The option `REDISMODULE_OPTIONS_HANDLE_IO_ERRORS` of the server's header.
 const HANDLE_IO_ERRORS: c_int = 1 << 0;
 
 impl Out {
@@ -36,7 +36,7 @@ impl Out {
         raw::save_unsigned(self.0, number);
     }
 
-    /// Writes bytes, in pieces, after their length.
+    /// Writes the length of some bytes, and then the bytes in pieces.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.number(bytes.len() as u64);
         bytes.chunks(PIECE).for_each(|piece| raw::save_slice(self.0, piece));
@@ -49,7 +49,8 @@ impl In {
         if raw::is_io_error(self.0) { Err(cut_off()) } else { Ok(number) }
     }
 
-    /// Reads what [`Out::bytes`] wrote. Memory grows with what is there, not with the length that is claimed.
+    /// Reads what [`Out::bytes`] has written. Memory grows with the bytes that are read, not with the length that is
+    /// claimed.
     pub fn bytes(&mut self) -> Result<Vec<u8>, Refusal> {
         let length = usize::try_from(self.number()?).map_err(|_| cut_off())?;
         let mut bytes = vec![];

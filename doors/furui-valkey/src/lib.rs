@@ -37,7 +37,7 @@ use filter::settings::Dialect;
 use set::SETS;
 use transfer::ARRIVING;
 
-/// Registers all commands, and what `INFO furui` tells.
+/// Registers all commands, and the section that `INFO furui` prints.
 fn register(context: &Context, arguments: &[ValkeyString]) -> Status {
     io::handle_errors(context.ctx);
     raw::register_info_function(context.ctx, Some(tell_info));
@@ -52,7 +52,8 @@ fn register(context: &Context, arguments: &[ValkeyString]) -> Status {
     if is_registered { Status::Ok } else { Status::Err }
 }
 
-/// Registers the commands that the arguments of the module switch on. False if it cannot, which the log explains.
+/// Registers the commands that the arguments of the module switch on. Returns false if that fails; the reason is in the
+/// log.
 fn register_dialects(context: &Context, arguments: &[ValkeyString]) -> bool {
     let dialects = match dialect::switched_on(arguments) {
         Ok(dialects) => dialects,
@@ -78,7 +79,7 @@ fn register_dialects(context: &Context, arguments: &[ValkeyString]) -> bool {
     true
 }
 
-/// Tells what `INFO furui` prints.
+/// Writes the section that `INFO furui` prints.
 extern "C" fn tell_info(context: *mut raw::RedisModuleInfoCtx, _is_crash: i32) {
     let (bytes, values) = limits::totals();
     raw::add_info_section(context, None);

@@ -8,24 +8,26 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::Relaxed};
 
 use crate::refusal::Refusal;
 
-/// The configuration `furui.max-key-memory`, in bytes.
+/// The value of the configuration `furui.max-key-memory`: the maximum memory of a key, in bytes.
 pub static MAX_KEY: LazyLock<AtomicI64> = LazyLock::new(|| AtomicI64::new(DEFAULT_MAX_KEY));
-/// The configuration `furui.max-memory`, in bytes; 0 for no limit of its own.
+/// The value of the configuration `furui.max-memory`: the maximum memory of all keys of the module, in bytes; 0 for no
+/// limit.
 pub static MAX_ALL: LazyLock<AtomicI64> = LazyLock::new(|| AtomicI64::new(DEFAULT_MAX_ALL));
-/// The configuration `furui.dict-window`: the bytes of new fields that a dictionary gathers before they become a trie.
-/// A dictionary keeps the window that it was made or loaded with.
+/// The value of the configuration `furui.dict-window`: the number of bytes of new fields that a dictionary gathers
+/// before they become a trie. A dictionary keeps the window with which it was made or loaded.
 pub static DICT_WINDOW: LazyLock<AtomicI64> = LazyLock::new(|| AtomicI64::new(DEFAULT_DICT_WINDOW));
 
-/// A key takes at most 4 GiB, unless the configuration says otherwise.
+/// The default maximum memory of a key, in bytes: 4 GiB.
 pub const DEFAULT_MAX_KEY: i64 = 4 << 30;
-/// All keys together have no limit but the server's, unless the configuration says otherwise.
+/// The default maximum memory of all keys of the module, in bytes: 0, for no limit but the server's.
 pub const DEFAULT_MAX_ALL: i64 = 0;
-/// A window of 30,000 fields is sorted in about 3 ms, and frozen in about 15 ms.
+/// The default size of a dictionary's window, in bytes. Its 30,000 fields or so are sorted in about 3 ms, and frozen in
+/// about 15 ms.
 pub const DEFAULT_DICT_WINDOW: i64 = 2 << 20;
 
-/// The memory of all values.
+/// The memory of all values of the module, in bytes.
 static ALL: AtomicUsize = AtomicUsize::new(0);
-/// The number of values.
+/// The number of values of the module.
 static VALUES: AtomicUsize = AtomicUsize::new(0);
 
 /// The memory of all values of the module in bytes, and their number.
@@ -33,7 +35,7 @@ pub fn totals() -> (usize, usize) {
     (ALL.load(Relaxed), VALUES.load(Relaxed))
 }
 
-/// The share of a value in the memory of all.
+/// The part of a value in the counted memory of all values.
 pub struct Account {
     counted: usize,
 }
@@ -46,10 +48,10 @@ impl Default for Account {
 }
 
 impl Account {
-    /// Checks that a value of `bytes` may grow by `more` bytes.
+    /// Checks that a value of `bytes` bytes may grow by `more` bytes.
     ///
     /// # Errors
-    /// If it would exceed one of the limits, which the reason names.
+    /// If it would exceed one of the limits, which the message names.
     pub fn admit(&self, bytes: usize, more: usize) -> Result<(), Refusal> {
         if more == 0 {
             return Ok(());
@@ -70,7 +72,7 @@ impl Account {
         Ok(())
     }
 
-    /// Notes that the value takes `bytes` now.
+    /// Updates the counted memory of the value to `bytes` bytes.
     pub fn settle(&mut self, bytes: usize) {
         ALL.fetch_add(bytes, Relaxed);
         ALL.fetch_sub(self.counted, Relaxed);

@@ -1,20 +1,20 @@
-//! Why a command is refused: what every module of this crate returns as its error.
+//! The reasons why a command is refused: the error type of this crate.
 
 use std::fmt;
 
-/// Why a command is refused.
+/// The reason why a command is refused.
 #[derive(Debug)]
 pub enum Refusal {
     /// The command has too few or too many arguments.
     Arity,
     /// The key has a value of another type.
     WrongType,
-    /// Any other reason, in the words of the reply.
+    /// Any other reason, in the words of the error reply.
     Because(String),
 }
 
 impl Refusal {
-    /// A refusal with this reason.
+    /// Creates a refusal with this message.
     pub fn because(reason: impl Into<String>) -> Self {
         Self::Because(reason.into())
     }

@@ -4,15 +4,15 @@ use std::collections::VecDeque;
 
 use furui::store::Window;
 
-/// What a set or a filter remembers, in slices of a sixteenth of its window, by the time of each; a slice goes as a
-/// whole when it is older than the window.
+/// The content of a set or a filter with a window, in slices of a sixteenth of the window. A slice is dropped as a
+/// whole when all of it is older than the window.
 #[derive(Clone)]
 pub struct Ring<T> {
     /// The part of the stream that is remembered; `None` for all of it, which is then one slice.
     pub window: Option<Window>,
-    /// The time, in ticks of the window: milliseconds, or keys that were seen.
+    /// The current time in ticks of the window, which are milliseconds, or keys that were seen.
     pub time: u64,
-    /// The slices, oldest first, with their numbers. There is always one.
+    /// The slices with their numbers, oldest first. There is always at least one.
     pub slices: VecDeque<(u64, T)>,
 }
 
@@ -21,7 +21,7 @@ impl<T> Ring<T> {
         Self { window, time: 0, slices: VecDeque::from([(0, first)]) }
     }
 
-    /// True if the window is one of time.
+    /// True if the window is a span of time.
     pub fn is_timed(&self) -> bool {
         matches!(self.window, Some(Window::Milliseconds(_)))
     }
@@ -31,18 +31,19 @@ impl<T> Ring<T> {
         self.slices.back().map_or(0, |(number, _)| *number)
     }
 
-    /// Moves on to a time in milliseconds, if the window is one of time, and begins a slice by `begin` if it is time
-    /// for one. Time never goes back.
+    /// Sets the time in milliseconds, if the window is one of time. Begins a new slice by `begin` when the last one has
+    /// ended. An earlier time than the current one is ignored.
     pub fn tell_time<E>(&mut self, milliseconds: u64, begin: impl FnOnce() -> Result<T, E>) -> Result<(), E> {
         if self.is_timed() { self.move_on(milliseconds, begin) } else { Ok(()) }
     }
 
-    /// Moves on by a key that was seen, if the window is one of keys.
+    /// Counts a key that was seen, if the window is a number of keys.
     pub fn count_key<E>(&mut self, begin: impl FnOnce() -> Result<T, E>) -> Result<(), E> {
         if matches!(self.window, Some(Window::Keys(_))) { self.move_on(self.time + 1, begin) } else { Ok(()) }
     }
 
-    /// Moves on to a time of the window, and drops the slices that the window has left.
+    /// Sets the time in ticks of the window. Begins a new slice by `begin` if the last one has ended, and drops the
+    /// slices that are older than the window.
     pub fn move_on<E>(&mut self, time: u64, begin: impl FnOnce() -> Result<T, E>) -> Result<(), E> {
         let Some(window) = self.window.filter(|_| time > self.time) else { return Ok(()) };
         let now = window.slice_of(time);

@@ -35,7 +35,7 @@ pub const COMMANDS: [Command; 2] = [
         .complexity(c"O(N) with N the size of the piece; O(value) for the last one"),
 ];
 
-/// The type of values that have not arrived completely.
+/// The server's type for values of which not all pieces have arrived.
 pub static ARRIVING: ValkeyType = ValkeyType::new("furui-arr", VERSION, methods::<Arriving>());
 
 /// The files of a value of which not all pieces have arrived.
@@ -56,10 +56,10 @@ impl Arriving {
         Self { here: 0, pieces, files: Files::default(), account: Account::default() }
     }
 
-    /// Takes the next piece.
+    /// Adds the next piece.
     ///
     /// # Errors
-    /// If it is not the next one, or the files would take too much memory.
+    /// If the piece is not the next one, or the files would take too much memory.
     fn take(&mut self, (place, pieces): (usize, usize), name: &str, piece: &[u8]) -> Result<(), Refusal> {
         if (place, pieces) != (self.here + 1, self.pieces) {
             let (here, all) = (self.here, self.pieces);
@@ -88,8 +88,8 @@ fn load(call: &Call<'_>) -> Result<(), Refusal> {
     arrive(call, place, call.text(3)?, call.bytes(4)?)
 }
 
-/// Takes a piece of the value of the command's key: its place and the number of pieces, the name of the file, and its
-/// bytes. The last piece makes the value.
+/// Adds a piece to the value of the command's key. `place` is the number of the piece and the number of all pieces;
+/// `name` is the name of the file. The last piece creates the value.
 pub fn arrive(call: &Call<'_>, place: (usize, usize), name: &str, piece: &[u8]) -> Result<(), Refusal> {
     let mut key = call.open(1, WRITE)?;
     let mut arriving = if key.is_empty() {
@@ -102,7 +102,7 @@ pub fn arrive(call: &Call<'_>, place: (usize, usize), name: &str, piece: &[u8]) 
     };
     let taken = arriving.take(place, name, piece);
     if taken.is_err() || arriving.here < arriving.pieces {
-        // What has arrived stays there, also if this piece is refused.
+        // The pieces that have arrived are kept, even if this piece is refused.
         if arriving.here > 0 {
             key.set(arriving);
         }
@@ -120,7 +120,7 @@ pub fn arrive(call: &Call<'_>, place: (usize, usize), name: &str, piece: &[u8]) 
     Ok(())
 }
 
-/// Gives the key the value of which all files have arrived.
+/// Replaces the pieces in a key by the value that they make, after all have arrived.
 fn finish(key: &mut Key, arriving: Arriving) -> Result<(), Refusal> {
     let Arriving { files, account, .. } = arriving;
     account.admit(0, files.bytes().saturating_mul(2))?;
@@ -132,14 +132,14 @@ fn finish(key: &mut Key, arriving: Arriving) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The types of values that can be loaded.
+/// The types of values that can be loaded from files.
 enum ValueKind {
     Set,
     Filter,
     Dict,
 }
 
-/// The type of the value that consists of these files.
+/// The type of the value to which these files belong.
 fn kind_of(files: &Files) -> Result<ValueKind, Refusal> {
     if let Some((_, manifest)) = files.iter().find(|(name, _)| *name == MANIFEST) {
         return match Manifest::decode(manifest, MANIFEST)?.store {
@@ -156,12 +156,12 @@ fn kind_of(files: &Files) -> Result<ValueKind, Refusal> {
     };
     match Envelope::open(bytes, name)?.kind() {
         Kind::Run => Ok(ValueKind::Set),
-        // Whatever is no filter is refused as such.
+        // A file that is not a filter is refused when it is opened as a filter.
         _ => Ok(ValueKind::Filter),
     }
 }
 
-/// The files of a value of which not all pieces have been fetched, so that all pieces are of one moment.
+/// The files of a value of which not all pieces have been fetched. They are kept so that all pieces are of one moment.
 struct Leaving {
     database: i32,
     key: Vec<u8>,
@@ -170,7 +170,7 @@ struct Leaving {
 }
 
 impl Leaving {
-    /// The value of the command's key.
+    /// Creates the files of the value of the command's key.
     fn of(call: &Call<'_>) -> Result<Self, Refusal> {
         let (database, key) = (call.database(), call.bytes(1)?.to_vec());
         let mut leaving = Self { database, key, files: files_of(call)?, account: Account::default() };
@@ -179,7 +179,7 @@ impl Leaving {
     }
 }
 
-/// The value that is being fetched: at most one, because it takes memory.
+/// The value that is being fetched. There is at most one, because it takes memory.
 static LEAVING: Mutex<Option<Leaving>> = Mutex::new(None);
 
 fn dump(call: &Call<'_>) -> Result<(), Refusal> {
@@ -207,9 +207,9 @@ fn dump(call: &Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Fetches piece number `piece` of the value of the command's key, from 1 on, and tells `give` the number of pieces,
-/// the name of the file and its bytes. False if there are fewer pieces. All pieces that follow each other are of one
-/// moment.
+/// Fetches piece number `piece` of the value of the command's key, from 1 on. Calls `give` with the number of pieces,
+/// the name of the file and the bytes of the piece. Returns false if there are fewer pieces. Consecutive pieces are of
+/// one moment.
 pub fn leave(call: &Call<'_>, piece: usize, give: impl FnOnce(usize, &str, &[u8])) -> Result<bool, Refusal> {
     let (database, name) = (call.database(), call.bytes(1)?);
     let mut leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -235,7 +235,7 @@ fn files_of(call: &Call<'_>) -> Result<Files, Refusal> {
     files.or_else(|| key.read(copied::<Dictionary>)).unwrap_or(Err(Refusal::WrongType))
 }
 
-/// The files of a value, if there is memory for them.
+/// The files of a value, if the limits allow the memory for them.
 fn copied<V: Value>(value: &V) -> Result<Files, Refusal> {
     Account::default().admit(value.bytes(), value.bytes())?;
     value.files()
@@ -288,7 +288,7 @@ impl Value for Arriving {
     }
 
     fn rewrite(&self, out: &mut Commands) -> Result<(), Refusal> {
-        // The pieces may have been shorter when they arrived. Then there are fewer of them now, and the last ones are
+        // The pieces may have been shorter when they arrived. Then there are fewer of them here, and the last ones are
         // empty.
         let pieces: Vec<_> = self.files.pieces().collect();
         let last = pieces.last().map_or("", |(name, _)| *name);

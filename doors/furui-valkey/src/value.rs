@@ -1,4 +1,4 @@
-//! What a type of values is, and the functions by which the server stores, copies and frees its values.
+//! The interface of the types of values, and the functions by which the server stores, copies and frees values.
 #![allow(unsafe_code, reason = "the server's interface passes pointers")]
 
 use std::ffi::{c_int, c_void};
@@ -13,22 +13,22 @@ use crate::files::Files;
 use crate::io::{Commands, In, Out};
 use crate::refusal::Refusal;
 
-/// The version of the bytes in RDB files, of all types.
+/// The version of the encoding in RDB files, for all types.
 pub const VERSION: i32 = 1;
 
 /// A value that keys of the server may have.
 pub trait Value: Sized + 'static {
-    /// The type as the server knows it.
+    /// The type as it is registered with the server.
     const TYPE: &'static ValkeyType;
 
-    /// The files of the value. They are made in a process of its own when the server saves: this function must not wait
-    /// for a lock that another thread may hold.
+    /// The files of the value. When the server saves, a child process calls this function, so it must not wait for a
+    /// lock that a thread of the parent process may hold.
     ///
     /// # Errors
     /// If there is not enough memory.
     fn files(&self) -> Result<Files, Refusal>;
 
-    /// The value that consists of these files, of which every byte is checked.
+    /// Reads a value from its files, of which every byte is checked.
     ///
     /// # Errors
     /// If a file is damaged or missing, or belongs to a value of another type.
@@ -54,12 +54,12 @@ pub trait Value: Sized + 'static {
         Ok(())
     }
 
-    /// Reads what [`save`](Self::save) wrote.
+    /// Reads from an RDB file what [`save`](Self::save) has written.
     fn load(from: &mut In) -> Result<Self, Refusal> {
         Self::open(Files::load(from)?)
     }
 
-    /// Writes the value to an AOF file, as the commands that make it.
+    /// Writes the value to an AOF file, as the commands that create it.
     fn rewrite(&self, out: &mut Commands) -> Result<(), Refusal> {
         let files = self.files()?;
         let pieces = files.pieces().count();
@@ -96,12 +96,12 @@ pub const fn methods<V: Value>() -> raw::RedisModuleTypeMethods {
     }
 }
 
-/// Runs a callback. A panic that left it would end the server.
+/// Runs a callback of the server. Returns `None` if it fails or panics, because a panic must not reach the server.
 fn guard<T>(callback: impl FnOnce() -> Result<T, Refusal>) -> Option<T> {
     catch_unwind(AssertUnwindSafe(callback)).ok()?.ok()
 }
 
-/// The pointer to a value that a callback has made; null if it has failed.
+/// Converts a value that a callback has made to a pointer; null if the callback has failed.
 fn boxed<V>(value: Option<V>) -> *mut c_void {
     value.map_or(ptr::null_mut(), |value| Box::into_raw(Box::new(value)).cast())
 }
@@ -166,8 +166,8 @@ unsafe extern "C" fn digest<V: Value>(digest: *mut raw::RedisModuleDigest, value
     digest.end_sequence();
 }
 
-/// Moves the value to where the server's allocator wants it. The tables of values are large allocations, which do not
-/// fragment memory, so only the head moves.
+/// Moves the value to the place that the server's allocator chooses. The tables of values are large allocations, which
+/// do not fragment memory, so only the head of the value is moved.
 unsafe extern "C" fn defrag(
     context: *mut raw::RedisModuleDefragCtx,
     _key: *mut raw::RedisModuleString,

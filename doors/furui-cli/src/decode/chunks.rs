@@ -1,4 +1,4 @@
-//! Where the thread of a decoder puts the decoded bytes.
+//! The chunks of memory into which the thread of a decoder writes decoded bytes.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -7,18 +7,19 @@ use std::sync::mpsc::{Receiver, Sender};
 /// A piece of decoded input.
 pub struct Chunk {
     pub bytes: Box<[u8]>,
-    /// How many of the bytes are in use.
+    /// The number of bytes in use, at the beginning of `bytes`.
     pub length: usize,
 }
 
-/// Where the thread of a decoder puts the decoded bytes.
+/// The thread's end of a decoder: it fills chunks with decoded bytes and sends them to the reader.
 pub struct Chunks {
     full: Sender<Chunk>,
     empty: Receiver<Chunk>,
-    /// A chunk for the next bytes, if one was left at the end of a frame.
+    /// An empty chunk that was left over at the end of a frame. The next bytes are written into it.
     spare: Option<Chunk>,
-    /// A pipe that holds a byte for each chunk whose end was not read. So the reader can wait for a chunk, a signal and
-    /// a deadline in one poll. The pipe holds more bytes than there are chunks, so a write never waits.
+    /// A pipe that holds one byte for each chunk that has not been read to its end, so that the reader can wait for a
+    /// chunk, a signal and a deadline in one poll. The pipe has room for more bytes than there are chunks, so a write
+    /// never blocks.
     bell: File,
 }
 
@@ -27,7 +28,8 @@ impl Chunks {
         Self { full, empty, spare: None, bell }
     }
 
-    /// Decodes everything that a decoder has. If the reader is gone, this returns an error, which nobody sees.
+    /// Reads `decoder` to its end, and sends the bytes to the reader in chunks. If the reader was dropped, this returns
+    /// an error, which nobody receives.
     pub fn copy(&mut self, decoder: &mut impl Read) -> io::Result<()> {
         loop {
             let mut chunk = match self.spare.take() {

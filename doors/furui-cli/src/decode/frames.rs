@@ -1,4 +1,4 @@
-//! The members, frames and streams of compressed data, one after the other.
+//! Decodes the members, frames and streams of which compressed data consists, one after the other.
 
 use std::io::{self, BufRead, ErrorKind, Read};
 
@@ -14,37 +14,37 @@ use super::problem::Problem;
 use super::source::Source;
 use super::{Compression, tail::Tail};
 
-/// The greatest logarithm of a window that zstd decodes.
+/// The maximum window log that zstd decodes on this platform: a window has at most 2 to this power bytes.
 const MAX_WINDOW_LOG: u32 = if cfg!(target_pointer_width = "64") { 31 } else { 30 };
 
-/// The memory of a decoder of xz besides its dictionary, at most.
+/// The maximum memory of a decoder of xz in addition to its dictionary, in bytes.
 const XZ_TABLES: u64 = 1 << 20;
 
-/// How many bytes of text a block of a legacy frame of lz4 has, at most.
+/// The maximum decoded size of a block in a legacy frame of lz4, in bytes.
 const LEGACY_TEXT: usize = 8 << 20;
-/// How many bytes such a block takes, at most.
+/// The maximum compressed size of a block in a legacy frame of lz4, in bytes.
 const LEGACY_BLOCK: usize = LEGACY_TEXT + LEGACY_TEXT / 255 + 16;
-/// The first bytes of a legacy frame.
+/// The magic number of a legacy frame of lz4.
 const LEGACY: [u8; 4] = *b"\x02\x21\x4C\x18";
 
-/// What follows the first byte of a frame without data.
+/// The last three bytes of the magic number of a skippable frame of zstd or lz4. Its first byte is 0x50 to 0x5F.
 const SKIPPED: [u8; 3] = *b"\x2A\x4D\x18";
 
-/// A whole stream of bzip2 without data, after the four bytes in which the size of blocks is.
+/// A bzip2 stream without data, except for its first four bytes: `BZh` and the digit of the block size.
 const EMPTY_BZIP2: &[u8] = b"\x17\x72\x45\x38\x50\x90\0\0\0\0";
 
-/// Compressed data and where its text goes.
+/// A decoder of compressed data, which sends the decoded text to `out`.
 pub struct Frames<'a> {
-    /// The format of the next frame, and of all after it.
+    /// The format of the next frame, and of all later ones.
     pub compression: Compression,
     pub source: &'a mut Source,
     pub out: &'a mut Chunks,
-    /// The memory that a decoder of xz or zstd may take for its window.
+    /// The maximum memory of the window of zstd or of the dictionary of xz, in bytes.
     pub memory: u64,
 }
 
 impl Frames<'_> {
-    /// Decodes everything. If the reader of the text is gone, this returns an error, which nobody sees.
+    /// Decodes all data. If the reader of the text was dropped, this returns an error, which nobody receives.
     pub fn decode(&mut self) -> Result<(), Problem> {
         match self.compression {
             Compression::Gzip => self.gzip(),
@@ -91,8 +91,8 @@ impl Frames<'_> {
         }
     }
 
-    /// True if nothing or only zeros follow a member of gzip or bzip2, as from tapes and some servers; false if another
-    /// member follows, which begins with `magic`.
+    /// True if a member of gzip or bzip2 is the last one: nothing or only zeros follow it, as from tapes and some
+    /// servers. False if another member follows, which begins with `magic`. Anything else after the member is an error.
     fn is_at_end(&mut self, magic: &[u8]) -> Result<bool, Problem> {
         let next = self.source.peek(magic.len())?;
         if next.first().is_some_and(|&byte| byte != 0) {
@@ -124,7 +124,8 @@ impl Frames<'_> {
 
     fn zstd(&mut self) -> Result<(), Problem> {
         let mut context = DCtx::try_create().ok_or(ErrorKind::OutOfMemory).map_err(io::Error::from)?;
-        // The windows are compared with a limit that need not be a power of two.
+        // The decoder accepts every window that it supports. The limit of the user, which need not be a power of two,
+        // is compared with the window size in the header.
         let set = context.set_parameter(DParameter::WindowLogMax(MAX_WINDOW_LOG));
         set.map_err(|code| io::Error::other(get_error_name(code)))?;
         while self.skip_frames()? {
@@ -143,8 +144,8 @@ impl Frames<'_> {
         Ok(())
     }
 
-    /// Reads, and does not take, the size of the window and the number of the dictionary from the header of a frame of
-    /// zstd. The number is 0 if there is none.
+    /// Reads the window size in bytes and the dictionary number from the header of a zstd frame, without consuming the
+    /// header. The number is 0 if the frame needs no dictionary.
     fn zstd_header(&mut self) -> Result<(u64, u32), Problem> {
         let start = self.source.peek(5)?;
         if !start.starts_with(b"\x28\xB5\x2F\xFD") {
@@ -162,7 +163,8 @@ impl Frames<'_> {
         let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
         let dictionary = number(&header[length - content - id..length - content]) as u32;
         let window = if is_single {
-            // The window is the whole content. A size of two bytes begins at 256.
+            // The frame is a single segment, so its window is the whole content. A size in two bytes is stored minus
+            // 256.
             number(&header[length - content..]) + if content == 2 { 256 } else { 0 }
         } else {
             let base = 1 << (10 + (header[5] >> 3));
@@ -193,8 +195,8 @@ impl Frames<'_> {
         Ok(())
     }
 
-    /// Decodes a frame of lz4's first versions: blocks, each after its size, up to the end of the input or another
-    /// frame.
+    /// Decodes a legacy frame of lz4: blocks, each preceded by its compressed size, up to the end of the input or the
+    /// magic number of the next frame.
     fn legacy_lz4(&mut self) -> Result<(), Problem> {
         self.source.consume(LEGACY.len());
         let (mut packed, mut text) = (vec![], vec![0; LEGACY_TEXT]);
@@ -204,7 +206,7 @@ impl Frames<'_> {
                 [] => return Ok(()),
                 _ => return Err(cut()),
             };
-            // The first bytes of a frame are a greater number than any size.
+            // The number is no size, but the magic number of the next frame, which is larger than any size.
             if size > LEGACY_BLOCK {
                 return Ok(());
             }
@@ -217,7 +219,8 @@ impl Frames<'_> {
         }
     }
 
-    /// Takes the frames without data that come next, and returns true if another frame follows.
+    /// Skips the skippable frames that come next. Returns true if another frame follows, and false at the end of the
+    /// input.
     fn skip_frames(&mut self) -> Result<bool, Problem> {
         loop {
             match self.source.peek(4)? {
@@ -233,12 +236,12 @@ impl Frames<'_> {
     }
 }
 
-/// The error of bytes after the last frame.
+/// The error for bytes after the last frame that do not begin another frame.
 fn stray() -> Problem {
     wrong("what follows does not belong to it").into()
 }
 
-/// The error of data that ends too early.
+/// The error for data that ends in the middle of a frame.
 fn cut() -> Problem {
     io::Error::from(ErrorKind::UnexpectedEof).into()
 }
@@ -247,8 +250,8 @@ fn wrong(what: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, what)
 }
 
-/// The size of the dictionary that a block of xz needs, by the last bytes of the block's header: the filter LZMA2,
-/// padding, and four bytes of a checksum. `None` if another filter is the last.
+/// The size in bytes of the dictionary that a block of xz needs. The block's header ends with the properties of the
+/// filter LZMA2, padding, and four bytes of a checksum. `None` if the last filter is not LZMA2.
 fn dictionary(header: &[u8]) -> Option<u64> {
     let filters = header.get(..header.len().checked_sub(4)?)?;
     let used = filters.iter().rposition(|&byte| byte != 0)? + 1;

@@ -1,4 +1,4 @@
-//! Compressed input, which is decoded by a thread of its own.
+//! Decodes compressed input in a separate thread.
 
 mod chunks;
 mod frames;
@@ -31,12 +31,12 @@ pub enum Compression {
     Xz,
     Bzip2,
     Lz4,
-    /// zstd or lz4: the first frame is one without data, which both have.
+    /// Either zstd or lz4: the input begins with a skippable frame, which both formats have.
     Framed,
 }
 
 impl Compression {
-    /// The program that decodes the format.
+    /// The name of the program that decodes the format, for messages.
     pub fn program(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",
@@ -60,19 +60,20 @@ impl fmt::Display for Compression {
 pub struct Decoder {
     compression: Compression,
     thread: JoinHandle<Result<(), (Compression, u64, Problem)>>,
-    /// Chunks of decoded bytes.
+    /// Receives chunks of decoded bytes from the thread.
     full: Receiver<Chunk>,
-    /// Chunks that were read, for the thread to fill again.
+    /// Sends chunks that were read back to the thread, which fills them again.
     empty: Sender<Chunk>,
     /// The chunk that is being read.
     current: Option<Chunk>,
-    /// How many bytes of the current chunk were read.
+    /// The number of bytes of the current chunk that were read.
     done: usize,
 }
 
 impl Decoder {
-    /// Starts to decode an input, whose first bytes, `head`, were read already. A window may take `memory` bytes. Also
-    /// returns a pipe, which poll reports as readable while [`read`](Self::read) would not wait.
+    /// Starts a thread that decodes `file`, whose first bytes, `head`, were read already. `memory` is the maximum size
+    /// of a window in bytes. Returns a pipe, which poll reports as readable while [`read`](Self::read) would not wait,
+    /// and the decoder.
     pub fn start(compression: Compression, memory: u64, head: Vec<u8>, file: File) -> io::Result<(File, Self)> {
         let (rings, bell) = pipes::pipe()?;
         let (fill, full) = mpsc::channel();
@@ -90,8 +91,8 @@ impl Decoder {
         Ok((rings, Self { compression, thread, full, empty, current: None, done: 0 }))
     }
 
-    /// Copies decoded bytes to `buffer`, which is not empty, and returns how many: 0 at the end. Waits if there are
-    /// none. `bell` is the pipe that [`start`](Self::start) returned.
+    /// Copies decoded bytes to `buffer`, which must not be empty, and returns their number, which is 0 at the end.
+    /// Waits if no bytes have been decoded yet. `bell` is the pipe that [`start`](Self::start) returned.
     pub fn read(&mut self, buffer: &mut [u8], mut bell: &File) -> io::Result<usize> {
         let chunk = match self.current.take() {
             Some(chunk) => chunk,
@@ -109,7 +110,7 @@ impl Decoder {
             self.current = Some(chunk);
         } else {
             self.done = 0;
-            // The send fails if the thread has ended, which then needs no chunk.
+            // The send fails if the thread has ended, because then it needs no chunk.
             let _ = self.empty.send(chunk);
             bell.read_exact(&mut [0])?;
         }

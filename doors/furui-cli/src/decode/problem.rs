@@ -1,4 +1,4 @@
-//! Why compressed data could not be decoded to its end.
+//! The errors that end the decoding of compressed data.
 
 use std::io::{self, ErrorKind};
 
@@ -6,15 +6,16 @@ use super::Compression;
 use crate::say::quote::with;
 use crate::say::size;
 
-/// Why compressed data could not be decoded to its end.
+/// The reason why compressed data could not be decoded to its end.
 pub enum Problem {
     Damaged(io::Error),
-    /// The data needs more memory than is allowed. The size of the window is known for zstd, and nearly always for xz.
+    /// The data needs a larger window than is allowed. `window` is its size in bytes, which is known for zstd, and
+    /// nearly always for xz.
     Window {
         window: Option<u64>,
         allowed: u64,
     },
-    /// The data of zstd needs the dictionary with this number.
+    /// The zstd data needs the dictionary with this number.
     Dictionary(u32),
 }
 

@@ -1,27 +1,27 @@
-//! Compressed bytes on their way to a decoder.
+//! A buffered reader of compressed bytes, for a decoder.
 
 use std::fs::File;
 use std::io::{self, BufRead, ErrorKind, Read};
 
 use crate::interrupt::Interrupt;
 
-/// How many bytes of compressed input are read at a time.
+/// The number of bytes of compressed input that one read requests.
 const READ: usize = 64 << 10;
 
-/// A compressed input from its beginning on. Its reads wait, even if another process has made standard input
-/// non-blocking.
+/// A compressed input from its beginning on. A read waits until bytes arrive, even if another process has made standard
+/// input non-blocking.
 pub struct Source {
     file: File,
-    /// Bytes that were read from the file; those from `start` to `end` were not taken yet.
+    /// Bytes that were read from the file. Those from `start` to `end` have not been consumed.
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    /// How many bytes were taken.
+    /// The number of bytes that were consumed.
     position: u64,
 }
 
 impl Source {
-    /// An input whose first bytes, `head`, were read from the file already.
+    /// Creates an input whose first bytes, `head`, were read from `file` already.
     pub fn new(head: Vec<u8>, file: File) -> Self {
         let (mut buffer, end) = (head, 0);
         let end = end + buffer.len();
@@ -29,13 +29,13 @@ impl Source {
         Self { file, buffer, start: 0, end, position: 0 }
     }
 
-    /// How many bytes of the input were taken.
+    /// The number of bytes of the input that were consumed.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// The next `count` bytes, which are not taken, or fewer if the input ends. There is room for a header, not for
-    /// more.
+    /// Returns the next `count` bytes without consuming them, or fewer if the input ends. The buffer has room for a
+    /// header, but not for more.
     pub fn peek(&mut self, count: usize) -> io::Result<&[u8]> {
         if self.end - self.start < count {
             self.buffer.copy_within(self.start..self.end, 0);
@@ -45,7 +45,7 @@ impl Source {
         Ok(&self.buffer[self.start..self.end.min(self.start + count)])
     }
 
-    /// Takes bytes that do not matter. That they are missing is an error.
+    /// Consumes `count` bytes and ignores them. Returns an error if the input ends before.
     pub fn skip(&mut self, mut count: u64) -> io::Result<()> {
         while count > 0 {
             let there = self.fill_buf()?.len().min(usize::try_from(count).unwrap_or(usize::MAX));

@@ -1,13 +1,13 @@
-//! What a decoder has read last.
+//! A reader that remembers the last bytes that a decoder has read.
 
 use std::io::{self, Read};
 
 use super::source::Source;
 
-/// How many bytes are kept.
+/// The number of bytes that a [`Tail`] remembers.
 const KEPT: usize = 16;
 
-/// Lets a decoder read, and keeps the last bytes that it got.
+/// Passes compressed bytes to a decoder, and remembers the last [`KEPT`] bytes.
 pub struct Tail<'a> {
     source: &'a mut Source,
     last: [u8; KEPT],

@@ -1,4 +1,4 @@
-//! `furui dict build`.
+//! `furui dict build`: puts the keys of lines, and their values, into a dictionary.
 
 use std::process::ExitCode;
 
@@ -50,7 +50,7 @@ fn build<V: Values + ?Sized>(storage: Directory, lines: &EntryLines, made: DictO
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let mut worker = Worker::default();
     let read = put_all(&mut dict, lines, &mut records, &interrupt, &mut worker);
-    // The lines before an error are kept.
+    // The entries of the lines before an error are kept.
     let kept = worker.finish(&mut dict).and_then(|()| Ok(dict.sync()?));
     read.and(kept)?;
     records.report("not put");

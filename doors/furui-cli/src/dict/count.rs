@@ -1,4 +1,4 @@
-//! `furui dict count`.
+//! `furui dict count`: counts how often each key occurs.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -33,7 +33,8 @@ pub fn run(options: &CountOptions) -> Result<ExitCode, Error> {
     }
 }
 
-/// A dictionary of counts for this run. What does not fit into its write buffers goes to temporary files.
+/// Creates a dictionary of counts for this run only. Entries that do not fit into its write buffers go to temporary
+/// files.
 fn in_memory(given: &CountOptions) -> Result<Dict<Files>, Error> {
     let refused = [("--wait", given.wait.wait.is_some()), ("--as-is", given.lines.as_is)];
     if let Some((name, _)) = refused.into_iter().find(|&(_, is_given)| is_given) {
@@ -46,7 +47,7 @@ fn in_memory(given: &CountOptions) -> Result<Dict<Files>, Error> {
 fn count(mut dict: Dict<Files>, options: &CountOptions) -> Result<ExitCode, Error> {
     let CountOptions { input, store, print, top, quiet, .. } = options;
     let mut records = Records::new(input, &options.lines, options.escape)?;
-    // If standard output is closed, that is an error before anything is counted.
+    // A closed standard output is an error, which is reported before anything is counted.
     let output = Output::open(print.output.as_deref(), *quiet, &input.inputs())?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let mut worker = Worker::default();
@@ -89,8 +90,8 @@ fn count_all(
     Ok(())
 }
 
-/// Adds the lines of a block to the counts, equal keys together. If a line cannot be a key, the lines before it are
-/// counted.
+/// Adds the keys of the lines of a block to the counts, with one update for all equal keys. If a line cannot be a key,
+/// the lines before it are counted.
 fn count_block(dict: &mut Dict<Files>, block: &Block, records: &mut Records) -> Result<(), Error> {
     let mut arrived: Vec<Cow<'_, [u8]>> = vec![];
     let mut checked = Ok(());
@@ -143,14 +144,14 @@ fn print_all(dict: &Dict<Files>, mut output: Output, lines: Lines) -> Result<(),
     output.print(&out).map(drop)
 }
 
-/// Prints the entries with the `top` largest counts. Takes the memory of these entries.
+/// Prints the entries with the `top` largest counts. Needs memory for these entries only.
 fn print_top(dict: &Dict<Files>, top: usize, mut output: Output, lines: Lines) -> Result<(), Error> {
     // The smallest count is on top of the heap, and of equal counts the largest key.
     let mut heap = BinaryHeap::new();
     let mut entries = dict.iter();
     while let Some((key, count)) = entries.next_entry()? {
         if heap.len() == top {
-            // Keys ascend, so of equal counts the earlier one stays.
+            // Entries come in ascending order of keys, so of equal counts the earlier one is kept.
             let Some(&Reverse((least, _))) = heap.peek() else { break };
             if count <= least {
                 continue;

@@ -1,4 +1,4 @@
-//! `furui dict delete`.
+//! `furui dict delete`: deletes the keys of lines from a dictionary.
 
 use std::process::ExitCode;
 
@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::keys::{self, Fate};
 use crate::say::number::counted;
 
-/// Deletes the keys of the inputs from a dictionary.
+/// Runs `furui dict delete`: deletes the keys of the inputs from a dictionary.
 pub fn run(EntryChange { lines, wait }: &EntryChange) -> Result<ExitCode, Error> {
     match has_bytes(&lines.files.dict.store, lines.form.values)? {
         true => delete::<[u8]>(lines, wait),
@@ -51,7 +51,8 @@ fn delete<V: Values + ?Sized>(options: &EntryLines, wait: &WaitOptions) -> Resul
     Ok(ExitCode::from(NONE))
 }
 
-/// Deletes the keys that the lines name. Returns how many lines were not keys.
+/// Deletes the keys that the lines of a block name. Returns the number of lines whose key is not in the dictionary. A
+/// line without a key counts, unless it is dropped.
 fn delete_all<V: Values + ?Sized>(
     dict: &mut Dict<Files, V>,
     options: &EntryLines,
@@ -69,7 +70,7 @@ fn delete_all<V: Values + ?Sized>(
         worker.tend(dict, block.len(), block.bytes().len())?;
         for (index, line) in block.lines().enumerate() {
             match records.key(line, block, index)? {
-                // Only a key that exists needs a mark that it is deleted.
+                // Only a key that is in the dictionary needs a tombstone.
                 Key::Is(key) if dict.contains(&key)? => dict.delete(&key)?,
                 Key::Is(_) | Key::Lacking(Fate::Kept) => missing += 1,
                 Key::Lacking(_) => {}

@@ -1,4 +1,4 @@
-//! `furui dict get`.
+//! `furui dict get`: looks up the keys of lines in a dictionary, and prints their values.
 
 use std::process::ExitCode;
 

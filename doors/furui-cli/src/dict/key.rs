@@ -1,4 +1,4 @@
-//! `furui dict key`.
+//! `furui dict key`: finds the keys that have given numbers as values.
 
 use std::process::ExitCode;
 
@@ -16,13 +16,13 @@ use crate::input::split::Split;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Sink};
 
-/// The maximum number of numbers from standard input that share a pass over the entries. They and their keys are kept
-/// in memory.
+/// The maximum number of numbers from standard input that are looked up in one pass over the entries. They and their
+/// keys are kept in memory.
 const BATCH: usize = 1 << 20;
-/// The maximum length of a line of standard input.
+/// The maximum length of a line of standard input, in bytes.
 const MAX_LINE: usize = 64 << 20;
 
-/// Prints the keys that have the given numbers.
+/// Runs `furui dict key`: prints the keys that have the given numbers as values.
 pub fn run(options: &KeyOptions) -> Result<ExitCode, Error> {
     let separator = if options.null { 0 } else { b'\n' };
     let mut keys = KeysOf {
@@ -49,8 +49,8 @@ struct KeysOf {
 }
 
 impl KeysOf {
-    /// Prints the keys of the numbers on standard input. If a line is not a number, the numbers before it are answered
-    /// first.
+    /// Prints the keys of the numbers on standard input. If a line is not a number, the keys of the numbers before it
+    /// are printed first.
     fn answer_input(&mut self, separator: u8) -> Result<(), Error> {
         let interrupt = Interrupt::ignore();
         let (split, looks) = (Split::Lines(separator), Some(Looks::USUAL));
@@ -103,7 +103,7 @@ impl KeysOf {
                 found.push((id, start..keys.len()));
             }
         }
-        // Keys with equal numbers stay in the order of keys.
+        // The sort is stable, so keys with equal numbers remain in the order of keys.
         found.sort_by_key(|&(id, _)| id);
         let mut out = vec![];
         for &id in ids {
@@ -123,7 +123,7 @@ impl KeysOf {
     }
 }
 
-/// The number on a line.
+/// Parses the number on a line. If the line is not a number, the error names it.
 fn id(line: &[u8], block: &Block, index: usize) -> Result<u32, Error> {
     let digits = str::from_utf8(line).ok().filter(|line| line.bytes().all(|byte| byte.is_ascii_digit()));
     digits.and_then(|digits| digits.parse().ok()).ok_or_else(|| {

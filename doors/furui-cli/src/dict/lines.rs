@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::input::block::Block;
 use crate::say::escape::{push_escaped, unescaped};
 
-/// How the entries of a dictionary are read from lines, and written to lines.
+/// The format of the lines from which entries of a dictionary are read, and to which they are written.
 #[derive(Clone, Copy)]
 pub struct Lines {
     pub separator: u8,
@@ -14,7 +14,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Appends a number, a tab, a key, and the separator.
+    /// Appends a line with a number, a tab and a key, and then the separator.
     pub fn push_after(self, out: &mut Vec<u8>, number: u32, key: &[u8]) -> Result<(), Error> {
         out.extend_from_slice(number.to_string().as_bytes());
         out.push(b'\t');
@@ -22,8 +22,8 @@ impl Lines {
         self.end(out, self.escape || !key.contains(&self.separator), key)
     }
 
-    /// Appends the separator. Returns an error unless `whole`, that is, unless the entry can be read back from the
-    /// line.
+    /// Appends the separator. Returns an error unless `whole` is true, that is, unless the entry can be read back from
+    /// the line.
     pub fn end(self, out: &mut Vec<u8>, whole: bool, key: &[u8]) -> Result<(), Error> {
         out.push(self.separator);
         if whole {
@@ -35,7 +35,7 @@ impl Lines {
         )))
     }
 
-    /// The bytes that a part of a line stands for.
+    /// Returns the bytes that a key or value in a line stands for. With `--escape`, this decodes its escapes.
     pub fn read<'l>(self, text: &'l [u8], block: &Block, index: usize) -> Result<Cow<'l, [u8]>, Error> {
         if !self.escape {
             return Ok(text.into());
@@ -46,7 +46,7 @@ impl Lines {
         })
     }
 
-    /// Appends a key or a value.
+    /// Appends a key or a value; with `--escape`, it has escapes.
     pub fn write(self, out: &mut Vec<u8>, bytes: &[u8]) {
         if self.escape { push_escaped(out, bytes) } else { out.extend_from_slice(bytes) }
     }

@@ -31,16 +31,16 @@ use crate::opening::open_to_write;
 pub use describe::info;
 use values::Values;
 
-/// The exit code for "nothing found".
+/// The exit code if nothing was found.
 const NONE: u8 = 1;
 /// The write buffer for new keys takes at most 1 / `WINDOW_SHARE` of the memory.
 const WINDOW_SHARE: u64 = 16;
-/// If a signal ended a process, a shell reports this number plus the number of the signal.
+/// The exit code after a signal is this number plus the number of the signal, as a shell reports it.
 const SIGNALLED: u8 = 128;
-/// How many bytes of output are gathered before a write.
+/// The number of bytes of output that are gathered before a write.
 const GATHERED: usize = 128 << 10;
 
-/// Runs one of the commands.
+/// Runs a command of `furui dict`.
 pub fn run(command: &DictCommand) -> Result<ExitCode, Error> {
     match command {
         DictCommand::Build(options) => build::run(options),
@@ -54,14 +54,14 @@ pub fn run(command: &DictCommand) -> Result<ExitCode, Error> {
     }
 }
 
-/// Adapts options to a dictionary that is written to: limits the memory of its write buffer.
+/// Limits the write buffer of a dictionary that is written to by the memory of the machine.
 fn options_to_write(options: DictOptions) -> DictOptions {
     // Two write buffers and a merge must fit into a small memory, too.
     let share = usize::try_from(memory::total() / WINDOW_SHARE).unwrap_or(usize::MAX);
     DictOptions { window_bytes: options.window_bytes.min(share), ..options }
 }
 
-/// The options of a dictionary that follow from those of the command line.
+/// Converts the options of the command line to those of a dictionary.
 fn options(making: &MakingOptions) -> DictOptions {
     let layout = making.layout.map(|layout| match layout {
         LayoutName::Compact => Layout::Compact,
@@ -82,8 +82,8 @@ fn options(making: &MakingOptions) -> DictOptions {
     DictOptions { layout, window, merge_after, merging, filter_rate, filter_hash, ..DictOptions::DEFAULT }
 }
 
-/// The options with which a dictionary is opened to which lines are written, or a new one is made. It must have this
-/// purpose, and its keys must have been made from lines as they are now.
+/// The options for opening a dictionary to write lines to it, or for making a new one. An existing dictionary must have
+/// this purpose, and its keys must have been made from lines in the way that `lines` describes.
 fn made(
     path: &Path,
     storage: &Directory,
@@ -93,7 +93,7 @@ fn made(
 ) -> Result<DictOptions, Error> {
     let form = match Manifest::load(storage)? {
         Some(manifest) => {
-            // If the store is of another kind, that is the better reason.
+            // If the store is of another kind, the error about that comes later, and explains more.
             if manifest.store == StoreKind::Dict(purpose) {
                 keys::check(path.display(), manifest.form, lines)?;
             }
@@ -104,7 +104,7 @@ fn made(
     Ok(DictOptions { purpose: Some(purpose), form, ..options_to_write(options(making)) })
 }
 
-/// Opens a dictionary for writing. It must exist, and have these values, if any are named.
+/// Opens an existing dictionary for writing. If `values` is given, its values must be of this kind.
 fn open<V: Values + ?Sized>(
     path: &Path,
     values: Option<ValuesName>,
@@ -115,7 +115,7 @@ fn open<V: Values + ?Sized>(
     Ok(V::open(open_to_write(path, wait)?, options_to_write(DictOptions::DEFAULT))?)
 }
 
-/// Opens a dictionary for reading. It must have these values, if any are named.
+/// Opens a dictionary for reading. If `values` is given, its values must be of this kind.
 pub fn open_to_read<V: Values + ?Sized>(path: &Path, values: Option<ValuesName>) -> Result<Dict<Files, V>, Error> {
     let storage = Directory::open_read_only(path)?;
     storage.manifest()?;
@@ -129,7 +129,7 @@ fn has_bytes(path: &Path, values: Option<ValuesName>) -> Result<bool, Error> {
     Ok(values.map(Purpose::from).or(found) == Some(Purpose::Bytes))
 }
 
-/// Merges a dictionary into one trie.
+/// Merges all tries of a dictionary into one.
 pub fn compact(path: &Path, wait: &WaitOptions) -> Result<(), Error> {
     match has_bytes(path, None)? {
         true => open::<[u8]>(path, None, wait)?.compact()?,
@@ -138,7 +138,7 @@ pub fn compact(path: &Path, wait: &WaitOptions) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads every byte of a dictionary.
+/// Reads and checks every byte of a dictionary.
 pub fn verify(path: &Path) -> Result<(), Error> {
     match has_bytes(path, None)? {
         true => open_to_read::<[u8]>(path, None)?.verify()?,

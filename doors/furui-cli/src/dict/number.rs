@@ -1,4 +1,4 @@
-//! `furui dict number`.
+//! `furui dict number`: gives each key a number, and prints it.
 
 use std::process::ExitCode;
 
@@ -15,10 +15,10 @@ use crate::keys::Fate;
 use crate::opening::open_to_write;
 use crate::output::{Output, Sink};
 
-/// Output is held back until it has about this many bytes. It is printed after its new numbers have become durable.
+/// Output is held back up to about this many bytes. It is printed after its new numbers have become durable.
 const HELD_BACK: usize = 16 << 20;
 
-/// Prints the number of each key, and numbers new keys.
+/// Runs `furui dict number`: prints the number of each key; a new key gets the next number.
 pub fn run(options: &NumberOptions) -> Result<ExitCode, Error> {
     let NumberOptions { change: DictChange { lines, wait }, print, with_key, escape, making } = options;
     let path = &lines.dict.store;
@@ -65,14 +65,15 @@ struct Numbers {
     /// True if keys are printed after their numbers.
     with_key: bool,
     output: Output,
-    /// Output that is not printed yet.
+    /// Output that is held back until its new numbers are durable.
     held: Vec<u8>,
-    /// The next number when all numbers that were given became durable. It is another one after each new number.
+    /// The next free number at the time when all given numbers were last made durable. It differs from the dictionary's
+    /// next number if a number was given since.
     durable: u32,
 }
 
 impl Numbers {
-    /// Gives numbers to the lines of a block. If there is an error, the lines before it have theirs.
+    /// Numbers the keys of the lines of a block. If there is an error, the lines before it have their numbers.
     fn give(&mut self, dict: &mut Dict<Files>, block: &Block) -> Result<(), Error> {
         if self.records.header(block)?.is_some() {
             return Ok(());

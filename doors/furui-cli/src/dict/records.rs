@@ -7,23 +7,23 @@ use crate::input::block::Block;
 use crate::keys::{Fate, Keys};
 use crate::output::Output;
 
-/// The keys of lines, as texts that a dictionary holds.
+/// Finds the keys of lines, in the form in which a dictionary stores them.
 pub struct Records {
     keys: Keys,
     pub lines: Lines,
-    /// True if a line is a record, and only a part of it the key.
+    /// True if a line is a record, of which only a part is the key.
     pub are_records: bool,
 }
 
 /// The key of a line.
 pub enum Key<'l> {
     Is(Cow<'l, [u8]>),
-    /// There is none, and this becomes of the line.
+    /// The line has no key. The [`Fate`] says whether the line is kept or dropped.
     Lacking(Fate),
 }
 
 impl<'l> Key<'l> {
-    /// The bytes of the key, if there is one.
+    /// The bytes of the key, or `None` if the line has no key.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match self {
             Self::Is(key) => Some(key),
@@ -31,7 +31,7 @@ impl<'l> Key<'l> {
         }
     }
 
-    /// The key, if there is one.
+    /// The key, or `None` if the line has no key.
     pub fn found(self) -> Option<Cow<'l, [u8]>> {
         match self {
             Self::Is(key) => Some(key),
@@ -41,7 +41,8 @@ impl<'l> Key<'l> {
 }
 
 impl Records {
-    /// The keys that the options make of the lines of an input. With `escape`, a line that is its own key has escapes.
+    /// Creates a finder of the keys that the options describe. With `escape`, escapes are decoded in a line that is its
+    /// own key.
     pub fn new(input: &InputOptions, options: &LineOptions, escape: bool) -> Result<Self, Error> {
         Ok(Self {
             keys: Keys::with_text(options)?,
@@ -50,7 +51,7 @@ impl Records {
         })
     }
 
-    /// Prints no header if this output continues a file, as [`Keys::printed_to`].
+    /// Prints no header if this output continues a file that is not empty, as [`Keys::printed_to`] does.
     pub fn printed_to(self, output: &Output) -> Self {
         Self { keys: self.keys.printed_to(output), ..self }
     }
@@ -76,7 +77,8 @@ impl Records {
         Ok(Key::Is(key))
     }
 
-    /// Says on standard error how many lines had no key, if there were any.
+    /// Prints on standard error how many lines had no key, if there were any. `kept` says what became of lines that
+    /// were not dropped.
     pub fn report(&self, kept: &str) {
         self.keys.report(kept);
     }

@@ -1,4 +1,4 @@
-//! What the commands do differently for values that are numbers and for values that are bytes.
+//! The operations on entries that differ between values that are numbers and values that are bytes.
 
 use furui::dict::{Dict, DictOptions, DictValue, MAX_VALUE, Purpose};
 use furui::store::Directory;
@@ -9,25 +9,25 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::input::block::Block;
 
-/// The values of a dictionary.
+/// A type of values of a dictionary, with the operations that differ between numbers and bytes.
 pub trait Values: DictValue {
     /// Opens the dictionary in `storage`, which must have values of this type, or begins a new one.
     fn open(storage: Directory, options: DictOptions) -> Result<Dict<Files, Self>, furui::Error>;
 
-    /// Puts the entry that a line stands for. A line without a key is left out.
+    /// Puts the entry that a line stands for into the dictionary. A line without a key is skipped.
     fn put(dict: &mut Dict<Files, Self>, line: Line<'_>, records: &mut Records) -> Result<(), Error>;
 
-    /// Appends an entry as it is written in a line. Returns false if the line would be ambiguous.
+    /// Appends an entry in the form in which lines have it. Returns false if the line would be ambiguous.
     fn push(out: &mut Vec<u8>, key: &[u8], value: Self::Read<'_>, lines: Lines) -> bool;
 
-    /// Appends an entry, a tab between key and value and the separator at the end.
+    /// Appends an entry as a line, with a tab between key and value and the separator at the end.
     fn push_line(out: &mut Vec<u8>, key: &[u8], value: Self::Read<'_>, lines: Lines) -> Result<(), Error> {
         let whole = Self::push(out, key, value, lines) && (lines.escape || !key.contains(&lines.separator));
         lines.end(out, whole, key)
     }
 }
 
-/// A line of a block.
+/// A line of an input, with its place for error messages.
 pub struct Line<'b> {
     pub text: &'b [u8],
     pub block: &'b Block,
@@ -35,7 +35,7 @@ pub struct Line<'b> {
 }
 
 impl Line<'_> {
-    /// The error for a line without a tab that needs one.
+    /// The error for a line that must have a tab between key and value, and has none.
     fn without_value(&self) -> Error {
         let place = self.block.place(self.index);
         Error::Message(format!("{place}: no tab between a key and its value; the lines before it are kept"))

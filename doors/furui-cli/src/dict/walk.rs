@@ -1,4 +1,4 @@
-//! `furui dict prefix` and `furui dict range`.
+//! `furui dict prefix` and `furui dict range`: print the entries of a range of keys.
 
 use std::ffi::OsStr;
 use std::ops::Bound;
@@ -13,7 +13,7 @@ use crate::cli::{PrefixOptions, RangeOptions, WalkOptions};
 use crate::error::Error;
 use crate::output::{Output, Sink};
 
-/// Prints the entries whose keys begin with a prefix.
+/// Runs `furui dict prefix`: prints the entries whose keys begin with a prefix.
 pub fn prefix(options: &PrefixOptions) -> Result<ExitCode, Error> {
     let prefix = options.prefix.as_encoded_bytes();
     let WalkOptions { dict, form, .. } = &options.walk;
@@ -23,7 +23,7 @@ pub fn prefix(options: &PrefixOptions) -> Result<ExitCode, Error> {
     }
 }
 
-/// Prints the entries in a range of keys.
+/// Runs `furui dict range`: prints the entries in a range of keys.
 pub fn range(options: &RangeOptions) -> Result<ExitCode, Error> {
     let from = options.from.as_deref().map_or(Bound::Unbounded, |from| Bound::Included(OsStr::as_encoded_bytes(from)));
     let to = options.to.as_deref().map_or(Bound::Unbounded, |to| Bound::Excluded(OsStr::as_encoded_bytes(to)));

@@ -6,10 +6,11 @@ use furui::dict::{Dict, DictValue, Done};
 use crate::error::Error;
 use crate::files::Files;
 
-/// The stack of the thread that merges.
+/// The size of the stack of the thread that merges, in bytes.
 const STACK_BYTES: usize = 2 << 20;
 
-/// The memory that must be free before the thread that merges is started: its stack and what it allocates at first.
+/// The memory, in bytes, that must be free before the thread that merges is started: its stack and what it allocates at
+/// first.
 const THREAD_BYTES: usize = 2 * STACK_BYTES;
 
 /// A thread that builds and merges tries while lines are read.
@@ -19,8 +20,8 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Must be called before `keys` keys of `bytes` bytes in all are inserted. Installs a finished merge, and starts
-    /// the next one. Waits for the thread if the insertion would otherwise have to do the merge itself.
+    /// Prepares the dictionary for the insertion of `keys` keys of `bytes` bytes in all: installs a finished merge, and
+    /// starts the next one. Waits for the thread if the insertion would otherwise have to do the merge itself.
     pub fn tend<V: DictValue + ?Sized>(
         &mut self,
         dict: &mut Dict<Files, V>,

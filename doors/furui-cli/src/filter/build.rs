@@ -1,4 +1,4 @@
-//! `furui filter build`.
+//! `furui filter build`: builds a filter from the lines of its inputs.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -29,12 +29,13 @@ const STABLE_BITS: u32 = 2;
 /// The number of counters of the smallest stable filter that is built. It is so large that larger filters have the
 /// same numbers of probes and decrements.
 const STABLE_SAMPLE: usize = 1 << 12;
-/// The groups that the window of a ringed filter spans, unless the user says otherwise.
+/// The default number of groups that the window of a ringed filter spans.
 const DELTA: u32 = 1000;
-/// The user is warned if the rate of a filter is more than this many times the rate that it was built for.
+/// The user is warned if the false-positive rate of a filter is more than this many times the rate that it was built
+/// for.
 const TOO_FULL: f64 = 1.25;
 
-/// Runs the command, for all kinds but cascade filters.
+/// Runs `furui filter build` for all kinds but cascade filters.
 pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     if options.memory.is_some() {
         return Err(Error::Message("--memory is for --kind cascade: other filters are wholly in memory".into()));
@@ -130,7 +131,7 @@ fn refuse_to_replace_input(options: &BuildOptions) -> Result<(), Error> {
     }
 }
 
-/// How lines are hashed, and where the seed is.
+/// The hash function and seed for the lines, and the label of the filter's file, which says where the seed is stored.
 fn hash_spec(options: &BuildOptions) -> Result<(HashSpec, Label), Error> {
     let default = match (options.kind, &options.seed_file) {
         (FilterKind::Parquet, _) => HashAlgorithm::Xxh64,
@@ -188,7 +189,7 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
     })
 }
 
-/// Creates an empty filter with the bits, probes and decrements that the options say.
+/// Creates an empty filter with the numbers of bits, probes and decrements that the options give.
 fn sized(options: &BuildOptions, hash: HashSpec) -> Result<AnyFilter, Error> {
     let (bits, probes) = (options.bits.unwrap_or(1), options.probes.unwrap_or(1));
     let decrements = options.decrements.unwrap_or(1);
@@ -214,12 +215,12 @@ fn sized(options: &BuildOptions, hash: HashSpec) -> Result<AnyFilter, Error> {
             let counters = counters(STABLE_BITS)?;
             AnyFilter::StableLight(StableBloomLight::from_parts(counters, probes, decrements)?.hashed_by(hash))
         }
-        // The other kinds were refused.
+        // For all other kinds, these options were refused before.
         _ => AnyFilter::Bloom(Bloom::from_parts(bits, probes)?.hashed_by(hash)),
     })
 }
 
-/// Puts all lines into a filter.
+/// Inserts all lines of the input into a filter, and returns it.
 fn filled(mut filter: AnyFilter, options: &BuildOptions, keys: &mut Keys) -> Result<AnyFilter, Error> {
     each_block(&options.input, &options.lines, keys, "building", |hashes| {
         filter.insert_hashes(hashes).map(drop).map_err(|error| not_inserted(&options.output, error))
@@ -227,8 +228,8 @@ fn filled(mut filter: AnyFilter, options: &BuildOptions, keys: &mut Keys) -> Res
     Ok(filter)
 }
 
-/// Reads the input once, and estimates how many different lines a filter must hold. The estimate is very rarely too
-/// small. For a stable filter, repeats count as well, because each insertion makes it forget.
+/// Reads the input once, and estimates the number of different lines that a filter must hold. The estimate is very
+/// rarely too small. For a stable filter, repeats count as well, because each insertion makes it forget.
 pub fn count(options: &BuildOptions, keys: &mut Keys) -> Result<u64, Error> {
     if matches!(options.kind, FilterKind::Stable | FilterKind::StableLight) {
         let mut lines: u64 = 0;
@@ -292,7 +293,7 @@ pub fn each_block(
     Ok(())
 }
 
-/// Describes why a filter did not take all lines.
+/// The error for lines that could not be inserted into a filter.
 pub fn not_inserted(path: &Path, error: InsertError) -> Error {
     Error::Message(match error {
         InsertError::Full(Full::AtCapacity { capacity }) => {
@@ -302,13 +303,14 @@ pub fn not_inserted(path: &Path, error: InsertError) -> Error {
     })
 }
 
-/// Warns if a filter holds so many lines that its rate is higher than the one it was built for.
+/// Warns if a filter holds so many lines that its false-positive rate is higher than the one that it was built for.
 pub fn warn_if_too_full(filter: &AnyFilter, path: &Path) {
     let Some(intended) = filter.intended_rate() else { return };
     warn_of_rate(path, filter.capacity(), filter.cardinality(), intended, filter.false_positive_rate());
 }
 
-/// Warns if a filter that was made for `capacity` lines at the rate `intended` holds more, and has a higher `rate`.
+/// Warns if a filter that was made for `capacity` lines at the false-positive rate `intended` holds more lines, and has
+/// a higher `rate`.
 pub fn warn_of_rate(path: &Path, capacity: u64, held: Option<Estimate>, intended: f64, rate: f64) {
     // A small filter may have a higher rate by chance, so the number of lines must be too large as well.
     let surely_over = |held: Estimate| held.value.is_infinite() || held.value - 3.0 * held.error > capacity as f64;

@@ -30,7 +30,7 @@ const OUTGROWN: f64 = 1.01;
 /// The options for a filter of which only the runs are read.
 const TO_READ: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, form: None, journal: false };
 
-/// `furui filter build --kind cascade`.
+/// Runs `furui filter build --kind cascade`.
 pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {
     let path = &options.output;
     if path.as_os_str() == "-" {
@@ -70,7 +70,7 @@ pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {
     fill(filter, &options.input, &options.lines, &mut keys, "building", path)
 }
 
-/// `furui filter insert` into a cascade filter.
+/// Runs `furui filter insert` on a cascade filter.
 pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
     let path = &options.change.filter;
     given(&options.change.seed, [path])?;
@@ -81,8 +81,8 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
     fill(filter, &options.change.input, &options.change.lines, &mut keys, "reading", path)
 }
 
-/// Opens a cascade filter to look lines up. The keys of its journal take at most `memory` bytes, and files of at most
-/// `mapped` bytes are mapped.
+/// Opens a cascade filter for look-ups. The keys of its journal take at most `memory` bytes of memory, and files of at
+/// most `mapped` bytes are mapped into memory.
 pub fn open(path: &Path, memory: u64, mapped: u64) -> Result<CascadeFilter<Files>, Error> {
     let options = CascadeOptions { memory, hash: None, form: None, journal: false };
     Ok(CascadeFilter::open_with(Files::unchanged(path, mapped)?, options)?)
@@ -115,8 +115,8 @@ fn fill(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Warns if a filter almost certainly holds more than [`OUTGROWN`] times the lines that it was made for. So many lines
-/// change the printed digits of the filter's rate.
+/// Warns if a filter almost certainly holds more than [`OUTGROWN`] times its capacity. So many lines change the printed
+/// digits of the filter's false-positive rate.
 fn warn_if_outgrown(filter: &CascadeFilter<Files>, path: &Path) {
     let held = filter.cardinality();
     if held.value - 3.0 * held.error <= OUTGROWN * filter.capacity() as f64 {
@@ -137,7 +137,7 @@ fn warn_if_outgrown(filter: &CascadeFilter<Files>, path: &Path) {
     )));
 }
 
-/// Describes a cascade filter as text, except for its runs.
+/// Describes a cascade filter as lines of text for `furui info`, except for its runs.
 pub fn details(path: &Path, filter: &CascadeFilter<Files>) -> Result<Vec<String>, Error> {
     let figures = Figures::of(filter)?;
     let mut rows = vec![
@@ -199,20 +199,20 @@ pub fn fields(path: &Path, filter: &CascadeFilter<Files>) -> Result<String, Erro
     Ok(report.json())
 }
 
-/// What `furui info` says of a cascade filter.
+/// The figures that `furui info` prints for a cascade filter.
 struct Figures {
     /// The number of fingerprints in the runs and the journal.
     held: u64,
     /// The number of fingerprints in the journal.
     journal: u64,
-    /// The estimated number of lines.
+    /// The estimated number of different lines in the filter.
     keys: f64,
     /// The standard deviation of `keys`.
     error: f64,
     rate: f64,
-    /// The bytes of the runs.
+    /// The total size of the runs in bytes.
     stored: u64,
-    /// "at most " if some lines may be counted twice.
+    /// The words "at most " if some lines may be counted twice, or else an empty text.
     most: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! `furui filter insert` and `furui filter remove`.
+//! `furui filter insert` and `furui filter remove`: change a filter in a file.
 
 use std::process::ExitCode;
 
@@ -16,10 +16,10 @@ use crate::error::Error;
 use crate::keys::{self, Keys};
 use crate::say::number::counted;
 
-/// The exit code if some lines were not in the filter.
+/// The exit code of `furui filter remove` if some lines were not in the filter.
 const SOME_MISSING: u8 = 1;
 
-/// Inserts lines into a filter in a file.
+/// Runs `furui filter insert`: inserts lines into a filter in a file.
 pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
     let stray = [("--memory", options.memory.is_some()), ("--wait", options.wait.wait.is_some())];
     if let Some((name, _)) = stray.iter().find(|(_, given)| *given) {
@@ -47,7 +47,7 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Removes lines from a filter.
+/// Runs `furui filter remove`: removes lines from a filter in a file.
 pub fn remove(options: &ChangeOptions) -> Result<ExitCode, Error> {
     let mut held = Held::open(&options.filter, given(&options.seed, [&options.filter])?)?;
     keys::check(options.filter.display(), held.label.form, &options.lines)?;
@@ -102,7 +102,7 @@ fn insert_into(filter: &mut QuotientFilter, options: &ChangeOptions) -> Result<(
     })
 }
 
-/// The hashes of all lines, each once.
+/// The hashes of all lines of the input, without repeats.
 fn gathered(options: &ChangeOptions, spec: HashSpec) -> Result<Vec<KeyHash>, Error> {
     let mut all =
         Gathered::new(RepeatedKeys::Dropped, "split the input into parts without common lines, and run once for each");

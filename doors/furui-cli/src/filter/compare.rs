@@ -1,4 +1,4 @@
-//! `furui filter compare`: how similar are two filters?
+//! `furui filter compare`: estimates how similar two filters are.
 
 use std::process::ExitCode;
 
@@ -14,7 +14,7 @@ use crate::output::print;
 use crate::say::number::{figure, grouped};
 use crate::say::report::Report;
 
-/// Estimates how alike the keys of two filters are.
+/// Runs `furui filter compare`: estimates how similar the sets of keys of two filters are.
 pub fn run(options: &CompareOptions) -> Result<ExitCode, Error> {
     let seed = given(&options.seed, [&options.a, &options.b])?;
     let similarity = if seed.is_none() && lack_seed([&options.a, &options.b])? {

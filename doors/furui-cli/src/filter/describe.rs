@@ -86,7 +86,7 @@ fn error_rate(filter: &AnyFilter) -> f64 {
     (filter.false_positive_rate() + by_hash).min(1.0)
 }
 
-/// How many bits a ringed filter has for each line of its capacity; `None` for other filters.
+/// The number of bits that a ringed filter has for each line of its capacity; `None` for other filters.
 fn gamma(filter: &AnyFilter) -> Option<f64> {
     if let AnyFilter::Ringed(filter) = filter { Some(filter.params().gamma()) } else { None }
 }

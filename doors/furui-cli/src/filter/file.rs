@@ -1,4 +1,4 @@
-//! Filters in files.
+//! Opens, saves and locks filters in files.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -15,7 +15,7 @@ use crate::interrupt::{Interrupt, Wait};
 use crate::keys;
 use crate::streams::standard_output;
 
-/// How many bytes are written between two checks for an interruption.
+/// The number of bytes that are written between two checks for an interruption by the user.
 const WRITE: usize = 1 << 20;
 
 /// The maximum number of symbolic links that are followed, as on Linux.
@@ -83,20 +83,21 @@ pub fn refuse_unwritable(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Where the seed of a filter's hash is.
+/// The place where the seed of a filter's hash is stored.
 #[derive(Clone, Copy)]
 pub enum SeedPlace {
-    /// In the filter's file.
+    /// The seed is in the filter's file.
     Filter,
-    /// In a file of its own.
+    /// The seed is in a separate file.
     Elsewhere,
 }
 
-/// What is known about a filter besides the filter itself: where its seed is, and how its keys are made.
+/// The properties of a filter in a file beside its table: the place of its seed, and the way in which its keys are
+/// made.
 #[derive(Clone, Copy)]
 pub struct Label {
     pub seed: SeedPlace,
-    /// How the filter's keys are made from lines.
+    /// The form in which the filter's keys are made from lines.
     pub form: KeyForm,
 }
 
@@ -116,7 +117,8 @@ impl Label {
     }
 }
 
-/// How the keys of a filter in a file are made from lines. The caller has already opened the file as a filter.
+/// Reads from a filter's file the form in which its keys are made from lines. The caller has already opened the file as
+/// a filter.
 pub fn form_of(path: &Path) -> Result<KeyForm, Error> {
     let name = path.display().to_string();
     let file = DiskFile::open(path).map_err(|error| Error::io("cannot open", &name, error))?;
@@ -156,8 +158,8 @@ pub fn lack_seed<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<boo
     Ok(false)
 }
 
-/// True if this is a directory, or a file that holds the seed of its hash; false also if the file cannot be opened as
-/// one of furui's, for which whoever opens it has the better error.
+/// True if this is a directory, or a file that holds the seed of its hash. Also false if the file cannot be opened as a
+/// furui file; the error is then reported when the filter is opened.
 pub fn holds_seed(path: &Path) -> bool {
     let envelope = || Envelope::open(&DiskFile::open(path).ok()?, "").ok();
     path.is_dir() || path.is_file() && envelope().is_some_and(|envelope| !envelope.seed_is_elsewhere())
@@ -169,7 +171,7 @@ pub fn save(filter: &AnyFilter, path: &Path, label: Label) -> Result<(), Error> 
     write(path, |out| label.write(filter, out))
 }
 
-/// Writes to a file as [`save`] does what `filter` writes.
+/// Writes to a file what `filter` writes, in the same way as [`save`].
 fn write(path: &Path, filter: impl Fn(&mut dyn Write) -> io::Result<Seal>) -> Result<(), Error> {
     if path.as_os_str() == "-" || path == Path::new("/dev/stdout") {
         let written = standard_output().and_then(|out| {
@@ -207,7 +209,7 @@ pub fn replace(filter: &AnyFilter, path: &Path, label: Label) -> Result<(), Erro
     replace_by(path, |out| label.write(filter, out))
 }
 
-/// Replaces a file as [`replace`] does by what `filter` writes.
+/// Replaces a file by what `filter` writes, in the same way as [`replace`].
 pub fn replace_by(path: &Path, filter: impl Fn(&mut dyn Write) -> io::Result<Seal>) -> Result<(), Error> {
     let is_there = path.metadata().is_ok_and(|data| data.is_file());
     // On file systems without locks, the user must ensure that a file has only one writer.
@@ -252,12 +254,12 @@ pub struct Held {
     pub filter: AnyFilter,
     /// The label with which the filter is saved.
     pub label: Label,
-    /// Closing this file releases the lock.
+    /// The locked file. Closing it releases the lock.
     _lock: File,
 }
 
 impl Held {
-    /// Opens a filter for changing.
+    /// Opens a filter in order to replace it, and locks its file.
     pub fn open(path: &Path, seed: Option<u64>) -> Result<Self, Error> {
         refuse_pipe(path)?;
         let lock = lock(path, Others::AreRefused)?;
@@ -266,14 +268,14 @@ impl Held {
     }
 }
 
-/// Whether to wait if another process holds the lock of a file.
+/// The choice between waiting and an error if another process holds the lock of a file.
 #[derive(Clone, Copy)]
 enum Others {
     AreAwaited,
     AreRefused,
 }
 
-/// Takes the lock of a file, which gives the right to replace it.
+/// Locks a file. Only the process that holds the lock may replace the file.
 fn lock(path: &Path, others: Others) -> Result<File, Error> {
     let name = path.display().to_string();
     loop {

@@ -13,11 +13,11 @@ pub struct Gathered {
     hashes: Vec<KeyHash>,
     most: usize,
     repeats: RepeatedKeys,
-    /// What the user can do if the memory does not suffice.
+    /// Advice to the user, for the error if the memory does not suffice.
     remedy: &'static str,
 }
 
-/// Whether a line that occurs again is kept again.
+/// The treatment of the hash of a line that occurs again.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum RepeatedKeys {
     Kept,
@@ -25,13 +25,13 @@ pub enum RepeatedKeys {
 }
 
 impl Gathered {
-    /// Creates an empty collection.
+    /// Creates an empty collection. Its maximum size is a part of the machine's memory.
     pub fn new(repeats: RepeatedKeys, remedy: &'static str) -> Self {
         let most = (memory::total() / SHARE) as usize / size_of::<KeyHash>();
         Self { hashes: vec![], most, repeats, remedy }
     }
 
-    /// Takes the hashes of a block of lines. Returns an error if there are more than memory has room for.
+    /// Adds the hashes of a block of lines. Returns an error if they do not fit into the allowed memory.
     pub fn take(&mut self, hashes: &Hashes) -> Result<(), Error> {
         let all = &mut self.hashes;
         if all.len() + hashes.len() > all.capacity() {
@@ -52,7 +52,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// The hashes in ascending order, and how many different ones there are.
+    /// Returns the hashes in ascending order, and the number of different hashes.
     pub fn finish(mut self) -> (Vec<KeyHash>, u64) {
         self.hashes.sort_unstable();
         if self.repeats == RepeatedKeys::Dropped {

@@ -1,4 +1,4 @@
-//! `furui filter list`.
+//! `furui filter list`: prints the fingerprints of a quotient filter.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use crate::cli::ListOptions;
 use crate::error::Error;
 use crate::output::{Output, Sink};
 
-/// How many bytes are printed at once.
+/// The number of bytes of output that are gathered before each print.
 const PIECE: usize = 1 << 16;
 
 /// Prints the fingerprints of a quotient filter, in order.

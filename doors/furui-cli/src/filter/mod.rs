@@ -1,4 +1,4 @@
-//! `furui filter`: small files that answer "have I seen this?".
+//! `furui filter`: commands on filters, which are small files that answer "have I seen this?".
 
 mod build;
 pub mod cascade;
@@ -23,7 +23,7 @@ pub use file::{form_of, open, refuse_pipe};
 pub use observe::Observer;
 pub use seed::given as given_seed;
 
-/// Runs one of the commands.
+/// Runs a command of `furui filter`.
 pub fn run(command: &FilterCommand) -> Result<ExitCode, Error> {
     match command {
         FilterCommand::Build(options) if options.kind == FilterKind::Cascade => cascade::build(options),

@@ -1,4 +1,4 @@
-//! `furui seen --filter`: the lines that a filter does not have, which are inserted.
+//! The filter of `furui seen --filter`: lines that it does not contain are new, and are inserted.
 
 use std::path::{Path, PathBuf};
 
@@ -13,16 +13,16 @@ use crate::cli::LineOptions;
 use crate::error::Error;
 use crate::keys;
 
-/// A filter that says which keys it does not have, and takes them. Its file is replaced by [`save`](Self::save).
+/// A filter in a file that says which keys are new, and inserts them. [`save`](Self::save) replaces the file.
 pub struct Observer {
     path: PathBuf,
     held: Held,
-    /// The number of slots of a quotient filter in the file.
+    /// The number of slots of the filter in the file if it is a quotient filter, or else `None`.
     slots: Option<u64>,
 }
 
 impl Observer {
-    /// Opens the filter in a file, whose keys must be made as the options say.
+    /// Opens the filter in a file. Its keys must have been made in the way that the options describe.
     pub fn open(path: &Path, options: &LineOptions) -> Result<Self, Error> {
         if is_cascade(path)? {
             return Err(Error::Message(format!(
@@ -35,18 +35,18 @@ impl Observer {
         Ok(Self { path: path.into(), slots: slots(&held.filter), held })
     }
 
-    /// How the filter's keys are hashed.
+    /// The hash function and seed of the filter's keys.
     pub fn hash_spec(&self) -> HashSpec {
         self.held.filter.hash_spec()
     }
 
-    /// Where the filter is.
+    /// The path of the filter's file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Looks up and inserts keys one after the other. If a key cannot be inserted, there are verdicts on the keys
-    /// before it.
+    /// Looks up and inserts keys in order, and appends the verdicts on them to `verdicts`. If a key cannot be inserted,
+    /// there are verdicts on the keys before it.
     pub fn observe(&mut self, keys: &[KeyHash], verdicts: &mut Vec<Verdict>) -> Result<(), Error> {
         let filter = &mut self.held.filter;
         // These filters count how often a key was inserted, so a key that they contain is not inserted again.
@@ -58,7 +58,7 @@ impl Observer {
         Ok(())
     }
 
-    /// Replaces the file, whole or not at all.
+    /// Replaces the file by the filter in memory, atomically.
     pub fn save(&self) -> Result<(), Error> {
         let saved = save(&self.held.filter, &self.path, self.held.label);
         if let AnyFilter::Quotient(filter) = &self.held.filter

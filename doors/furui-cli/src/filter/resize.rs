@@ -23,7 +23,7 @@ pub fn run(options: &ResizeOptions) -> Result<ExitCode, Error> {
         )));
     };
     let named = |error| Error::Message(format!("{}: {error}", options.filter.display()));
-    // Any rate is allowed, because the user is told the new rate.
+    // Any rate is allowed, because the new rate is printed.
     let any_rate = 1.0 - f64::EPSILON;
     let resized = match (options.size.slots, options.size.capacity) {
         (Some(slots), _) => filter.with_slots(slots),
@@ -36,14 +36,14 @@ pub fn run(options: &ResizeOptions) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Doubles the slots of a filter that is full.
+/// Doubles the number of slots of a quotient filter that is full.
 pub fn double(filter: &mut QuotientFilter, path: &Path) -> Result<(), Error> {
     let larger = filter.with_slots(filter.slots().saturating_mul(2));
     *filter = larger.map_err(|error| Error::Message(format!("{}: full: {error}", path.display())))?;
     Ok(())
 }
 
-/// Says how large a filter is now, and how often it errs.
+/// Prints the size and the false-positive rate of a filter after a change of its size.
 pub fn tell(path: &Path, filter: &QuotientFilter) {
     let full = filter.capacity() as f64 / (filter.last_fingerprint() as f64 + 1.0);
     complain(&Error::Message(format!(

@@ -1,4 +1,4 @@
-//! Seeds in files of their own, for filters whose files do not hold them.
+//! Seeds that are stored in separate files, for filters whose files do not hold them.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -14,8 +14,8 @@ use crate::error::Error;
 /// The maximum size of a file of a seed in bytes. It holds a number and an end of line.
 const MAX_BYTES: u64 = 64;
 
-/// The seed in the file that the options name, if they name one: an error if each of these filters, or stores, holds
-/// its own.
+/// Reads the seed from the file that the options name; `None` if they name none. Returns an error if each of these
+/// filters or stores holds its own seed, so that the option has no use.
 pub fn given<'p>(options: &SeedOptions, of: impl IntoIterator<Item = &'p PathBuf>) -> Result<Option<u64>, Error> {
     let Some(file) = options.seed_file.as_deref() else { return Ok(None) };
     if of.into_iter().all(|path| holds_seed(path)) {
@@ -25,7 +25,7 @@ pub fn given<'p>(options: &SeedOptions, of: impl IntoIterator<Item = &'p PathBuf
     read(file).map(Some)
 }
 
-/// The seed in the file that the options name, if they name one. A file that does not exist is made, with a random
+/// Reads the seed from the file at `path`; `None` without a path. A file that does not exist is created with a random
 /// seed.
 pub fn read_or_made(path: Option<&Path>) -> Result<Option<u64>, Error> {
     path.map(|path| if path.exists() { read(path) } else { make(path) }).transpose()
@@ -41,7 +41,7 @@ fn read(path: &Path) -> Result<u64, Error> {
         .map_err(|reason| Error::Message(format!("{name}: {reason}: a file of a seed holds the seed and nothing else")))
 }
 
-/// Makes a file that its owner alone can read.
+/// Creates a file with a random seed that only its owner can read.
 fn make(path: &Path) -> Result<u64, Error> {
     let seed = HashSpec::random().seed;
     let failed = |error| Error::io("cannot write", path.display().to_string(), error);

@@ -1,4 +1,4 @@
-//! Telling a furui file from a text.
+//! Distinguishes files of furui from texts.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -33,7 +33,7 @@ pub fn is_furui_file(path: &Path) -> Result<bool, Error> {
     Ok(tail == END_MAGIC)
 }
 
-/// Returns an error if a regular file is empty, or so short that it may be what is left of a furui file.
+/// Returns an error if a regular file is empty, or so short that it may be a truncated furui file.
 pub fn refuse_cut(path: &Path) -> Result<(), Error> {
     let failed = |error| Error::io("cannot read", path.display().to_string(), error);
     if path.as_os_str() == "-" || path.metadata().is_ok_and(|data| !data.is_file()) {

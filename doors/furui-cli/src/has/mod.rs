@@ -1,4 +1,4 @@
-//! `furui has`: which lines are in a set?
+//! `furui has`: prints the lines whose keys are in a set, or those whose keys are not.
 
 mod file;
 mod set;
@@ -18,7 +18,7 @@ use set::Set;
 
 pub use text::{Text, TextLines};
 
-/// The exit code if no line was printed, as in grep.
+/// The exit code if no line was printed, as that of grep.
 const NONE: u8 = 1;
 
 /// Prints the lines whose keys are in a set, or those whose keys are not.
@@ -47,7 +47,7 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
             continue;
         }
         set.contains(&mut keys, block, &mut answers)?;
-        // A line without a key is in no set.
+        // A line without a key counts as not in the set.
         let wanted = || keys.wanted(answers.iter().map(|&there| there != options.invert), options.invert);
         found += wanted().take(block.len()).filter(|&wanted| wanted).count() as u64;
         if options.quiet && found > 0 {

@@ -22,11 +22,11 @@ use crate::remote::{RemoteKeys, RemoteSet};
 /// A set of lines in which other lines are looked up. Nothing is written to it, and its lock is not taken.
 pub struct Set {
     source: Source,
-    /// The hashes of a block.
+    /// The hashes of the keys of the current block.
     hashes: Hashes,
 }
 
-/// Where the lines of a set are.
+/// The open set, by the kind of its storage.
 enum Source {
     Filter(Box<AnyFilter>),
     Cascade(Box<CascadeFilter<Files>>),
@@ -36,7 +36,7 @@ enum Source {
     Text(Box<Seen<Files>>),
     Numbers(Box<Dict<Files>>),
     Bytes(Box<Dict<Files, [u8]>>),
-    /// A set in a server, and the keys of a block.
+    /// A set in a server, and the keys of the current block.
     Remote(Box<RemoteSet>, RemoteKeys),
 }
 
@@ -91,13 +91,13 @@ impl Set {
             Source::Text(seen) => seen.hash_spec(),
             // A dictionary compares whole keys.
             Source::Numbers(_) | Source::Bytes(_) => HashSpec::default(),
-            // The server hashes.
+            // The server hashes the keys itself.
             Source::Remote(..) => HashSpec::default(),
         };
         Ok(Self { source, hashes: Hashes::new(&spec.hasher()) })
     }
 
-    /// The finder of the keys that are looked up in this set.
+    /// Creates a finder of the keys of lines that are looked up in this set.
     pub fn keys(&self, options: &LineOptions) -> Result<Keys, Error> {
         match &self.source {
             Source::Numbers(_) | Source::Bytes(_) => Keys::with_text(options),
@@ -114,7 +114,8 @@ impl Set {
         }
     }
 
-    /// Looks up the keys of the lines of a block. `out` gets an answer for each line that has a key, in order.
+    /// Looks up the keys of the lines of a block. `out` gets an answer for each line that has a key, in order: true if
+    /// the set contains the key.
     pub fn contains(&mut self, keys: &mut Keys, block: &mut Block, out: &mut Vec<bool>) -> Result<(), Error> {
         let hashes = &mut self.hashes;
         match &mut self.source {
@@ -180,7 +181,7 @@ fn open_directory(options: &HasOptions, memory: u64) -> Result<Source, Error> {
     })
 }
 
-/// The maximum size of a file that is mapped.
+/// The maximum size in bytes of a file that is mapped into memory; 0 with `--no-mmap`.
 fn mapped(options: &HasOptions) -> u64 {
     if options.no_mmap { 0 } else { memory::mappable() }
 }

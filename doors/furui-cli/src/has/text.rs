@@ -12,15 +12,15 @@ use crate::input::reading::Reading;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
 
-/// How the lines of a text become keys.
+/// The rules by which the lines of a text become keys.
 pub struct TextLines<'a> {
     pub lines: &'a LineOptions,
     pub input: &'a InputOptions,
     /// True if each line is a key as it is, whatever the options say of other lines.
     pub are_keys: bool,
-    /// What becomes of lines without a key, for a message.
+    /// The words for what becomes of lines without a key, for a message.
     pub lacking: &'static str,
-    /// What else the user can do if the text is not of the expected kind, for a message.
+    /// Advice to the user if the text is not of the expected kind, for a message.
     pub hint: &'static str,
 }
 
@@ -30,7 +30,7 @@ pub struct Text {
     pub seen: Seen<Files>,
     /// The number of lines, including repeats and lines without a key.
     pub lines: u64,
-    /// The length of the text.
+    /// The length of the text in bytes.
     pub bytes: u64,
 }
 
@@ -47,7 +47,7 @@ impl Text {
         let spec = text.seen.hash_spec();
         let mut keys = if are_keys { Keys::listed(spec, lines)? } else { Keys::new(spec, lines)? };
         let reading = if are_keys { input.reading() } else { lines.reading(input) };
-        // A part of the lines would be another set.
+        // A set of only some of the lines would be another set, so the first error ends the reading.
         let reading = Reading { keeps_going: false, ..reading };
         let path = path.to_path_buf();
         let mut blocks = Blocks::new(std::slice::from_ref(&path), reading, interrupt);

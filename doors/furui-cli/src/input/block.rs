@@ -4,7 +4,8 @@ use std::collections::TryReserveError;
 
 use crate::input::split::{BOM, Split};
 
-/// How many bytes are read at a time. A block of this size stays in the second-level cache from the read to the write.
+/// The number of bytes that one read requests. A block of this size stays in the second-level cache from the read to
+/// the write.
 pub const BLOCK: usize = 512 << 10;
 /// The maximum number of lines in a block. It bounds the memory that a block takes in addition to its text, however
 /// short the lines are.
@@ -18,7 +19,7 @@ pub const MOST_MAX_LINE: u64 = (1 << 32) - 2;
 pub struct Block {
     /// The lines, followed by bytes that do not belong to the block.
     pub(crate) buffer: Vec<u8>,
-    /// How many bytes of the buffer are lines.
+    /// The number of bytes at the beginning of the buffer that are lines.
     pub(crate) length: usize,
     /// The positions of the separators, ascending. The last one ends the block.
     pub(crate) ends: Vec<u32>,
@@ -36,7 +37,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// The lines with their separators.
+    /// The bytes of all lines with their separators.
     pub fn bytes(&self) -> &[u8] {
         &self.buffer[..self.length]
     }
@@ -82,7 +83,7 @@ impl Block {
         self.length = self.ends.last().map_or(0, |&end| end as usize + 1);
     }
 
-    /// How many lines there are.
+    /// The number of lines in the block.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -112,7 +113,7 @@ impl Block {
         })
     }
 
-    /// How many lines of the input the block has. A line break within quotes ends a line here, too.
+    /// The number of lines that the block takes in the input file. A line break within quotes ends such a line, too.
     pub(crate) fn input_lines(&self) -> u64 {
         match self.split {
             Split::Lines(_) => self.len() as u64,

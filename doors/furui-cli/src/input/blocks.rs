@@ -1,4 +1,4 @@
-//! Input in blocks of whole records.
+//! Reads inputs in blocks of whole records.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -25,7 +25,7 @@ pub enum Next {
     End,
 }
 
-/// Reads files one after the other and hands out what has arrived, in whole lines.
+/// Reads files one after the other, and hands out what has arrived in blocks of whole lines.
 ///
 /// A block holds what one read returned, and what can be read after it without waiting, up to a limit. So a line on a
 /// slow pipe is handed out at once, and a file is read in large pieces. A last line without a separator gets one; no
@@ -36,23 +36,23 @@ pub struct Blocks<'a> {
     splitter: Splitter,
     options: Reading,
     interrupt: &'a Interrupt,
-    /// How many bytes are read at a time.
+    /// The number of bytes that one read requests.
     size: usize,
     /// The beginning of a line whose end has not been read.
     carried: Vec<u8>,
-    /// The lines that were read, if there are more than a block may have.
+    /// Lines that were read, but did not fit into the last block.
     pending: Block,
-    /// How many lines of `pending` were handed out.
+    /// The number of lines of `pending` that were handed out.
     given: usize,
     /// The block that [`next`](Self::next) returns.
     block: Block,
-    /// The name of the input.
+    /// The name of the current input.
     input: String,
-    /// How many lines of the input were handed out.
+    /// The number of lines of the current input that were handed out.
     input_lines: u64,
-    /// How many bytes of the input were handed out.
+    /// The number of bytes of the current input that were handed out.
     input_bytes: u64,
-    /// True if the input has CRs that no LF follows, so far.
+    /// True if a CR that no LF follows has been read from the current input.
     lone_cr: bool,
     /// The sizes of blocks, once [`enlarge`](Self::enlarge) was called. A read then waits a moment for more input.
     large: Option<LargeBlocks>,
@@ -91,13 +91,13 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Goes on with the next file when one fails to open or to be read.
+    /// Makes the reader continue with the next file if one cannot be opened or read.
     pub fn keeping_going(mut self) -> Self {
         self.options.keeps_going = true;
         self
     }
 
-    /// Reads this many bytes at a time.
+    /// Sets the number of bytes that one read requests.
     pub fn of_size(self, size: usize) -> Self {
         Self { size, ..self }
     }
@@ -116,7 +116,7 @@ impl<'a> Blocks<'a> {
         self.size = self.size.max((line * large.lines()).min(large.text()));
     }
 
-    /// Gives later blocks at most `lines` lines; with `None`, as many as usual.
+    /// Limits later blocks to `lines` lines. `None` restores the usual maximum.
     pub fn at_most(&mut self, lines: Option<u64>) {
         self.most = lines.map(|lines| usize::try_from(lines).unwrap_or(usize::MAX));
     }
@@ -231,7 +231,7 @@ impl<'a> Blocks<'a> {
                 Ok(state) => state,
                 Err(error) => {
                     self.give_up(error)?;
-                    // The beginning of a line, which is cut off.
+                    // The buffer holds only the beginning of the line in which the error occurred, which is dropped.
                     *filled = 0;
                     self.splitter.reset();
                     continue;
@@ -288,7 +288,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Leaves the present file for the next one if the options say so, and otherwise returns the error.
+    /// Leaves the current file for the next one if the options say so, and otherwise returns the error.
     fn give_up(&mut self, error: Error) -> Result<(), Error> {
         if !self.options.keeps_going {
             return Err(error);
@@ -326,7 +326,7 @@ impl<'a> Blocks<'a> {
         )));
     }
 
-    /// Gives the buffer of a block this length. A lack of memory is an error.
+    /// Resizes the buffer of a block to this length. A lack of memory is an error.
     fn resize(&self, block: &mut Block, length: usize) -> Result<(), Error> {
         let more = length.saturating_sub(block.buffer.len());
         block.buffer.try_reserve_exact(more).map_err(|_| self.no_memory(block.buffer.len()))?;

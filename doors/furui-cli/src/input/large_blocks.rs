@@ -1,4 +1,4 @@
-//! Large blocks, for sets on storage.
+//! The size of large blocks, which make look-ups in sets on storage cheaper.
 
 use crate::input::block::MAX_LINES;
 
@@ -20,16 +20,18 @@ impl LargeBlocks {
     /// A block of `n` lines, where `n` is more than the least, needs a set with at least `n` × (number of blocks + 1)
     /// times this many bytes of memory. So blocks take at most a third of the memory.
     const MEMORY_A_LINE: u64 = 128;
-    /// The bytes that a line takes: 70 in the lists of hashes and verdicts, and its share of the text.
+    /// The memory, in bytes, that a line takes in the first block: 70 in the lists of hashes and verdicts, and its
+    /// share of the text.
     const LINE: usize = 70 + Self::TEXT;
-    /// The bytes that a line of each block after the first takes: its hash, end and verdict, its place in the part of a
-    /// share of the set, and its share of the text.
+    /// The memory, in bytes, that a line takes in each block after the first: its hash, end and verdict, its place in
+    /// the part of a share of the set, and its share of the text.
     const FURTHER: usize = 34 + Self::TEXT;
     /// The text of a block has at most this many bytes for each line that it may have.
     const TEXT: usize = 32;
     /// The buffer of an ordinary block is kept for later blocks up to this many bytes, if a long line has made it grow.
     pub const MOST_KEPT: usize = 8 << 20;
-    /// What one ordinary block of short lines takes, in bytes. It is not subtracted from the memory of the set.
+    /// The memory that one ordinary block of short lines takes, in bytes. It is not subtracted from the memory of the
+    /// set.
     pub const SPARE: u64 = (MAX_LINES * Self::LINE) as u64;
 
     /// The large blocks for a set with this much memory, if there are at most `blocks` of them at a time. `blocks` is
@@ -49,12 +51,12 @@ impl LargeBlocks {
         (self.lines * self.line) as u64
     }
 
-    /// The maximum number of lines.
+    /// The maximum number of lines of a large block.
     pub fn lines(self) -> usize {
         self.lines
     }
 
-    /// The maximum number of bytes.
+    /// The maximum size of the text of a large block, in bytes.
     pub fn text(self) -> usize {
         self.lines * Self::TEXT
     }

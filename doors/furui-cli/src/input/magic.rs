@@ -1,25 +1,25 @@
-//! What an input holds, as far as its first bytes tell.
+//! Recognises the contents of an input by its first bytes.
 
 use crate::decode::Compression;
 use crate::say::quote::with;
 
-/// How many bytes are looked at, unless a line or the end of the input comes earlier.
+/// The number of bytes that are examined, unless a line or the end of the input comes earlier.
 const LOOK: usize = 16;
 
-/// How many bytes are searched for the pattern of an encoding, if they are there.
+/// The number of bytes that are searched for the NUL pattern of UTF-16 or UTF-32, if there are so many.
 const PATTERN: usize = 512;
 
-/// What an input holds.
+/// The contents of an input, as far as its first bytes show them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contents {
     Compressed(Compression),
     Foreign(Foreign),
     Text,
-    /// More bytes are needed.
+    /// More bytes are needed for a decision.
     Short,
 }
 
-/// What is no text of lines in UTF-8 or the like, but can be made one by another program.
+/// Contents that are not text in UTF-8 or a single-byte encoding, but that another program can convert to text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Foreign {
     Zip,
@@ -35,10 +35,10 @@ pub enum Foreign {
     Encoded(&'static str),
 }
 
-/// The bytes with which files of a format begin.
+/// The magic number of a format: the bytes with which its files begin.
 struct Magic {
     bytes: &'static [u8],
-    /// The byte at this index may also be a greater one, up to `to`.
+    /// The index of a byte that may have any value from the one in `bytes` up to `to`.
     at: usize,
     to: u8,
 }
@@ -52,7 +52,7 @@ impl Magic {
         Self { bytes, at, to }
     }
 
-    /// True if `start` begins with these bytes, or is a beginning of them.
+    /// True if `start` begins with the magic number, or is a beginning of it.
     fn agrees(&self, start: &[u8]) -> bool {
         let fits =
             |(index, (&expected, &byte))| byte == expected || index == self.at && (expected..=self.to).contains(&byte);
@@ -60,8 +60,8 @@ impl Magic {
     }
 }
 
-/// The bytes with which files of each format begin. No text is likely to begin with them: they have bytes that do not
-/// occur in texts, or, for bzip2, are ten characters that make no sense in a text.
+/// The magic numbers of all formats. No text is likely to begin with them: they have bytes that do not occur in texts,
+/// or, for bzip2, are ten characters that make no sense in a text.
 const MAGIC: [(Magic, Contents); 21] = [
     (Magic::new(b"\x1F\x8B\x08"), Contents::Compressed(Compression::Gzip)),
     (Magic::new(b"\x28\xB5\x2F\xFD"), Contents::Compressed(Compression::Zstd)),
@@ -70,20 +70,21 @@ const MAGIC: [(Magic, Contents); 21] = [
     // The compressed form of an empty file.
     (Magic::up_to(b"BZh1\x17\x72\x45\x38\x50\x90", 3, b'9'), Contents::Compressed(Compression::Bzip2)),
     (Magic::new(b"\x04\x22\x4D\x18"), Contents::Compressed(Compression::Lz4)),
-    // The frames of lz4's first versions, which `lz4 -l` still writes.
+    // The legacy frame format of lz4, which `lz4 -l` still writes.
     (Magic::new(b"\x02\x21\x4C\x18"), Contents::Compressed(Compression::Lz4)),
-    // A frame without data, which may stand before any frame of zstd or lz4.
+    // A skippable frame, which may precede any frame of zstd or lz4.
     (Magic::up_to(b"\x50\x2A\x4D\x18", 0, 0x5F), Contents::Compressed(Compression::Framed)),
     (Magic::new(b"PK\x03\x04"), Contents::Foreign(Foreign::Zip)),
-    // An archive without files, and one in parts.
+    // A zip archive without files, and a part of a split archive.
     (Magic::new(b"PK\x05\x06"), Contents::Foreign(Foreign::Zip)),
     (Magic::new(b"PK\x07\x08"), Contents::Foreign(Foreign::Zip)),
     (Magic::new(b"7z\xBC\xAF\x27\x1C"), Contents::Foreign(Foreign::SevenZip)),
     (Magic::new(b"Rar!\x1A\x07"), Contents::Foreign(Foreign::Rar)),
-    // The usual properties, and a dictionary whose size is a multiple of 64 KiB.
+    // The format .lzma has no magic number. These are the usual properties, and a dictionary size that is a multiple of
+    // 64 KiB.
     (Magic::new(b"\x5D\x00\x00"), Contents::Foreign(Foreign::Lzma)),
     (Magic::new(b"LZIP\x01"), Contents::Foreign(Foreign::Lzip)),
-    // The third byte has the greatest number of bits in a code, from 9 to 16.
+    // The third byte holds the maximum number of bits of a code, from 9 to 16.
     (Magic::up_to(b"\x1F\x9D\x89", 2, 0x90), Contents::Foreign(Foreign::Compress)),
     (Magic::new(b"PAR1\x15"), Contents::Foreign(Foreign::Parquet)),
     // Byte order marks. That of UTF-16 begins that of UTF-32.
@@ -93,16 +94,17 @@ const MAGIC: [(Magic, Contents); 21] = [
     (Magic::new(b"\xFE\xFF"), Contents::Foreign(Foreign::Encoded("UTF-16"))),
 ];
 
-/// Where the mark of a tar archive is.
+/// The position of the magic number in a tar archive.
 const TAR: std::ops::Range<usize> = 257..262;
 
 impl Contents {
-    /// Tells from the first bytes of an input what it holds. `is_all` if no more bytes come. Bytes in which a
-    /// `separator` ends a line must be answered without a wait for more; if it is NUL, no encoding is told. `is_br` if
-    /// the input's name ends in .br: brotli has no bytes of its own at the beginning.
+    /// Recognises the contents of an input by its first bytes, `start`. `is_all` is true if no more bytes follow. Once
+    /// `start` contains a `separator`, the answer is never [`Short`](Self::Short), because the line must not wait; if
+    /// the separator is NUL, no encoding with NULs is recognised. `is_br` is true if the name of the input ends in .br,
+    /// because brotli has no magic number.
     pub fn of(start: &[u8], is_all: bool, separator: u8, is_br: bool) -> Self {
         let may_wait = !is_all && !start.contains(&separator);
-        // Where lines end in NUL, these bytes are lines.
+        // If lines end in NUL, bytes that look like UTF-16, UTF-32 or .lzma are lines.
         let is_nuls = |found: &Self| matches!(found, Self::Foreign(Foreign::Encoded(_) | Foreign::Lzma));
         for (magic, contents) in MAGIC.iter().filter(|(_, found)| separator != 0 || !is_nuls(found)) {
             match magic.agrees(start) {
@@ -126,7 +128,7 @@ impl Contents {
 }
 
 impl Foreign {
-    /// What the input looks like, for a message.
+    /// Describes the contents for a message.
     pub fn description(self) -> String {
         match self {
             Self::Zip => "a zip archive".into(),
@@ -142,7 +144,8 @@ impl Foreign {
         }
     }
 
-    /// A command that prints the text in `file`, a word of the shell, or if it is `None`, in its standard input.
+    /// Returns a command that prints the text in `file`, which is a word of the shell, or the text in standard input if
+    /// `file` is `None`.
     pub fn command(self, file: Option<&str>) -> String {
         let name = file.unwrap_or("FILE");
         let command = match self {
@@ -172,8 +175,8 @@ fn is_text(bytes: &[u8]) -> bool {
     !bytes.iter().any(|&byte| is_control(byte))
 }
 
-/// The encoding of a text without a byte order mark, if most of its characters are ASCII: of the bytes of a character
-/// all but one are NUL then, always at the same places.
+/// Recognises the encoding of a text without a byte order mark in which most characters are ASCII. All but one of the
+/// bytes of such a character are NUL, always at the same places. `None` if the text is in none of these encodings.
 fn encoding(start: &[u8]) -> Option<&'static str> {
     let names = [("UTF-32LE", 4, 0), ("UTF-32BE", 4, 3), ("UTF-16LE", 2, 0), ("UTF-16BE", 2, 1)];
     let fits = |&(_, size, low): &(_, usize, usize)| {
@@ -183,7 +186,8 @@ fn encoding(start: &[u8]) -> Option<&'static str> {
                 && unit.iter().enumerate().all(|(index, &byte)| index == low || byte == 0);
             if is_ascii { ascii += 1 } else { others += 1 }
         }
-        // A few characters are only believed if all of them fit. Numbers of UTF-32 are at most 0x10FFFF.
+        // If there are only a few such characters, all others must fit the pattern, too. A number of UTF-32 is at most
+        // 0x10FFFF.
         let is_number = |unit: &[u8]| unit[3 - low] == 0 && unit[if low == 0 { 2 } else { 1 }] <= 0x10;
         let limit = if ascii < 8 { 0 } else { ascii / 4 };
         ascii >= 2 && others <= limit && (size == 2 || start.chunks_exact(4).all(is_number))
@@ -209,7 +213,7 @@ mod tests {
                 assert_eq!(of(&whole), contents);
                 let is_known = |length| of(&whole[..length]) != Contents::Short;
                 let known = (0..).find(|&length| is_known(length)).expect("it is known in the end");
-                // The mark of UTF-16 may be the beginning of that of UTF-32.
+                // The byte order mark of UTF-16 may be the beginning of the one of UTF-32.
                 assert!(known == start.len() || start == b"\xFF\xFE" && known == 3, "{start:?}: {known}");
             }
         }

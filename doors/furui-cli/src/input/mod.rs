@@ -1,4 +1,4 @@
-//! What is read: files, pipes and standard input, decoded, in blocks of whole lines.
+//! Reads files, pipes and standard input, decodes compressed ones, and hands out blocks of whole lines.
 
 pub mod block;
 pub mod blocks;

@@ -1,6 +1,6 @@
 use crate::input::split::Split;
 
-/// How inputs are read.
+/// The options for reading inputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
     pub split: Split,
@@ -8,31 +8,31 @@ pub struct Reading {
     pub header: bool,
     /// The maximum length of a line without its separator. A longer line is an error, or is cut.
     pub max_line: usize,
-    /// How inputs are looked into, if they are: compressed ones are decoded then, and what is no text is an error.
-    /// Otherwise their bytes are read as they are.
+    /// The limits for an input whose first bytes are examined: a compressed input is decoded, and one that is not text
+    /// is an error. `None` if bytes are read as they are, without an examination.
     pub looks: Option<Looks>,
-    /// Whether the command reports an input that it fails to open or to read, and goes on with the next one. Otherwise
-    /// it ends there.
+    /// True if the command reports an input that it fails to open or to read, and continues with the next one. False if
+    /// the command ends there.
     pub keeps_going: bool,
 }
 
-/// What an input may hold besides a text.
+/// The limits for inputs that are compressed or not text.
 #[derive(Clone, Copy, Debug)]
 pub struct Looks {
-    /// The memory that a decoder may take for the window of zstd or xz, in bytes.
+    /// The maximum memory of the window of zstd or of the dictionary of xz, in bytes.
     pub memory: u64,
-    /// True if the text may be any bytes.
+    /// True if an input that is not text is accepted.
     pub binary: bool,
 }
 
 impl Looks {
-    /// What is allowed unless an option says otherwise. Files that were made with the usual options of zstd and xz have
-    /// windows of at most 65 MiB, or 128 MiB with --ultra and --long.
+    /// The default limits. Files that were made with the usual options of zstd and xz have windows of at most 65 MiB,
+    /// or 128 MiB with --ultra and --long.
     pub const USUAL: Self = Self { memory: 256 << 20, binary: false };
 }
 
 impl Reading {
-    /// Splits at line feeds, takes bytes as they are, and stops at the first input that fails.
+    /// Options that split at line feeds, read bytes as they are, and stop at the first input that fails.
     #[cfg(any(test, feature = "node"))]
     pub fn lines(max_line: usize) -> Self {
         Self { split: Split::Lines(b'\n'), header: false, max_line, looks: None, keeps_going: false }

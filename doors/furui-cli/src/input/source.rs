@@ -14,61 +14,62 @@ use crate::pipes;
 use crate::say::quote::{with, word};
 use crate::streams::standard_input;
 
-/// How long the input for a large block is gathered, from its first bytes on. In a set on storage it is cheaper to look
-/// up many lines together. The delay is too short to notice.
+/// The time for which input for a large block is gathered, counted from its first bytes. Looking up many lines together
+/// is cheaper in a set on storage, and the delay is too short to notice.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// A read of fewer bytes than this has most likely emptied the pipe, so its bytes are handed out without a look for
-/// more. A program that sends a line and waits for the answer gets it sooner.
+/// A read of fewer bytes than this has most likely emptied the pipe, so its bytes are handed out without another read.
+/// A program that sends a line and waits for the answer then gets it sooner.
 const FEW: usize = 4096;
 
-/// An input that is open to be read from its current position, and is perhaps a pipe.
+/// An open input, which is read from its current position, and may be a pipe.
 pub struct Input {
     file: File,
     pub name: String,
     /// True for a pipe or a terminal, where a read may wait.
     waits: bool,
-    /// True if a read returns instead of waiting.
+    /// True if the file is non-blocking, so that a read returns instead of waiting.
     nonblocking: bool,
-    /// What is decoded. The file is then a pipe, which poll reports as readable while a read from the decoder would not
-    /// wait.
+    /// The decoder of a compressed input. The file is then a pipe, which poll reports as readable while a read from the
+    /// decoder would not wait.
     decoder: Option<Decoder>,
-    /// What the first bytes are to tell, before they are handed out.
+    /// The examination of the first bytes that is still to be made before they are handed out.
     question: Question,
-    /// The name as a word of the shell; `None` for standard input.
+    /// The name of the file as a word of the shell, for messages; `None` for standard input.
     word: Option<String>,
     /// The error to return after the bytes that were read before it.
     failure: Option<Error>,
 }
 
-/// What the first bytes of an input are to tell.
+/// An examination of the first bytes of an input.
 enum Question {
     None,
-    /// Is it compressed? Is it a text?
+    /// Finds out if the input is compressed, and if it is text.
     Contents(Looks),
-    /// Is what was compressed like this a text?
+    /// Finds out if the data that was decoded from this format is text.
     Text(Compression),
 }
 
 /// The result of a read.
 #[derive(PartialEq, Eq)]
 pub enum Fill {
-    /// There are new bytes, or the buffer is full.
+    /// New bytes were read, or the buffer is full.
     Some,
     /// Nothing arrived before the deadline.
     Nothing,
-    /// The file is read to its end.
+    /// The end of the input is reached.
     End,
     Interrupted,
 }
 
-/// The name of an input in messages.
+/// The name of an input in messages: its path, or `standard input`.
 pub fn name_of(path: &Path) -> String {
     if path.as_os_str() == "-" { "standard input".to_string() } else { path.display().to_string() }
 }
 
 impl Input {
-    /// Opens a file, or standard input for "-". `looks` says how it is looked into, if it is.
+    /// Opens a file, or standard input for "-". `looks` has the limits for compressed input and for input that is not
+    /// text; `None` reads bytes as they are.
     pub fn open(path: &Path, looks: Option<Looks>) -> Result<Self, Error> {
         let name = name_of(path);
         let is_standard = path.as_os_str() == "-";
@@ -97,14 +98,14 @@ impl Input {
         self.decoder.is_some()
     }
 
-    /// True if a read would wait now.
+    /// True if a read would wait, because no bytes have arrived.
     pub fn would_wait(&self, interrupt: &Interrupt) -> bool {
         self.waits && interrupt.ready(&self.file, Duration::ZERO) != Wait::Ready
     }
 
-    /// Reads until the first bytes tell what the input holds. Starts a decoder if it is compressed, and removes its
-    /// bytes from the buffer, which must hold nothing else. What is no text is an error. Lines end in `separator`.
-    /// Returns `None` at the end of the input.
+    /// Reads until the first bytes show what the input holds. If it is compressed, starts a decoder, and removes the
+    /// bytes from the buffer, which must hold nothing else. An input that is not text is an error. Lines end in
+    /// `separator`. Returns `None` at the end of the input.
     fn look(
         &mut self,
         buffer: &mut [u8],
@@ -149,7 +150,7 @@ impl Input {
         Ok(Some(Wait::Ready))
     }
 
-    /// Returns an error if what was found is no text, and none was wanted.
+    /// Returns an error if the contents that were found are not text, unless the user allows any bytes.
     fn check(&self, found: Contents, question: &Question) -> Result<(), Error> {
         let outer = match question {
             Question::Contents(looks) if looks.binary => return Ok(()),
@@ -193,7 +194,7 @@ impl Input {
         }
     }
 
-    /// Ends the decoder, if there is one, when nothing is left to read.
+    /// Waits for the decoder to end, if there is one, after everything was read, and returns its error.
     fn finish(&mut self) -> Result<(), Error> {
         let finished = self.decoder.take().map_or(Ok(()), |decoder| decoder.finish(self.word.as_deref()));
         finished.map_err(|problem| Error::Message(format!("{}: {problem}", self.name)))
@@ -256,7 +257,7 @@ impl Input {
                 }
                 Ok(Some(count)) => {
                     *filled += count;
-                    // A decoder's next chunk may be there already.
+                    // The next chunk of a decoder may have arrived already.
                     if self.waits && !patient && count < FEW && self.decoder.is_none() {
                         break;
                     }

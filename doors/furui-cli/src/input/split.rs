@@ -1,12 +1,12 @@
-//! Where the records of an input end.
+//! Finds the positions at which the records of an input end.
 
-/// What ends a record.
+/// The rule that says where a record ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
-    /// Every occurrence of this byte.
+    /// A record ends at every occurrence of this byte.
     Lines(u8),
-    /// A line break that is not within quotes, by RFC 4180: LF, CRLF, or a CR alone. A quote opens a quoted field only
-    /// after this delimiter or at the beginning of a record.
+    /// A record ends at a line break that is not within quotes, by RFC 4180: LF, CRLF, or a CR alone. A quote opens a
+    /// quoted field only after this delimiter or at the beginning of a record.
     Csv(u8),
 }
 
@@ -39,7 +39,7 @@ pub struct Splitter {
     split: Split,
     /// The position up to which the buffer was searched.
     searched: usize,
-    /// Whether `searched` lies in a quoted field, where line breaks end nothing.
+    /// True if `searched` lies in a quoted field, where a line break does not end a record.
     quoted: bool,
     /// The position after the last closing quote.
     closed: usize,
@@ -52,7 +52,7 @@ impl Splitter {
         Self { split, searched: 0, quoted: false, closed: 0, lone_cr: false }
     }
 
-    /// Forgets the buffer. The next buffer must begin with a record, too.
+    /// Prepares for another buffer, which must begin with a record, too.
     pub fn reset(&mut self) {
         *self = Self::new(self.split);
     }
@@ -81,7 +81,8 @@ impl Splitter {
         }
     }
 
-    /// Searches a buffer whose last CR, if it is the last byte, ends a record.
+    /// Searches a buffer for the ends of records of CSV, from the position `at` on. A CR that is the last byte ends a
+    /// record.
     fn find_csv(&mut self, buffer: &[u8], mut at: usize, delimiter: u8, ends: &mut Vec<u32>) {
         let mut start = ends.last().map_or(0, |&end| end as usize + 1);
         while at < buffer.len() {
@@ -114,7 +115,7 @@ impl Splitter {
         }
     }
 
-    /// Notes that the buffer was cut to this length. Only [`Split::Lines`] allows this.
+    /// Must be called after the buffer was cut to this length. Only [`Split::Lines`] allows a cut.
     pub fn cut(&mut self, length: usize) {
         self.searched = length;
     }
@@ -124,7 +125,7 @@ impl Splitter {
         self.lone_cr
     }
 
-    /// True if the end of the buffer is within quotes.
+    /// True if the end of the buffer is within a quoted field.
     pub fn is_open(&self) -> bool {
         self.quoted
     }

@@ -1,8 +1,8 @@
 use crate::error::Error;
 
-/// A column, as the user named it.
+/// A column of a table, as a part of `--key` names it.
 pub(super) enum Column {
-    /// The column of this name, or of this number if none has the name.
+    /// The column with this name, or with this number if no column has the name.
     Either(String),
     /// The column of this name, written `name:` and the name.
     Name(String),
@@ -12,7 +12,7 @@ pub(super) enum Column {
 }
 
 impl Column {
-    /// Parses a part of `--key`.
+    /// Parses a part of `--key`. `has_header` is true if columns have names.
     pub(super) fn parse(text: &str, has_header: bool) -> Result<Self, Error> {
         let wrong = |reason: &str| Err(Error::Message(format!("--key {text}: {reason}")));
         if let Some(number) = text.strip_prefix("column:") {

@@ -21,9 +21,9 @@ pub(super) struct Columns {
     header: OnceLock<Header>,
 }
 
-/// The header of an input, and where it names the wanted columns.
+/// The header of an input, and the positions of the wanted columns in it.
 struct Header {
-    /// The record without its line break.
+    /// The header's record without its line break.
     line: Vec<u8>,
     /// The name of the input that the header came from.
     input: String,

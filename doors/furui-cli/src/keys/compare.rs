@@ -4,12 +4,12 @@ use super::url::UrlRules;
 use crate::cli::LineOptions;
 use crate::error::Error;
 
-/// The rules for which keys are equal: each key is brought into a form that is the same for all equal keys.
+/// The rules that say which keys are equal. Each key is converted to a form that is the same for all equal keys.
 pub(super) struct Compare {
     trim: bool,
     ignore_case: bool,
     url: Option<UrlRules>,
-    /// True if keys are texts to be read, as those of a dictionary, and not only to be told apart.
+    /// True if keys must remain readable as text, as in a dictionary, and not only be distinguishable.
     pub(super) is_text: bool,
 }
 

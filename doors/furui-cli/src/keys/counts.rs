@@ -1,7 +1,7 @@
 use crate::error::Error;
 use crate::say::number::counted;
 
-/// How many lines had no key.
+/// The numbers of lines that had no key, by what became of them.
 #[derive(Default)]
 pub struct Counts {
     pub(super) kept: u64,
@@ -15,13 +15,13 @@ impl Counts {
         self.dropped += others.dropped;
     }
 
-    /// How many lines there were.
+    /// The total number of lines without a key.
     pub fn lines(&self) -> u64 {
         self.kept + self.dropped
     }
 
-    /// Says on standard error how many lines had no key, if there were any, and what became of those that were not
-    /// dropped.
+    /// Prints on standard error how many lines had no key, if there were any. `kept` says what became of those that
+    /// were not dropped.
     pub fn report(&self, kept: &str) {
         for (count, what) in [(self.kept, kept), (self.dropped, "dropped")] {
             if count > 0 {

@@ -1,4 +1,4 @@
-//! The fields of a record of CSV (RFC 4180).
+//! Splits a record of CSV into its fields (RFC 4180).
 
 use crate::error::Error;
 
@@ -10,8 +10,8 @@ pub struct Field<'a> {
     pub quoted: bool,
 }
 
-/// The fields of a record of CSV, between delimiters; with `quotes` they may be quoted. The last one is an error if a
-/// quote is not closed.
+/// Splits a record of CSV into its fields at the delimiters. Fields may be quoted if `quotes` is true. If a quote is
+/// not closed, the last item is an error.
 pub fn fields(record: &[u8], delimiter: u8, quotes: bool) -> impl Iterator<Item = Result<Field<'_>, String>> {
     let mut rest = Some(record);
     std::iter::from_fn(move || {
@@ -58,8 +58,8 @@ impl Field<'_> {
     }
 }
 
-/// The parts of the values of `--key`, between commas. A part may be quoted, and then have commas, line breaks and
-/// doubled quotes, as a field of CSV has them.
+/// Splits the values of `--key` into their parts at the commas. A part may be quoted, and then have commas, line breaks
+/// and doubled quotes, as a field of CSV has them.
 pub fn key_parts(values: &[String]) -> Result<Vec<String>, Error> {
     let mut parts = vec![];
     for value in values {
@@ -72,7 +72,7 @@ pub fn key_parts(values: &[String]) -> Result<Vec<String>, Error> {
     Ok(parts)
 }
 
-/// A part of a key as `--key` takes it, in quotes if it would be taken for something else without them.
+/// Writes a part of a key in the syntax of `--key`, with quotes if it would be read as something else without them.
 pub fn quoted(part: &str) -> String {
     let is_plain = |c: char| c != ',' && c != '"' && !c.is_whitespace() && !c.is_control();
     if !part.is_empty() && part.chars().all(is_plain) {

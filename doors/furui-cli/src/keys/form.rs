@@ -5,8 +5,8 @@ use super::csv::{key_parts, quoted};
 use crate::cli::LineOptions;
 use crate::error::Error;
 
-/// How keys are made from lines, written as the options of the command line that ask for it. A store or a filter
-/// remembers this form.
+/// Returns the key form of these options: the options that determine how keys are made from lines, in the syntax of the
+/// command line. A store or a filter remembers this form.
 pub fn form(options: &LineOptions) -> Result<KeyForm, Error> {
     let mut words = vec![];
     let list = |items: &[String]| items.join(",");
@@ -54,7 +54,7 @@ pub fn check(path: impl std::fmt::Display, found: KeyForm, options: &LineOptions
     )))
 }
 
-/// The text of a form in messages.
+/// The words for a key form in messages.
 pub fn said(form: KeyForm) -> String {
     if form.is_empty() { "whole lines".to_owned() } else { Printable(form).to_string() }
 }

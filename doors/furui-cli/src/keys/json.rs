@@ -1,4 +1,4 @@
-//! Values in JSON texts.
+//! Finds values in JSON texts, and makes keys of them.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -15,7 +15,7 @@ const OTHER: u8 = 0xFF;
 /// A JSON Pointer (RFC 6901), which names a value in a JSON text.
 #[derive(Default)]
 pub struct Pointer {
-    /// The names of members, or the indices of elements.
+    /// The path to the value: at each level, the name of a member or the index of an element.
     tokens: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ impl Pointer {
 /// Finds the member of an object with this name, or the element of an array with this index.
 struct Member<'t> {
     name: &'t str,
-    /// Set if a name has a control character, which JSON allows only as an escape.
+    /// Set to true if a name has a control character, which JSON allows only as an escape.
     doubt: &'t Cell<bool>,
 }
 
@@ -101,7 +101,7 @@ impl<'de> Visitor<'de> for &Member<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        // An index has no sign and no leading zero.
+        // A valid index has no sign and no leading zero.
         let index = self.name.parse::<usize>().ok().filter(|index| index.to_string() == self.name);
         let mut found = None;
         for at in 0.. {
@@ -118,8 +118,8 @@ impl<'de> Visitor<'de> for &Member<'_> {
     }
 }
 
-/// Deserializes a name, and tells whether it is the member's. As bytes, the name may have a lone surrogate, which UTF-8
-/// cannot encode, and then it is another.
+/// Deserializes a name in an object, and returns true if it is the wanted member's. The name is read as bytes, because
+/// it may have a lone surrogate, which UTF-8 cannot encode; the wanted name has none.
 struct Name<'m>(&'m Member<'m>);
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {
@@ -151,8 +151,8 @@ impl Visitor<'_> for Name<'_> {
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// Appends the key of a value: the text of a string, which `append` appends; the value of a number; or the bytes of any
-/// other value. Unless `is_text`, a mark precedes what is no string. With it, numbers are written as usual, and a
-/// string that reads like another value keeps its quotes.
+/// other value. Without `is_text`, the byte [`OTHER`] precedes the key of a value that is not a string. With `is_text`,
+/// numbers are written as usual, and a string that reads like another value keeps its quotes.
 pub fn append_key(value: &RawValue, is_text: bool, append: impl FnOnce(&[u8], &mut Vec<u8>), out: &mut Vec<u8>) {
     let raw = value.get();
     let mark = (!is_text).then_some(OTHER);

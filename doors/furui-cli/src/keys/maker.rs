@@ -10,7 +10,7 @@ use crate::cli::{LineOptions, Policy};
 use crate::error::Error;
 use crate::input::block::Block;
 
-/// How the key of a line is made.
+/// Makes the key of a line, as the options say.
 pub(super) struct Maker {
     pub(super) hasher: KeyHasher,
     part: Part,
@@ -22,20 +22,20 @@ pub(super) struct Maker {
 /// The part of a line that is its key.
 enum Part {
     Line,
-    /// The fields with these indices, from 0 on, and the byte between fields.
+    /// The fields with these indices, from 0 on. The byte is the delimiter between fields.
     Fields(Vec<usize>, u8),
     Columns(Columns),
     Json(Vec<Pointer>),
-    /// The line, which belongs to a list of keys of records.
+    /// The whole line, which is an entry in a list of keys of records.
     Listed(Listed),
 }
 
-/// The records whose keys a list names.
+/// The kind of the records whose keys are in a list.
 #[derive(PartialEq, Eq)]
 enum Listed {
-    /// Records whose line breaks may be CRLF.
+    /// Records of CSV or TSV, where a line of the list may end in CRLF.
     Table,
-    /// JSON, where a line of the list may be the text of a string, or another value.
+    /// JSON values, where a line of the list stands for the string with this text or for the value that it is.
     Json,
 }
 

@@ -1,4 +1,5 @@
-//! The key of a line: the line, some of its fields, or a part of its JSON; and which keys are equal.
+//! Makes the key of a line: the whole line, some of its fields, or a part of its JSON. Also decides which keys are
+//! equal.
 
 mod column;
 mod columns;
@@ -28,7 +29,7 @@ pub use form::{check, form, said};
 /// Finds the keys of the lines of a block, and hashes them.
 pub struct Keys {
     maker: Arc<Maker>,
-    /// The lines of the last block that have no key: their indices, ascending, and what becomes of them.
+    /// The lines of the last block that have no key: the index of each line, ascending, and its fate.
     lacking: Vec<(u32, Fate)>,
     /// The error to return after the lines of the last block.
     failure: Option<Error>,
@@ -37,15 +38,15 @@ pub struct Keys {
     is_headless: bool,
 }
 
-/// Why a line has no key.
+/// The reason why a line has no key.
 #[derive(Debug, PartialEq, Eq)]
 enum Lack {
     Missing,
-    /// The line is broken, for this reason.
+    /// The line is not a valid record, for this reason.
     Bad(String),
 }
 
-/// What becomes of a line.
+/// The treatment of a line of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// The line has a key, for which the set gave this verdict.
@@ -102,12 +103,13 @@ impl Keys {
         Ok(self.maker.header(block)?.map(|is_first| is_first && !self.is_headless))
     }
 
-    /// How many lines of the blocks since the last call had no key.
+    /// Returns the numbers of lines without a key since the last call, and resets them.
     pub fn take_counts(&mut self) -> Counts {
         std::mem::take(&mut self.counts)
     }
 
-    /// Says on standard error how many lines had no key, if there were any.
+    /// Prints on standard error how many lines had no key, if there were any. `kept` says what became of those that
+    /// were not dropped.
     pub fn report(&self, kept: &str) {
         self.counts.report(kept);
     }
@@ -163,7 +165,8 @@ impl Keys {
         }
     }
 
-    /// What becomes of a line without a key. The line is counted.
+    /// Decides what becomes of a line without a key, and counts the line. If the options make such a line an error, the
+    /// error names it.
     fn fate(&mut self, lack: Lack, block: &Block, index: usize) -> Result<Fate, Error> {
         let (policy, reason, option) = match lack {
             Lack::Missing => (self.maker.missing, "the line has no key".to_owned(), "--missing"),
@@ -203,7 +206,8 @@ impl Keys {
         }
     }
 
-    /// Forgets all lines of the last block but the first `lines`. Returns how many of these have a key.
+    /// Keeps the results of only the first `lines` lines of the last block. Returns the number of these lines that have
+    /// a key.
     pub fn cut(&mut self, lines: usize) -> usize {
         let lacking = self.lacking.partition_point(|lack| (lack.0 as usize) < lines);
         for (_, fate) in self.lacking.drain(lacking..) {
@@ -221,7 +225,8 @@ impl Keys {
         self.failure.take().map_or(Ok(()), Err)
     }
 
-    /// What becomes of each line of the last block, if `verdicts` are the answers for the lines that have a key.
+    /// Writes the fate of each line of the last block to `out`. `verdicts` are the answers for the lines that have a
+    /// key.
     pub fn fates(&self, verdicts: &[Verdict], out: &mut Vec<Fate>) {
         out.clear();
         let mut verdicts = verdicts.iter().map(|&verdict| Fate::Observed(verdict));
@@ -232,8 +237,8 @@ impl Keys {
         out.extend(verdicts);
     }
 
-    /// Tells for each line of the last block whether it is wanted. `answers` tells this for the lines that have a key;
-    /// `lacking`, for all lines that have no key and are kept.
+    /// Returns for each line of the last block true if it is wanted. `answers` are the values for the lines that have a
+    /// key; `lacking` is the value for all lines that have no key and are kept.
     pub fn wanted(&self, answers: impl Iterator<Item = bool>, lacking: bool) -> impl Iterator<Item = bool> {
         let (mut answers, mut lacks) = (answers, self.lacking.iter().peekable());
         (0..).map_while(move |index| match lacks.next_if(|lack| lack.0 == index) {

@@ -8,7 +8,8 @@ const SCHEMES: [&str; 5] = ["http", "https", "ftp", "ws", "wss"];
 
 /// The rules that say which URLs name the same page.
 pub(super) struct UrlRules {
-    /// The names of the parameters that do not matter, and whether each is only the beginning of a name.
+    /// The names of the query parameters that are left out of keys. The flag is true if a name stands for all names
+    /// that begin with it.
     drop: Vec<(String, bool)>,
     sort: bool,
 }
@@ -42,7 +43,7 @@ impl UrlRules {
         Some(String::from(url).into_bytes())
     }
 
-    /// True if the key leaves out this parameter of the URL.
+    /// True if keys leave out this parameter, a `name=value` of a URL's query.
     fn drops(&self, pair: &str) -> bool {
         let Some((name, _)) = form_urlencoded::parse(pair.as_bytes()).next() else { return false };
         self.drop.iter().any(|(rule, is_start)| if *is_start { name.starts_with(rule) } else { *name == **rule })

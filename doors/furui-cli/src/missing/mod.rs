@@ -1,7 +1,7 @@
-//! What a build lacks without the features `node` and `net`: `network.rs` then stands in the place of the module
-//! `network`, and `remote.rs` in that of `remote`, so that commands and stores say how to get them.
+//! The replacements of modules in builds without the features `node` and `net`: `network.rs` replaces the module
+//! `network`, and `remote.rs` replaces `remote`. Their commands and stores are errors that say how to get the feature.
 
-/// How to get a build that has a feature.
+/// The command that installs a build with this feature.
 pub fn install(feature: &str) -> String {
     format!("cargo install --path doors/furui-cli --features {feature}")
 }

@@ -1,5 +1,5 @@
-//! A build without the feature `net`: a set in a server is an error that says how to get a build that reaches it. The
-//! types in the place of those of `remote` have no values.
+//! A build without the feature `net`: opening a set in a server is an error that says how to get a build with the
+//! feature. The types that replace those of `remote` have no values.
 
 use std::convert::Infallible;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub struct NoKeys(Infallible);
 
 pub struct NoSet(Infallible);
 
-/// Why a server has failed.
+/// The failure of a server, which cannot occur in this build.
 pub struct NoFailure {
     pub reason: String,
     pub may_have_recorded: bool,
@@ -45,7 +45,7 @@ impl NoKeys {
 }
 
 impl NoSet {
-    /// The error of a set in a server.
+    /// Returns the error for opening a set in a server.
     pub fn open(_: &Path, _: bool, _: Option<Window>) -> Result<Self, Error> {
         Err(Error::Message(format!(
             "this build of furui reaches no server, in which the set is; install one that does: {}",

@@ -21,7 +21,7 @@ use crate::streams::standard_input;
 pub use furui_node::NetworkCommand;
 pub use notes::NOTES;
 
-/// The text below the list of all commands in the help.
+/// The text below the list of all commands in the help. `None`, because this build has all commands.
 pub fn missing() -> Option<String> {
     None
 }
@@ -43,7 +43,7 @@ impl From<Error> for furui_node::Error {
     }
 }
 
-/// This command, as the commands of the search engine use it.
+/// This program, as the crate `furui-node` uses it for the search engine's commands.
 struct Furui;
 
 impl Program for Furui {

@@ -13,9 +13,9 @@ const PORT: u16 = 6379;
 /// The environment variable with the password, if the URL has none. `redis-cli` reads it, too.
 const PASSWORD: &str = "REDISCLI_AUTH";
 
-/// Where a set is: `redis://[USER:PASSWORD@]HOST[:PORT]/[DB/]NAME`.
+/// The address of a set in a server: `redis://[USER:PASSWORD@]HOST[:PORT]/[DB/]NAME`.
 pub struct Address {
-    /// The server that is asked first.
+    /// The first server to connect to.
     pub node: Node,
     /// The name of the set.
     pub name: String,
@@ -74,7 +74,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// A text of a URL without its escapes.
+/// Decodes the percent escapes of a text in a URL. `None` if it cannot be decoded.
 fn decode(coded: &str) -> Option<String> {
     let (mut bytes, mut rest) = (vec![], coded.as_bytes());
     while let [first, after @ ..] = rest {

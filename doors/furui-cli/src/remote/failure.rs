@@ -3,41 +3,41 @@ use redis::RedisError;
 use super::node::Node;
 use crate::error::Error;
 
-/// Where the documentation says how a server loads the module.
+/// The part of the documentation that describes how a server loads the module.
 const DOC: &str = "docs/valkey.md";
 
-/// Why a server did not answer for keys.
+/// The failure of a server to answer requests.
 #[derive(Debug)]
 pub struct Failure {
-    /// What happened, where, and what to do.
+    /// The message: what happened, where, and what to do.
     pub reason: String,
     /// True if the server may have recorded some of the keys.
     pub may_have_recorded: bool,
 }
 
 impl Failure {
-    /// A server could not be reached, or has refused.
+    /// A failure of a server that could not be reached, or that has refused a request.
     pub fn new(node: &Node, error: &RedisError, may_have_recorded: bool) -> Self {
         Self { reason: format!("{node}: {}", reason(error)), may_have_recorded }
     }
 
-    /// The set cannot be used, for this reason.
+    /// A failure because the set cannot be used, for this reason.
     pub fn of(reason: String) -> Self {
         Self { reason, may_have_recorded: false }
     }
 
-    /// An answer that no server with this module gives.
+    /// A failure because of an answer that no server with this module gives.
     pub fn nonsense(what: &str) -> Self {
         Self { reason: format!("the server's answer is not understood: {what}"), may_have_recorded: true }
     }
 
-    /// The error for the set with this URL.
+    /// Converts the failure to an error that names the set by its URL.
     pub fn at(self, url: &str) -> Error {
         Error::Message(format!("{url}: {}", self.reason))
     }
 }
 
-/// An error of a server or a connection, in the words of a message.
+/// Describes an error of a server or a connection in the words of a message.
 fn reason(error: &RedisError) -> String {
     let text = match (error.code(), error.detail()) {
         (Some(code), Some(detail)) => format!("{code} {detail}"),

@@ -1,13 +1,13 @@
 use furui::{HashSpec, KeyHasher};
 
-/// Keys of which a server is asked at once, each with the shard of the set that it belongs to.
+/// A batch of keys for one request to the servers, each with the shard of the set to which it belongs.
 #[derive(Clone)]
 pub struct RemoteKeys {
     hasher: KeyHasher,
     shards: u32,
     /// The bytes of all keys, one after the other.
     bytes: Vec<u8>,
-    /// Where each key ends.
+    /// The position in `bytes` at which each key ends.
     ends: Vec<usize>,
     places: Vec<u32>,
 }
@@ -49,7 +49,7 @@ impl RemoteKeys {
         self.places[index]
     }
 
-    /// The keys for which `is_wanted` is true, which gets their indices.
+    /// A list of those keys for whose indices `is_wanted` returns true.
     pub fn only(&self, is_wanted: impl Fn(usize) -> bool) -> Self {
         let mut some = Self::new(self.shards);
         (0..self.len()).filter(|&index| is_wanted(index)).for_each(|index| some.push(self.key(index)));

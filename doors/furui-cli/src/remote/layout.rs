@@ -3,8 +3,8 @@ use std::num::NonZeroU64;
 
 use furui::store::Window;
 
-/// What the first user of a set decides for all: over how many keys it is spread, and what it remembers. The key
-/// `NAME:shards` has it as text, such as `1024`, `1024 1000000` or `1024 3600000ms`.
+/// The layout of a set, which its first user decides for all users: the number of server keys over which it is spread,
+/// and its window. The server's key `NAME:shards` has it as text, such as `1024`, `1024 1000000` or `1024 3600000ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     pub shards: u32,
@@ -13,12 +13,12 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The number of keys of a set, unless its first user chose another.
+    /// The default number of the server's keys over which a set is spread.
     pub const SHARDS: u32 = 1024;
-    /// The maximum number of keys of a set.
+    /// The maximum number of the server's keys over which a set is spread.
     const MOST_SHARDS: u32 = 1 << 16;
 
-    /// Parses the text. `None` if no user of a set has written it.
+    /// Parses the text of a layout. `None` if it is not such a text.
     pub fn parse(text: &[u8]) -> Option<Self> {
         let mut words = std::str::from_utf8(text).ok()?.split(' ');
         let shards = words.next()?.parse().ok().filter(|shards| (1..=Self::MOST_SHARDS).contains(shards))?;
@@ -33,13 +33,13 @@ impl Layout {
         words.next().is_none().then_some(Self { shards, window })
     }
 
-    /// The keys of the set with this name.
+    /// The names of the server's keys that hold the set with this name.
     pub fn keys(self, name: &str) -> Vec<Vec<u8>> {
         let width = format!("{:x}", self.shards - 1).len();
         (0..self.shards).map(|shard| format!("{name}:{{{shard:0width$x}}}").into_bytes()).collect()
     }
 
-    /// The window of each key, as `FURUI.SEEN.RESERVE` takes it.
+    /// The window of each key, in the syntax of `FURUI.SEEN.RESERVE`. `None` if the set remembers everything.
     pub fn span(self) -> Option<String> {
         self.window.map(|window| match window {
             Window::Keys(keys) => keys.get().div_ceil(self.shards.into()).to_string(),

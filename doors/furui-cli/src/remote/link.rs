@@ -6,7 +6,7 @@ use redis::{Cmd, Parser, RedisResult, Value};
 
 use super::node::Node;
 
-/// Who asks, and for which database.
+/// The user and the database of a connection.
 pub struct Login {
     /// The name of the user. `None` for the server's default user.
     pub user: Option<String>,
@@ -16,17 +16,18 @@ pub struct Login {
 
 /// A connection to a server.
 ///
-/// A connection of the crate `redis` takes a signal for an error if it has a time-out, and then drops an answer.
+/// The connection of the crate `redis` is not used, because with a time-out it takes a signal for an error, and then
+/// loses an answer.
 pub struct Link {
     stream: TcpStream,
     parser: Parser,
-    /// When the server last answered.
+    /// The time at which the server last answered.
     used: Instant,
 }
 
-/// How long a connection may take to be made.
+/// The time limit for making a connection.
 const CONNECT: Duration = Duration::from_secs(5);
-/// How long a server may take to answer.
+/// The time limit for an answer of a server.
 const ANSWER: Duration = Duration::from_secs(30);
 /// A connection that was idle for longer is checked before it is used: the server or the network may have closed it.
 const IDLE: Duration = Duration::from_secs(1);
@@ -48,12 +49,12 @@ impl Link {
         Ok(link)
     }
 
-    /// Sends commands in the form of the wire, and does not wait for their answers.
+    /// Sends commands that are encoded in the server's protocol, without waiting for their answers.
     pub fn send(&mut self, packed: &[u8]) -> RedisResult<()> {
         Ok(self.stream.write_all(packed)?)
     }
 
-    /// The next answer. A refusal of the server is an error.
+    /// Receives the next answer. An error reply of the server is an error.
     pub fn receive(&mut self) -> RedisResult<Value> {
         let answer = self.parser.parse_value(Uninterrupted(&self.stream))?;
         self.used = Instant::now();
@@ -69,13 +70,13 @@ impl Link {
         self.receive()
     }
 
-    /// False if the connection was idle, and does not work any more.
+    /// False if the connection was idle for longer than [`IDLE`], and the server does not answer a `PING`.
     pub fn works(&mut self) -> bool {
         self.used.elapsed() < IDLE || self.ask(&redis::cmd("PING")).is_ok()
     }
 }
 
-/// A connection to the first address of a server that takes one.
+/// Connects to the first address of a server that accepts a connection.
 fn open(node: &Node) -> io::Result<TcpStream> {
     let mut failure = io::Error::new(ErrorKind::AddrNotAvailable, "the name has no address");
     for address in (node.host.as_str(), node.port).to_socket_addrs()? {
@@ -87,7 +88,7 @@ fn open(node: &Node) -> io::Result<TcpStream> {
     Err(failure)
 }
 
-/// A stream whose reads go on after a signal.
+/// A stream whose reads are repeated if a signal interrupts them.
 struct Uninterrupted<'a>(&'a TcpStream);
 
 impl Read for Uninterrupted<'_> {

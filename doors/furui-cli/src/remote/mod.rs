@@ -1,6 +1,6 @@
 //! A set in a Valkey or Redis server, or cluster, with the module furui-valkey (`doors/furui-valkey`).
 //!
-//! The set is laid out as `furui.valkey.Seen` of the Python package lays it out, so that both share it.
+//! The set has the same layout as one of `furui.valkey.Seen` of the Python package, so that both can share it.
 
 mod address;
 mod failure;

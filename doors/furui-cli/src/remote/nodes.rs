@@ -1,8 +1,8 @@
-//! The servers of a set: one, or those of a cluster.
+//! Connections to the servers of a set: to a single server, or to those of a cluster.
 //!
 //! If `FURUI.SEEN` is sent a second time because the connection was lost, the second answer calls a new key seen. The
-//! cluster connection of the crate `redis` sends commands again without telling, so they are distributed here, where it
-//! is noted which answers are uncertain.
+//! cluster connection of the crate `redis` repeats commands without reporting it. So commands are distributed to the
+//! servers here, and the answers to repeated commands are marked as uncertain.
 
 use std::collections::HashMap;
 use std::thread;
@@ -16,7 +16,7 @@ use super::link::Link;
 use super::node::Node;
 use super::slots::{Slots, slot_of};
 
-/// A command for one key, and the slot of the key.
+/// A command for one key, and the hash slot of the key.
 pub struct Request {
     slot: u16,
     packed: Vec<u8>,
@@ -36,43 +36,44 @@ impl Request {
 pub struct Nodes {
     address: Address,
     links: HashMap<Node, Link>,
-    /// `None` if the server is no part of a cluster.
+    /// The hash slots of the cluster. `None` if the server is not part of a cluster.
     slots: Option<Slots>,
 }
 
 /// The answer to a request.
 pub struct Answer {
-    /// What the server has answered; a refusal is an error.
+    /// The reply of the server. A refusal of the server is an error.
     pub reply: RedisResult<Value>,
     /// True if the connection was lost after the request was sent for the first time: the server may have executed it
     /// twice.
     pub is_uncertain: bool,
 }
 
-/// What is known of a request.
+/// The state of a request that is being answered.
 #[derive(Default)]
 struct State {
     reply: Option<RedisResult<Value>>,
     is_uncertain: bool,
-    /// The server that must be asked next, and whether it must be told so (`ASKING`).
+    /// The server to which a redirect sends the request, and true if `ASKING` must precede it there. `None` without a
+    /// redirect.
     redirected: Option<(Node, bool)>,
 }
 
-/// The indices of requests by the server that they are sent to, each with whether `ASKING` precedes it.
+/// The requests that are sent to each server: the index of each request, and true if `ASKING` precedes it.
 type Trips = Vec<(Node, Vec<(usize, bool)>)>;
 
-/// Why some requests have no answer yet.
+/// The server and the error because of which some requests have no answer yet. `None` if all have one.
 type Trouble = Option<(Node, RedisError)>;
 
-/// How long a cluster may move its slots or choose a new master before this is an error.
+/// The time for which requests to a cluster are repeated, because it may be moving slots or choosing a new master.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long a server that is in no cluster may be away.
+/// The time for which requests to a server that is not part of a cluster are repeated.
 const PATIENCE_ALONE: Duration = Duration::from_secs(3);
-/// The pause before a cluster is asked again.
+/// The pause before requests are repeated.
 const PAUSE: Duration = Duration::from_millis(100);
 
 impl Nodes {
-    /// Connects to the server of the address, and learns whether it belongs to a cluster.
+    /// Connects to the server of the address, and finds out if it belongs to a cluster.
     pub fn connect(address: Address) -> Result<Self, Failure> {
         let mut nodes = Self { address, links: HashMap::new(), slots: None };
         let first = nodes.address.node.clone();
@@ -81,13 +82,13 @@ impl Nodes {
         Ok(nodes)
     }
 
-    /// Where the set is.
+    /// The address of the set.
     pub fn address(&self) -> &Address {
         &self.address
     }
 
-    /// Sends requests, and returns the answer of a server to each. If the connection to a server is lost, the requests
-    /// that it has not answered are sent again, to whoever has their keys then.
+    /// Sends requests, and returns the answer to each. If the connection to a server is lost, the requests that it has
+    /// not answered are sent again, to the servers that own their slots then.
     pub fn ask(&mut self, requests: &[Request]) -> Result<Vec<Answer>, Failure> {
         let mut states: Vec<State> = requests.iter().map(|_| State::default()).collect();
         let mut give_up = None;
@@ -108,7 +109,8 @@ impl Nodes {
             if let Some((node, error)) = trouble {
                 let patience = if self.slots.is_some() { PATIENCE } else { PATIENCE_ALONE };
                 if !may_pass(&error) || Instant::now() > *give_up.get_or_insert(Instant::now() + patience) {
-                    // Answers may be on their way, which must not be taken for those to later requests.
+                    // Late answers to these requests must not be taken for answers to later requests, so the
+                    // connections are closed.
                     self.links.clear();
                     let is_known = |state: &State| state.reply.is_none() && !state.is_uncertain;
                     return Err(Failure::new(&node, &error, !states.iter().all(is_known)));
@@ -121,7 +123,7 @@ impl Nodes {
         }
     }
 
-    /// Where each request without an answer goes.
+    /// Assigns each request without an answer to the server that must get it next.
     fn distribute(&self, requests: &[Request], states: &mut [State]) -> Trips {
         let (mut trips, mut places): (Trips, _) = (vec![], HashMap::new());
         for (index, (request, state)) in requests.iter().zip(states).enumerate() {
@@ -141,12 +143,12 @@ impl Nodes {
         trips
     }
 
-    /// Makes sure that there is a connection to each server, before anything is sent.
+    /// Makes sure that there is a connection to each server, before anything is sent. An error names the server.
     fn make_ready(&mut self, trips: &Trips) -> Result<(), (Node, RedisError)> {
         trips.iter().try_for_each(|(node, _)| self.link(node).map(drop).map_err(|error| (node.clone(), error)))
     }
 
-    /// Sends all requests. The connections that are lost meanwhile are closed.
+    /// Sends all requests. If a connection is lost, it is closed, and its requests are marked as uncertain.
     fn send(&mut self, requests: &[Request], trips: &Trips, states: &mut [State], trouble: &mut Trouble) {
         let asking = redis::cmd("ASKING").get_packed_command();
         for (node, indices) in trips {
@@ -164,7 +166,8 @@ impl Nodes {
         }
     }
 
-    /// Receives the answers to all requests that were sent. The connections that are lost meanwhile are closed.
+    /// Receives the answers to all requests that were sent. If a connection is lost, it is closed, and its requests
+    /// without an answer are marked as uncertain.
     fn receive(&mut self, trips: &Trips, states: &mut [State], trouble: &mut Trouble) {
         for (node, indices) in trips {
             for (nth, &(index, is_asking)) in indices.iter().enumerate() {
@@ -189,7 +192,7 @@ impl Nodes {
         }
     }
 
-    /// A connection that works, as far as one can know.
+    /// Returns a connection to a server: the existing one if it still works, or a new one.
     fn link(&mut self, node: &Node) -> RedisResult<&mut Link> {
         if self.links.get_mut(node).is_some_and(|link| !link.works()) {
             self.links.remove(node);
@@ -200,7 +203,8 @@ impl Nodes {
         self.links.get_mut(node).ok_or_else(|| (ErrorKind::Client, "no connection").into())
     }
 
-    /// Asks the servers that are known for the slots of the cluster. If none answers, what is known stays.
+    /// Asks the known servers for the hash slots of the cluster, until one answers. If none answers, the known slots
+    /// are kept.
     fn learn(&mut self) {
         let Some(slots) = &self.slots else { return };
         let mut known: Vec<Node> = vec![];
@@ -214,13 +218,14 @@ impl Nodes {
         }
     }
 
-    /// Asks a server for the slots of its cluster. `None` if it is in no cluster, or does not tell.
+    /// Asks a server for the hash slots of its cluster. `None` if it is not part of a cluster, or refuses to report
+    /// them.
     fn learn_from(&mut self, node: &Node) -> RedisResult<Option<Slots>> {
         match self.link(node)?.ask(redis::cmd("CLUSTER").arg("SLOTS")) {
             Ok(answer) => Ok(Slots::read(&answer, node)),
             Err(error) => {
                 if !is_refusal(&error) {
-                    // The answer may come later.
+                    // A late answer must not be taken for the answer to another command.
                     self.links.remove(node);
                 }
                 let text = error.to_string().to_ascii_lowercase();
@@ -231,17 +236,17 @@ impl Nodes {
     }
 }
 
-/// True if a server has answered with an error, which means that the connection works.
+/// True if the error is an error reply of a server, which means that the connection works.
 fn is_refusal(error: &RedisError) -> bool {
     matches!(error.kind(), ErrorKind::Server(_) | ErrorKind::Extension)
 }
 
-/// True if a server is still reading its files.
+/// True if the error is the reply of a server that is still loading its data.
 fn is_loading(error: &RedisError) -> bool {
     error.kind() == ErrorKind::Server(ServerErrorKind::BusyLoading)
 }
 
-/// True if an error may be gone soon. If a server has answered with it, the command was not executed.
+/// True if the error may be temporary. If it is a server's reply, the command was not executed.
 fn may_pass(error: &RedisError) -> bool {
     let ErrorKind::Server(kind) = error.kind() else { return !is_refusal(error) && error.is_io_error() };
     matches!(
@@ -256,7 +261,8 @@ fn may_pass(error: &RedisError) -> bool {
     )
 }
 
-/// The server to which an error of this `node` sends the client, and whether that server must be told (`ASKING`).
+/// The server to which an error reply of `node` redirects the client, and true if `ASKING` must precede the request
+/// there. `None` if the error is not a redirect.
 fn redirect(error: &RedisError, node: &Node) -> Option<(Node, bool)> {
     let (host, port) = error.redirect_node()?.0.rsplit_once(':')?;
     let host = if host.is_empty() { &node.host } else { host };

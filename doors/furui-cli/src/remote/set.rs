@@ -13,20 +13,20 @@ use crate::error::Error;
 use crate::say::number::grouped;
 use crate::say::windows::said;
 
-/// A set that several processes share, in a server or a cluster. It is spread over many keys, `NAME:{000}` to
-/// `NAME:{3ff}`, by the hash of a member.
+/// A set in a server or a cluster that several processes share. It is spread over many keys, `NAME:{000}` to
+/// `NAME:{3ff}` by default, by the hash of a member.
 pub struct RemoteSet {
     nodes: Nodes,
-    /// The keys of the set in the server.
+    /// The names of the server's keys that hold the set.
     keys: Vec<Vec<u8>>,
 }
 
-/// The least number of lines that the window of one key holds.
+/// The minimum number of lines in the window of one key.
 const LEAST: u32 = 16;
 
 impl RemoteSet {
-    /// Connects to the server of the set at this URL. With `records`, a set that is not there yet is made, with this
-    /// window. A set with another window is an error.
+    /// Connects to the server of the set at this URL. If the set does not exist and `records` is true, it is created,
+    /// with this window. A set with another window is an error.
     pub fn open(url: &Path, records: bool, window: Option<Window>) -> Result<Self, Error> {
         let address = Address::parse(url)?;
         let url = address.to_string();
@@ -53,7 +53,7 @@ impl RemoteSet {
         let first = Request::new("FURUI.CARD", &self.keys[0], []);
         self.ask(&[first])?;
         if records {
-            // If another process is quicker, its layout holds.
+            // If another process has written a layout first, that one counts.
             let text = layout.to_string();
             self.ask(&[Request::new("SET", &noted, [text.as_bytes(), b"NX"])])?;
             layout = self.layout(&noted)?.unwrap_or(layout);
@@ -81,12 +81,12 @@ impl RemoteSet {
         self.nodes.address().to_string()
     }
 
-    /// A failure as an error that names the set.
+    /// Converts a failure to an error that names the set.
     pub fn told(&self, failure: Failure) -> Error {
         failure.at(&self.url())
     }
 
-    /// Makes the keys of a set with a window. Those that are there stay.
+    /// Creates the server's keys of a set with a window. Existing keys are not changed.
     fn reserve(&mut self, span: &str) -> Result<(), Failure> {
         let request = |key: &Vec<u8>| Request::new("FURUI.SEEN.RESERVE", key, [&b"WINDOW"[..], span.as_bytes()]);
         let requests: Vec<Request> = self.keys.iter().map(request).collect();
@@ -97,10 +97,11 @@ impl RemoteSet {
         }
     }
 
-    /// Records keys. `out` tells for each whether it was new. If some cannot be recorded, none is.
+    /// Records keys. `out` gets true for each key that was new. If some keys cannot be recorded, none is.
     ///
-    /// A key for which the connection was lost counts as new, because the server may have recorded it in vain. Returns
-    /// how many of the new keys are uncertain in this way: another process may have got them, too.
+    /// If a connection was lost, its keys count as new, because the server may have recorded them without the answer
+    /// having arrived. Returns the number of keys that are uncertain in this way: another process may have got them as
+    /// new, too.
     pub fn see(&mut self, keys: &RemoteKeys, out: &mut Vec<bool>) -> Result<u64, Failure> {
         match self.ask_all("FURUI.SEEN", keys, out) {
             Ok(uncertain) => {
@@ -119,7 +120,7 @@ impl RemoteSet {
         }
     }
 
-    /// Tells for each key whether it is in the set.
+    /// Looks up keys. `out` gets true for each key that is in the set.
     pub fn has(&mut self, keys: &RemoteKeys, out: &mut Vec<bool>) -> Result<(), Failure> {
         let asked = self.ask_all("FURUI.HAS", keys, out).map(drop);
         asked.map_err(|(failure, _)| Failure { may_have_recorded: false, ..failure })
@@ -173,7 +174,7 @@ impl RemoteSet {
         }
     }
 
-    /// What the first user of the set has decided. `None` if there was none.
+    /// Reads the layout that the first user of the set has decided. `None` if the set has no user yet.
     fn layout(&mut self, key: &[u8]) -> Result<Option<Layout>, Failure> {
         let Some(Value::BulkString(text)) = self.ask(&[Request::new("GET", key, [])])?.pop() else { return Ok(None) };
         let layout = Layout::parse(&text);
@@ -183,7 +184,7 @@ impl RemoteSet {
         })
     }
 
-    /// Sends requests of which none may be refused.
+    /// Sends requests, and returns the replies. Returns an error if a server refuses one of the requests.
     fn ask(&mut self, requests: &[Request]) -> Result<Vec<Value>, Failure> {
         let replies = self.nodes.ask(requests)?.into_iter().map(|answer| answer.reply);
         let replies: redis::RedisResult<Vec<_>> = replies.collect();

@@ -1,18 +1,19 @@
-//! The slots of a cluster.
+//! The assignment of hash slots to the servers of a cluster.
 
 use redis::Value;
 
 use super::node::Node;
 
-/// Which server of a cluster has which slots.
+/// The servers of a cluster, each with the ranges of hash slots that it owns.
 #[derive(Default)]
 pub struct Slots {
-    /// The ranges of slots: the first, the last, and who has them.
+    /// The ranges of slots: the first slot, the last slot, and the server that owns them.
     ranges: Vec<(u16, u16, Node)>,
 }
 
 impl Slots {
-    /// Reads an answer to `CLUSTER SLOTS`. A server that does not tell its own name has the one that was asked.
+    /// Reads an answer to `CLUSTER SLOTS`. An entry without a host name stands for the server `asked`, which gave the
+    /// answer. `None` if it is not such an answer.
     pub fn read(answer: &Value, asked: &Node) -> Option<Self> {
         let Value::Array(entries) = answer else { return None };
         let range = |entry: &Value| {
@@ -33,23 +34,23 @@ impl Slots {
         Some(Self { ranges })
     }
 
-    /// The server that has a slot. `None` if no server has it.
+    /// The server that owns a hash slot. `None` if no server owns it.
     pub fn owner(&self, slot: u16) -> Option<&Node> {
         let after = self.ranges.partition_point(|range| range.0 <= slot);
         let range = self.ranges.get(after.checked_sub(1)?)?;
         (slot <= range.1).then_some(&range.2)
     }
 
-    /// The servers that have slots; some more than once.
+    /// The servers that own slots. A server with several ranges occurs several times.
     pub fn nodes(&self) -> impl Iterator<Item = &Node> {
         self.ranges.iter().map(|range| &range.2)
     }
 }
 
-/// The number of slots of a cluster.
+/// The number of hash slots of a cluster.
 const SLOTS: u16 = 1 << 14;
 
-/// The slot of a key: of what is between its first braces, or of the whole key if nothing is.
+/// The hash slot of a key. If the key has a hash tag in braces that is not empty, only the tag is hashed.
 pub fn slot_of(key: &[u8]) -> u16 {
     let tag = || {
         let (_, after) = key.split_at(key.iter().position(|&byte| byte == b'{')? + 1);
@@ -59,7 +60,7 @@ pub fn slot_of(key: &[u8]) -> u16 {
     crc16(tag().unwrap_or(key)) % SLOTS
 }
 
-/// The checksum CRC-16/XMODEM, of which a cluster takes the slot of a key.
+/// The checksum CRC-16/XMODEM, from which a cluster computes the hash slot of a key.
 fn crc16(bytes: &[u8]) -> u16 {
     const POLYNOMIAL: u16 = 0x1021;
     bytes.iter().fold(0, |sum, &byte| {

@@ -1,4 +1,5 @@
-//! Any bytes within a line: the escapes of `--escape`, and of keys of several parts in dictionaries.
+//! Escapes for bytes that would be ambiguous within a line: those of `--escape`, and of keys of several parts in
+//! dictionaries.
 
 use std::borrow::Cow;
 
@@ -15,7 +16,7 @@ pub fn push_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// The bytes that a part of a line stands for; `None` if there is a backslash that begins no escape.
+/// Decodes the escapes in a part of a line. `None` if a backslash begins no escape.
 pub fn unescaped(text: &[u8]) -> Option<Cow<'_, [u8]>> {
     if !text.contains(&b'\\') {
         return Some(Cow::Borrowed(text));

@@ -1,4 +1,4 @@
-//! The words, numbers and quotes of what is printed for people.
+//! Formats words, numbers and quotes for messages to people.
 
 pub mod escape;
 pub mod notes;

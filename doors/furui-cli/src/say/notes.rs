@@ -10,7 +10,7 @@ pub struct Notes {
     pub examples: &'static [(&'static str, &'static str)],
 }
 
-/// The status after any error.
+/// The exit status after any error, and its meaning.
 pub const ERROR: (&str, &str) = ("2", "after an error, which is printed on standard error");
 /// The statuses of a command that succeeds or fails.
 pub const DONE: &[(&str, &str)] = &[("0", "done"), ERROR];

@@ -7,11 +7,11 @@ pub fn counted(number: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// With fewer keys, what a file has besides them would be most of what each takes.
+/// If there are fewer keys, no size for each key is printed, because the fixed parts of the file would dominate it.
 const FEW: f64 = 1000.0;
 
-/// Formats each key's share of some space, for the end of a line: `, 5.06 bytes a key`; nothing if there are [`FEW`]
-/// keys.
+/// Formats each key's share of some space, for the end of a line: `, 5.06 bytes a key`. The text is empty if there are
+/// fewer than [`FEW`] keys.
 pub fn shared(space: f64, unit: &str, keys: f64) -> String {
     if keys < FEW { String::new() } else { format!(", {:.2} {unit}", space / keys) }
 }

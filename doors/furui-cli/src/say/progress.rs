@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A job that takes less time shows no bar.
+/// The minimum duration of a job for which a progress bar is shown.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A bar that shows how much of the input was read. It appears after [`PATIENCE`] on standard error, if that is a
@@ -26,7 +26,7 @@ impl Progress {
         Self { read: 0, started: Instant::now(), bar, shown: false }
     }
 
-    /// Notes that `bytes` more bytes were read.
+    /// Adds `bytes` bytes to the number of bytes that were read, and updates the bar.
     pub fn advance(&mut self, bytes: usize) {
         self.read += bytes as u64;
         if !self.shown && self.started.elapsed() > PATIENCE {
@@ -43,8 +43,8 @@ impl Drop for Progress {
     }
 }
 
-/// The size of all files together. `None` if one of them is not a regular file, or there are none. One that does not
-/// exist has none: whoever reads it says so.
+/// The total size of all files in bytes. `None` if one of them is not a regular file, or there are none. A file that
+/// does not exist counts as empty; its reader reports the error.
 pub fn total(files: &[PathBuf]) -> Option<u64> {
     if files.is_empty() {
         return None;

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use furui::store::Window;
 
-/// What a set with this window remembers, in the words of messages: "all lines" or "the last 1h".
+/// Describes what a set with this window remembers, for messages: "all lines" or "the last 1h".
 pub fn said(window: Option<Window>) -> String {
     match window {
         None => "all lines".to_owned(),
@@ -20,15 +20,14 @@ pub fn of_lines(window: Window) -> String {
     }
 }
 
-/// The time of the system's clock, in milliseconds since the beginning of 1970. An earlier time is taken for that
-/// moment.
+/// The time of the system's clock, in milliseconds since the beginning of 1970. A clock before 1970 counts as 0.
 pub fn now() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     u64::try_from(now).unwrap_or(u64::MAX)
 }
 
-/// How far a set that was told this `time` is ahead of the clock, in milliseconds, if that is more than a sixteenth of
-/// its window. Lines that have come are repeats at least for so long.
+/// The time by which a set's `time` is ahead of the clock, in milliseconds. `None` if that is at most a sixteenth of
+/// the window. Lines that the set has seen remain repeats for at least this time.
 pub fn ahead(window: Window, time: u64, now: u64) -> Option<u64> {
     let Window::Milliseconds(ticks) = window else { return None };
     time.checked_sub(now).filter(|&ahead| ahead > ticks.get() / Window::SLICES)

@@ -9,22 +9,24 @@ use crate::input::block::Block;
 use crate::keys::{Fate, Keys};
 use crate::remote::RemoteKeys;
 
-/// A block on its way from the input to the output, with what is known of it so far.
+/// A block of lines on its way from the input to the output, with the results of each step.
 pub struct Batch {
     pub block: Block,
     pub keys: Keys,
     pub hashes: Hashes,
-    /// The keys themselves, in place of their hashes, if a server is asked.
+    /// The keys themselves, in place of their hashes, if the set is in a server.
     pub asked: Option<RemoteKeys>,
     /// The indices of the hashes that the recent cache of the worker did not know.
     pub misses: Vec<u32>,
-    /// The hashes that the cache did not know, one part for each share of the set, if the set is split.
+    /// The hashes that are not in the recent cache of the worker, one part for each share of the set, if the set is
+    /// split.
     pub split: SplitBatch,
-    /// If the block is a header, whether it is the first header that this process reads.
+    /// True if the block is the first header that this process reads, and false if it is a later header. `None` if it
+    /// is not a header.
     pub header: Option<bool>,
     pub verdicts: Vec<Verdict>,
     pub fates: Vec<Fate>,
-    /// How many lines had a key, and how many of these were new, up to the end of this block.
+    /// The number of lines that had a key, and the number of new ones among them, up to the end of this block.
     pub keys_so_far: u64,
     pub new_so_far: u64,
     /// The error that ends the command after the lines of the block.
@@ -37,18 +39,19 @@ pub struct Batch {
     pub is_begun: bool,
     /// True if keys of earlier slices of the set's window (`--window`) occurred again, and this is not recorded yet.
     pub has_old_repeats: bool,
-    /// How many bytes of the text to print have been printed.
+    /// The number of bytes of the text to print that have been printed.
     pub printed: usize,
     /// The repeated lines of the block, for the file of `--repeats`. Empty without that option.
     pub repeats: Vec<u8>,
-    /// How many bytes at the beginning of the block are to be printed. `None` if `marked` is printed instead.
+    /// The number of bytes at the beginning of the block that are to be printed. `None` if `marked` is printed instead.
     kept: Option<usize>,
     marked: Vec<u8>,
 }
 
 impl Batch {
-    /// An empty batch, ready for any block, for a set with this many shares, or 0 if the set is not split. Keys are
-    /// made from a block's lines in the same way as by `keys`. `asked` is an empty list if a server is asked.
+    /// Creates an empty batch, ready for any block. `shares` is the number of shares of the set, or 0 if it is not
+    /// split. Keys are made from a block's lines in the same way as by `keys`. `asked` is an empty list if the set is
+    /// in a server.
     pub fn new(keys: &Keys, shares: usize, asked: Option<RemoteKeys>) -> Self {
         Self {
             block: Block::default(),
@@ -74,7 +77,7 @@ impl Batch {
         }
     }
 
-    /// Forgets everything about the last block, and keeps its memory.
+    /// Clears everything about the last block, and keeps the memory.
     pub fn reset(&mut self) {
         (self.header, self.failure, self.printed) = (None, None, 0);
         (self.is_last, self.is_void, self.is_begun) = (false, false, false);
@@ -89,19 +92,19 @@ impl Batch {
         self.repeats.clear();
     }
 
-    /// Ends the input with an error.
+    /// Ends the input with an error. Nothing of this batch is printed.
     pub fn fail(&mut self, error: Error) {
         (self.failure, self.is_void) = (Some(error), true);
     }
 
-    /// Ends the input with an error of the set, which does not get the keys.
+    /// Ends the input with an error of the set. The keys of this batch are not inserted.
     pub fn give_up(&mut self, error: Error) {
         self.split.clear();
         self.fail(error);
     }
 
-    /// Hashes the keys of the lines, and finds those that `recent` does not know. If the set is split, also finds out
-    /// to which shares they belong.
+    /// Hashes the keys of the lines, and finds those that are not in the cache `recent`. If the set is split, also
+    /// finds the share of each key.
     pub fn hash(&mut self, recent: Option<&mut Recent<u64, 1>>) {
         if self.header.is_none() && !self.is_void {
             if let Err(error) = self.reserve() {
@@ -124,7 +127,7 @@ impl Batch {
         }
     }
 
-    /// Reserves memory for the lists of the block, which then do not grow.
+    /// Reserves memory for the lists of the block, so that they do not grow later.
     fn reserve(&mut self) -> Result<(), Error> {
         let lines = self.block.len();
         self.hashes
@@ -162,13 +165,13 @@ impl Batch {
         self.kept = printing.text(&mut self.block, &self.fates, &mut self.marked);
     }
 
-    /// The text that is not printed yet.
+    /// The text that has not been printed yet.
     pub fn left(&self) -> &[u8] {
         let text = self.kept.map_or(&self.marked[..], |kept| &self.block.bytes()[..kept]);
         &text[self.printed..]
     }
 
-    /// The number of new lines.
+    /// The number of lines in the block that are new.
     pub fn new_lines(&self) -> usize {
         self.verdicts.iter().filter(|&&verdict| verdict == Verdict::New).count()
     }

@@ -1,4 +1,4 @@
-//! How many lines of each input were new, repeats, or without a key.
+//! Counts the new lines, the repeats, and the lines without a key in each input.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::say::report::Report;
 /// The counts of each input, in the order of the inputs.
 pub struct ByFile {
     files: Vec<Counts>,
-    /// The index of the file that is read. `None` before the first.
+    /// The index of the file that is being read. `None` before the first file.
     current: Option<usize>,
 }
 
@@ -45,8 +45,8 @@ impl ByFile {
         Self { files: files.iter().map(counts).collect(), current: None }
     }
 
-    /// Notes the block whose lines are counted next. If it is the first block of a file, that file becomes the current
-    /// one. Files without a line have no block, and are passed over.
+    /// Sets the block whose lines are counted next. If it is the first block of a file, that file becomes the current
+    /// one. Files without a line have no block, and are skipped.
     pub fn enter(&mut self, block: &Block) {
         if block.is_first {
             let from = self.current.map_or(0, |current| current + 1);
@@ -55,7 +55,7 @@ impl ByFile {
         }
     }
 
-    /// Counts lines of the file that is read.
+    /// Counts lines of the file that is being read.
     pub fn count(&mut self, fates: &[Fate]) {
         let Some(counts) = self.current.and_then(|current| self.files.get_mut(current)) else { return };
         let new = fates.iter().filter(|&&fate| fate == Fate::Observed(Verdict::New)).count() as u64;

@@ -1,5 +1,5 @@
-//! What a run makes besides its standard output: the file of the repeats, the counts of each file, the progress bar,
-//! and figures on request.
+//! Everything that a run produces besides its standard output: the file of the repeats, the counts of each file, the
+//! progress bar, and figures on request.
 
 use std::io::IsTerminal;
 
@@ -13,7 +13,7 @@ use crate::pipes;
 use crate::say::progress::Progress;
 use crate::streams::standard_output;
 
-/// Everything that a run makes besides its standard output.
+/// Everything that a run produces besides its standard output.
 pub struct Byproducts {
     repeats: Option<Repeats>,
     by_file: Option<ByFile>,
@@ -41,7 +41,7 @@ impl Byproducts {
         self.repeats.is_some()
     }
 
-    /// Notes the lines or the header of a batch, which will be printed next.
+    /// Prepares the byproducts of the lines or the header of a batch, which will be printed next.
     pub fn note(&mut self, batch: &Batch) {
         if let Some(repeats) = &mut self.repeats {
             match batch.header {

@@ -9,17 +9,17 @@ use crate::error::Error;
 use crate::files::AnyFile;
 use crate::keys::Counts;
 
-/// Decides which lines are new.
+/// Decides which lines are new, and counts them.
 pub struct Decider {
     pub judge: Judge,
     limit: Option<Limit>,
     there: Vec<bool>,
-    /// How many lines so far had a key, and how many of these were new.
+    /// The number of lines so far that had a key, and the number of new ones among them.
     pub keys: u64,
     pub new: u64,
     /// The total length of the blocks so far, in bytes.
     pub bytes: u64,
-    /// How many lines so far had no key.
+    /// The numbers of lines so far that had no key.
     pub counts: Counts,
 }
 
@@ -32,8 +32,8 @@ impl Decider {
         Self { judge, limit, there: vec![], keys: 0, new: 0, bytes: 0, counts: Counts::default() }
     }
 
-    /// The number of keys for which the recent cache of each worker has room, if there are this many workers. `None`
-    /// if there is no set, or if it has a cache that must see all keys in order.
+    /// The number of keys for which the recent cache of each worker has room, if there are this many workers. `None` if
+    /// there is no set on this machine, or if the set has a cache that must see all keys in order.
     pub fn recent_keys(&self, workers: usize) -> Option<usize> {
         self.judge.set()?.recent_keys().map(|most| (most / workers).max(LEAST_RECENT).min(most))
     }
@@ -43,13 +43,14 @@ impl Decider {
         self.judge.set().is_some_and(|seen| !seen.set().runs().is_empty())
     }
 
-    /// The maximum number of lines of the next block, if fewer than usual.
+    /// The maximum number of lines of the next block, if `--limit` makes it smaller. `None` for the usual maximum.
     pub fn room(&self) -> Option<u64> {
-        // A block of no more lines than are wanted does not have too many of them.
+        // A block that has at most as many lines as are still wanted cannot contain too many of them.
         self.limit.filter(|_| !self.foresees()).map(|limit| limit.left)
     }
 
-    /// True if it can be known, before any key is recorded, which keys of a block are new.
+    /// True if the new keys of a block can be found before any key is recorded. The set must be exact and without a
+    /// window.
     fn foresees(&self) -> bool {
         let is_exact = |cache| !matches!(cache, Cache::LruStable { .. });
         let set = self.judge.set().filter(|seen| is_exact(seen.options().cache));
@@ -67,7 +68,7 @@ impl Decider {
         }
     }
 
-    /// True if the set first makes earlier keys durable when it gets the keys of a batch.
+    /// True if the set makes earlier keys durable before it inserts the keys of this batch.
     pub fn will_sync(&self, batch: &Batch) -> bool {
         self.judge.set().is_some_and(|seen| match batch.split.shares() {
             0 => seen.will_sync(batch.hashes.len()),
@@ -75,8 +76,8 @@ impl Decider {
         })
     }
 
-    /// Lets the shares of a set that is split take the keys of a batch. Batches must come in the
-    /// order of the input. Returns false if there is no room for the keys before [`make_room`](Self::make_room).
+    /// Gives the keys of a batch to the shares of a split set. Batches must come in the order of the input. Returns
+    /// false if there is no room for the keys before [`make_room`](Self::make_room) is called.
     pub fn admit(&mut self, batch: &mut Batch) -> bool {
         if !batch.is_void
             && batch.header.is_none()
@@ -91,8 +92,8 @@ impl Decider {
         true
     }
 
-    /// Makes room for the keys of a batch in all shares of the set. Earlier batches must have been
-    /// decided. If the set fails, the batch gets the error.
+    /// Makes room for the keys of a batch in all shares of the set, and returns the shares. All earlier batches must
+    /// have been decided. If the set fails, the batch stores the error.
     pub fn make_room(&mut self, batch: &mut Batch, shares: Vec<Share<AnyFile>>) -> Vec<Share<AnyFile>> {
         let Some(seen) = self.judge.set_mut() else { return shares };
         let shares = seen
@@ -105,7 +106,7 @@ impl Decider {
         })
     }
 
-    /// Takes back all shares of the set at the end.
+    /// Joins the shares to one set again, at the end of the run.
     pub fn join(&mut self, shares: Vec<Share<AnyFile>>) -> Result<(), Error> {
         match self.judge.set_mut() {
             Some(seen) if !shares.is_empty() => Ok(seen.join(shares)?),
@@ -113,8 +114,8 @@ impl Decider {
         }
     }
 
-    /// Decides about the lines of a batch. Batches must come in the order of the input. If that
-    /// fails, the batch gets the error. The batch is the last one if no more lines are wanted after it.
+    /// Decides which lines of a batch are new. Batches must come in the order of the input. If the set fails, the batch
+    /// stores the error. The batch is marked as the last one if no more lines are wanted after it.
     pub fn decide(&mut self, batch: &mut Batch) {
         if batch.is_void {
             return;
@@ -131,7 +132,7 @@ impl Decider {
                 && limit.take(&batch.verdicts)
             {
                 batch.is_last = true;
-                // It is the error of a line that is not wanted.
+                // The error is about a line after the last one that is wanted.
                 batch.failure = None;
             }
             self.keys += batch.verdicts.len() as u64;

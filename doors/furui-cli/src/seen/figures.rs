@@ -1,4 +1,5 @@
-//! A line of figures on standard error for each SIGUSR1 and, on systems that have it, for each SIGINFO, which ^T sends.
+//! Prints a line of figures on standard error for each SIGUSR1 and, on systems that have it, for each SIGINFO, which ^T
+//! sends.
 
 use std::io;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ impl Figures {
         Ok(Self { latest })
     }
 
-    /// Sets the figures, after a batch was printed.
+    /// Sets the figures to those at the end of a batch that was printed.
     pub fn set(&self, batch: &Batch) {
         // A signal may come between these lines, so that the printed line mixes the figures of two blocks. That does no
         // harm.

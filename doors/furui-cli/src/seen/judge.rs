@@ -14,18 +14,20 @@ use crate::filter::Observer;
 use crate::output::Sink;
 use crate::remote::RemoteKeys;
 
-/// What decides which lines are new, and records them. Nothing else differs between the kinds of runs.
+/// The set, filter or server that decides which lines are new, and records them. All other code is shared by these
+/// three kinds of runs.
 pub enum Judge {
-    /// An exact set, and with the cache lru+stable the lines that are never dropped.
+    /// An exact set. With the cache lru+stable, the pattern of `--protect` matches the lines that the cache never
+    /// drops.
     Set(Box<Seen<Files>>, Option<Regex>),
-    /// A filter in a file, which is replaced at the end.
+    /// A filter in a file, which is replaced at the end of the run.
     Filter(Box<Observer>),
-    /// A set in a server, which records lines when it is asked.
+    /// A set in a server, which records a line when it is asked about it.
     Server(Box<Server>),
 }
 
 impl Judge {
-    /// The set on this machine, if there is one.
+    /// The exact set on this machine; `None` for a filter or a server.
     pub fn set(&self) -> Option<&Seen<Files>> {
         match self {
             Self::Set(seen, _) => Some(seen),
@@ -33,7 +35,7 @@ impl Judge {
         }
     }
 
-    /// The set on this machine, if there is one, to be changed.
+    /// The exact set on this machine, for changes; `None` for a filter or a server.
     pub fn set_mut(&mut self) -> Option<&mut Seen<Files>> {
         match self {
             Self::Set(seen, _) => Some(seen),
@@ -41,7 +43,7 @@ impl Judge {
         }
     }
 
-    /// How keys are hashed. A server gets the keys themselves.
+    /// The hash function and seed of the keys; the default for a server, which gets the keys themselves.
     pub fn hash_spec(&self) -> HashSpec {
         match self {
             Self::Set(seen, _) => seen.hash_spec(),
@@ -50,7 +52,7 @@ impl Judge {
         }
     }
 
-    /// An empty list of keys, if a server is asked.
+    /// An empty list of keys for requests to a server; `None` for a set or a filter on this machine.
     pub fn remote_keys(&self) -> Option<RemoteKeys> {
         match self {
             Self::Set(..) | Self::Filter(_) => None,
@@ -58,8 +60,7 @@ impl Judge {
         }
     }
 
-    /// The time within which a line is to be recorded after it was printed. `None` if all lines are recorded at the
-    /// end.
+    /// The maximum time between the printing and the recording of a line. `None` if all lines are recorded at the end.
     pub fn within(&self, options: &SeenOptions) -> Option<Duration> {
         match self {
             Self::Set(..) => Some(options.sync()),
@@ -68,14 +69,14 @@ impl Judge {
         }
     }
 
-    /// Tells a set with a window the time.
+    /// Sets the time of a set with a window to the time of the system's clock.
     pub fn tell_time(&mut self) {
         if let Some(seen) = self.set_mut() {
             window::tell_time(seen);
         }
     }
 
-    /// Decides about the lines of a batch. If that fails, the batch gets the error.
+    /// Decides which lines of a batch are new. If that fails, the batch stores the error.
     pub fn observe(&mut self, batch: &mut Batch) {
         match self {
             Self::Set(seen, protect) => {
@@ -96,7 +97,7 @@ impl Judge {
             }
             Self::Filter(filter) => {
                 if let Err(error) = filter.observe(batch.hashes.as_slice(), &mut batch.verdicts) {
-                    // The lines before the first one for which there was no room are printed.
+                    // The lines before the first one for which the filter has no room are printed.
                     let lines = batch.keys.with_key()(batch.verdicts.len());
                     batch.cut(lines);
                     batch.failure = Some(error);
@@ -106,8 +107,8 @@ impl Judge {
         }
     }
 
-    /// The number of new keys that are recorded only by [`record_first`](Self::record_first). A server has recorded
-    /// them before, and forgets them otherwise.
+    /// The number of new keys that [`record_first`](Self::record_first) has not recorded yet. A server has recorded
+    /// them already, and forgets those that are still unrecorded at the end.
     pub fn unsynced(&self) -> usize {
         match self {
             Self::Set(seen, _) => seen.unsynced(),
@@ -126,13 +127,13 @@ impl Judge {
         Ok(())
     }
 
-    /// Records what was printed, when the run ends. `settled` tells whether all of it has arrived, and `is_well` is
-    /// false after an error. The last `unprinted` keys belong to lines that were not printed.
+    /// Records the printed lines at the end of the run. `settled` tells whether the reader has received all of them;
+    /// `is_well` is false after an error. The last `unprinted` keys belong to lines that were not printed.
     pub fn end(&mut self, settled: Result<Sink, Error>, is_well: bool, unprinted: usize) -> Result<(), Error> {
         let is_open = matches!(settled, Ok(Sink::Open));
         let ended = match self {
             Self::Set(seen, _) if is_open && is_well => seen.publish().map_err(Error::from),
-            // After an error, lines are recorded in the journal, which needs no memory.
+            // After an error, lines are recorded in the journal, which needs no further memory.
             Self::Set(seen, _) if is_open => Ok(seen.sync_first(seen.unsynced().saturating_sub(unprinted))?),
             Self::Filter(filter) if is_open && unprinted == 0 => filter.save(),
             Self::Server(server) => {

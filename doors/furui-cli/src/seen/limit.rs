@@ -5,12 +5,12 @@ use furui::seen::Verdict;
 
 use crate::error::Error;
 
-/// How many lines a run still prints (`--limit`).
+/// The number of lines that a run still prints (`--limit`).
 #[derive(Clone, Copy)]
 pub struct Limit {
     /// The verdict of the lines that count.
     wanted: Verdict,
-    /// How many lines with this verdict are left.
+    /// The number of lines with this verdict that are still to be printed.
     pub left: u64,
 }
 
@@ -20,15 +20,15 @@ impl Limit {
         Self { wanted, left: lines }
     }
 
-    /// Counts the lines of a block. Returns true if no more lines are wanted.
+    /// Subtracts the wanted lines of a block. Returns true if no more lines are wanted.
     pub fn take(&mut self, verdicts: &[Verdict]) -> bool {
         let printed = verdicts.iter().filter(|&&verdict| verdict == self.wanted).count();
         self.left = self.left.saturating_sub(printed as u64);
         self.left == 0
     }
 
-    /// The number of keys of a block up to the last one that is wanted, if `there` tells for each whether it is in the
-    /// set. `None` if more than these are wanted.
+    /// Returns the number of keys of a block up to the last one that is wanted. `None` if the block does not exhaust
+    /// the limit. `there` tells for each key whether it is in the set.
     pub fn reach(&self, keys: &[KeyHash], there: &[bool]) -> Result<Option<usize>, Error> {
         let mut earlier = HashSet::new();
         let no_memory = |_| furui::Error::NoMemory { what: "the keys of a block", bytes: size_of_val(keys) };

@@ -53,13 +53,13 @@ use threads::Plan;
 use workers::{Rest, Workers};
 use writer::Writer;
 
-/// If a signal ended a process, a shell reports this number plus the number of the signal.
+/// The exit code after a signal is this number plus the number of the signal, as a shell reports it.
 const SIGNALLED: u8 = 128;
 
 /// With `--status`, the exit code if no line was new.
 const NOTHING: u8 = 1;
 
-/// Prints the lines whose keys are new, by the way that the options choose.
+/// Runs `furui seen`: removes lines from a set, or prints the lines whose keys are new, as the options say.
 pub fn run(options: &cli::SeenOptions) -> Result<ExitCode, Error> {
     refused::check(options)?;
     if let Some(path) = &options.filter {
@@ -91,7 +91,7 @@ fn memory_of(options: &cli::SeenOptions) -> u64 {
     options.memory.unwrap_or_else(memory::quarter)
 }
 
-/// Opens the set in `storage`.
+/// Opens the exact set in `storage`, with the memory, hash, window and cache of the options.
 fn open(storage: Files, options: &cli::SeenOptions) -> Result<Judge, Error> {
     let memory = memory_of(options);
     let settings = SeenOptions {
@@ -154,7 +154,7 @@ fn observe(judge: Judge, options: &cli::SeenOptions) -> Result<ExitCode, Error> 
     };
     decider.counts.report("not recorded");
     stats::report(&decider, options.stats, writer.byproducts.by_file(), plan.fewer());
-    // The first error explains more than those that follow from it.
+    // The first error explains more than later errors, which follow from it.
     if let Some(error) = failure.or(ended) {
         return Err(error);
     }
@@ -162,7 +162,8 @@ fn observe(judge: Judge, options: &cli::SeenOptions) -> Result<ExitCode, Error> 
     Ok(interrupt.signal().map_or(status, |signal| ExitCode::from(SIGNALLED + signal)))
 }
 
-/// How the keys of the set are made from lines: as the options say, or, with --as-is, as the store remembers.
+/// The form in which the keys of the set are made from lines: the form of the options or, with --as-is, the form that
+/// the store remembers.
 fn key_form(storage: &Files, options: &cli::SeenOptions) -> Result<KeyForm, Error> {
     let (path, form) = match (Manifest::load(storage)?, &options.like) {
         (Some(manifest), _) => (options.store.as_deref().unwrap_or(Path::new("")), manifest.form),

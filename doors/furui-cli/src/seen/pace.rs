@@ -1,4 +1,4 @@
-//! When printed lines are recorded.
+//! Decides when printed lines are recorded.
 
 use std::time::{Duration, Instant};
 
@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_millis(40);
 /// An input that continues within this time after a pause has not really paused.
 const SOON: Duration = Duration::from_secs(1);
-/// How long pauses are ignored after a pause that was not a real one. The time doubles with each further pause that was
-/// not real.
+/// The time for which pauses are ignored after a pause that was not a real one. The time doubles with each further
+/// pause that was not real.
 const HOLD: Duration = Duration::from_secs(60);
 /// The maximum time for which pauses are ignored.
 const LONGEST_HOLD: Duration = Duration::from_secs(3600);
@@ -16,7 +16,7 @@ const LONGEST_HOLD: Duration = Duration::from_secs(3600);
 /// storage that a sync writes.
 const MANY: usize = 64;
 
-/// Tells when to sync: some time after a line was printed, or as soon as the input pauses.
+/// Decides when to sync: some time after a line was printed, or as soon as the input pauses.
 ///
 /// Each sync writes a page of storage, however few keys there are. An input of ten lines a second seems to pause after
 /// each line, but is recorded only once in each interval.
@@ -38,7 +38,7 @@ impl Pace {
         Self { interval, waiting: None, pause: None, paused: None, hold: Duration::ZERO, held_until: None }
     }
 
-    /// Notes that new keys have arrived.
+    /// Must be called when new keys have arrived.
     pub fn came(&mut self, now: Instant) {
         self.waiting.get_or_insert(now);
         self.pause = Some(now + PAUSE);
@@ -57,7 +57,7 @@ impl Pace {
         Some(pause.map_or(latest, |pause| pause.min(latest)))
     }
 
-    /// Notes that all but `left` of `keys` keys were recorded.
+    /// Must be called after all but `left` of `keys` keys were recorded.
     pub fn synced(&mut self, now: Instant, keys: usize, left: usize) {
         let early = self.waiting.is_some_and(|since| now < since + self.interval);
         self.paused = (early && keys < MANY).then_some(now);

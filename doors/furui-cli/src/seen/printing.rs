@@ -1,4 +1,4 @@
-//! The text that is printed for the lines of a block.
+//! The forms in which the lines of a block are printed.
 
 use furui::seen::Verdict;
 
@@ -7,19 +7,19 @@ use crate::input::block::Block;
 use crate::keys::Fate;
 use crate::output::keep;
 
-/// What is printed for each line.
+/// The choice of what is printed for each line.
 #[derive(Clone, Copy)]
 pub enum Printing {
-    /// The line, if it has this verdict.
+    /// The line itself, if it has this verdict; otherwise nothing.
     Lines(Verdict),
-    /// Whether the line is new: `1` or `0`, and the separator of lines.
+    /// A `1` if the line is new or a `0` if it is not, and the separator of lines, which is this byte.
     Marks(u8),
-    /// Whether the line is new, a tab, and the line.
+    /// A `1` if the line is new or a `0` if it is not, a tab, and the line.
     MarkedLines,
 }
 
 impl Printing {
-    /// What is printed for a line, as the options request it.
+    /// Returns the form of printing that the options request.
     pub fn of(options: &SeenOptions) -> Self {
         match options.outputs.mark {
             Some(MarkForm::Alone) => Self::Marks(options.input.separator()),

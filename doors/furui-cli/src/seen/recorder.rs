@@ -12,13 +12,13 @@ use super::printing::Printing;
 use crate::error::Error;
 use crate::output::{Output, Sink};
 
-/// Prints lines, and records those that have reached the file or the reader.
+/// Prints lines, and records those that have reached the output file or the reader of the pipe.
 pub struct Recorder {
     output: Output,
-    /// When to record. `None` if nothing is recorded.
+    /// Decides when lines are recorded. `None` if nothing is recorded.
     pace: Option<Pace>,
     printing: Printing,
-    /// True if a file that is printed to is on the disk before lines count as arrived.
+    /// True if lines in an output file count as arrived only after the file was synced.
     forces: bool,
     /// For each new line that is not recorded, and perhaps not read from the pipe yet: the position in the output at
     /// which the line ends.
@@ -27,7 +27,7 @@ pub struct Recorder {
 
 impl Recorder {
     /// Creates a recorder that prints what `printing` says. It records lines within the time `within`, or never if
-    /// `within` is `None`. If `forces`, a file that is printed to is on the disk before that.
+    /// `within` is `None`. If `forces` is true, an output file is synced before its lines are recorded.
     pub fn new(output: Output, printing: Printing, within: Option<Duration>, forces: bool) -> Self {
         let output = if within.is_some() { output.without_waiting() } else { output };
         Self { output, pace: within.map(Pace::new), printing, forces, unread: VecDeque::new() }
@@ -39,8 +39,8 @@ impl Recorder {
         self.pace.as_ref().and_then(|pace| pace.deadline(unsynced))
     }
 
-    /// Notes that the text of a batch will be printed next. If there is no memory
-    /// for the note, returns an error and notes nothing.
+    /// Must be called before the text of a batch is printed. Remembers where the lines of new keys will end in the
+    /// output. Without memory for that, returns an error and remembers nothing.
     pub fn begin(&mut self, batch: &Batch) -> Result<(), Error> {
         if self.pace.is_none() || !batch.verdicts.contains(&Verdict::New) && !batch.has_old_repeats {
             return Ok(());
@@ -59,14 +59,14 @@ impl Recorder {
         Ok(())
     }
 
-    /// True if the recorder knows which printed lines the reader has not read. The lines of a batch
-    /// count as unread once the batch [begins](Self::begin).
+    /// True if the recorder knows which printed lines the reader has not read. The lines of a batch count as unread
+    /// once [`begin`](Self::begin) was called for it.
     pub fn tells_unread(&self) -> bool {
         self.pace.is_some() && self.output.is_pipe() && self.printing.tells_new()
     }
 
-    /// Prints a text, and stops at `until` if the reader of a pipe reads nothing. Afterwards `left` is what was not
-    /// printed.
+    /// Prints a text, and stops at `until` if the reader of a pipe reads nothing. Afterwards `left` is the text that
+    /// was not printed.
     pub fn print(&mut self, left: &mut &[u8], until: Option<Instant>) -> Result<Sink, Error> {
         self.output.print_until(left, until)
     }
@@ -89,8 +89,8 @@ impl Recorder {
         Ok(Sink::Open)
     }
 
-    /// Waits until all printed lines have arrived, or the reader has closed the pipe. Records lines as they arrive. For
-    /// `unprinted`, see [`sync`](Self::sync).
+    /// Waits until all printed lines have arrived, or the reader has closed the pipe. Records lines as they arrive. The
+    /// last `unprinted` keys of the set belong to lines that are not printed.
     pub fn settle(&mut self, judge: &mut Judge, unprinted: usize) -> Result<Sink, Error> {
         loop {
             match self.output.settle(self.deadline(judge.unsynced()))? {

@@ -4,7 +4,7 @@ use crate::cli::SeenOptions;
 use crate::error::Error;
 use crate::opening::is_url;
 
-/// An option, whether it is given, and why it is refused.
+/// An option of the command: its name, true if the user gives it, and the reason why it is refused.
 type Refused = (&'static str, bool, &'static str);
 
 /// Returns an error that names the first option that has no meaning in the mode that the other options choose.

@@ -1,4 +1,4 @@
-//! `furui seen --remove`: takes lines out of a store.
+//! `furui seen --remove`: removes lines from a store.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The file of `--repeats`.
+//! The file of `--repeats`, to which repeated lines are appended.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -12,13 +12,13 @@ use crate::keys::Fate;
 use crate::output::ends_with;
 use crate::streams::refuse_input;
 
-/// A file that the repeats are appended to.
+/// A file to which the repeated lines are appended.
 pub struct Repeats {
     file: File,
     name: String,
-    /// What is not written yet.
+    /// The bytes that have not been written yet.
     pending: Vec<u8>,
-    /// True if the file is empty, so that a header comes first.
+    /// True if the file is empty, so that a header is written first.
     wants_header: bool,
 }
 
@@ -42,14 +42,14 @@ impl Repeats {
         Ok(Self { file, name, pending, wants_header: length == 0 })
     }
 
-    /// Notes a header. The first header is written if the file is empty.
+    /// Prepares a header to be written. Only the first header is written, and only if the file is empty.
     pub fn header(&mut self, header: &[u8]) {
         if std::mem::take(&mut self.wants_header) {
             self.pending.extend_from_slice(header);
         }
     }
 
-    /// Takes lines, with their line breaks, that the next `write` puts out.
+    /// Keeps lines, with their line breaks, for the next call of [`write`](Self::write).
     pub fn note(&mut self, repeats: &[u8]) {
         self.pending.extend_from_slice(repeats);
     }
@@ -61,8 +61,8 @@ impl Repeats {
         written
     }
 
-    /// Writes what was noted. Then syncs the file if it is a regular one, because the system may report a full disk
-    /// only then.
+    /// Writes everything that was noted. A regular file is then synced, because the system may report a full disk only
+    /// then.
     pub fn finish(&mut self) -> Result<(), Error> {
         self.write()?;
         if self.file.metadata().is_ok_and(|data| data.is_file()) {
@@ -72,7 +72,7 @@ impl Repeats {
     }
 }
 
-/// Appends the repeats among the lines of a block.
+/// Appends the repeated lines of a block to `out`.
 pub fn append(block: &Block, fates: &[Fate], out: &mut Vec<u8>) {
     for (index, &fate) in fates.iter().enumerate() {
         if fate == Fate::Observed(Verdict::Repeat) {

@@ -1,7 +1,7 @@
 //! A set that several processes share, in a Valkey or Redis server.
 //!
-//! The server records a line when it is asked, before the line is printed. What is recorded and cannot be printed is
-//! taken back as far as possible, because otherwise nobody would ever print it.
+//! The server records a line when it is asked about it, before the line is printed. Lines that are recorded but cannot
+//! be printed are removed from the set as far as possible, because otherwise no process would ever print them.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -22,20 +22,21 @@ use crate::say::number::counted;
 /// A set in a server, as `furui seen` uses it.
 pub struct Server {
     set: RemoteSet,
-    /// In a dry run: the lines so far, which the server does not record.
+    /// The lines of a dry run so far, which the server does not record. `None` if this is no dry run.
     dry: Option<Box<Dry>>,
-    /// True if new lines are recorded and printed, so that the server forgets those that cannot be printed.
+    /// True if new lines are recorded and printed, so that lines that cannot be printed are removed from the server's
+    /// set.
     takes_back: bool,
     answers: Vec<bool>,
-    /// The new keys of lines that may not have been read yet, in the order of the input, one list for each block.
+    /// The new keys whose lines may not have been read yet, in the order of the input, one list for each block.
     unread: VecDeque<RemoteKeys>,
-    /// How many keys of the first list of `unread` were read.
+    /// The number of keys in the first list of `unread` whose lines were read.
     read: usize,
-    /// How many of the new lines another process may have got as new, too, because a connection was lost.
+    /// The number of new lines that another process may have got as new, too, because a connection was lost.
     uncertain: u64,
 }
 
-/// The lines of a dry run.
+/// The lines of a dry run so far, which are kept on this machine and not in the server.
 struct Dry {
     seen: Seen<Files>,
     hashes: Hashes,
@@ -57,7 +58,7 @@ impl Server {
         })
     }
 
-    /// An empty list of keys for this set.
+    /// Creates an empty list of keys for requests to this set.
     pub fn keys(&self) -> RemoteKeys {
         self.set.no_keys()
     }
@@ -67,7 +68,7 @@ impl Server {
         self.set.url()
     }
 
-    /// Asks the server about the keys of a batch. If that fails, the batch gets the error.
+    /// Asks the server about the keys of a batch. If that fails, the batch stores the error.
     pub fn observe(&mut self, batch: &mut Batch) {
         let Some(keys) = &batch.asked else { return };
         let asked = match &mut self.dry {
@@ -97,12 +98,13 @@ impl Server {
         batch.verdicts.extend(self.answers.iter().map(verdict));
     }
 
-    /// The number of new keys that the server forgets at the [end](Self::end).
+    /// The number of new keys whose lines have not been read. At the [end](Self::end) they are removed from the
+    /// server's set.
     pub fn unread(&self) -> usize {
         self.unread.iter().map(RemoteKeys::len).sum::<usize>() - self.read
     }
 
-    /// Keeps the first `keys` of the [unread](Self::unread) keys, because their lines were read.
+    /// Marks the lines of the first `keys` [unread](Self::unread) keys as read, so that the server keeps these keys.
     pub fn keep_first(&mut self, keys: usize) {
         self.read += keys;
         while let Some(first) = self.unread.front().filter(|first| first.len() <= self.read) {
@@ -111,7 +113,8 @@ impl Server {
         }
     }
 
-    /// Lets the server forget the keys that are unread when the run ends. Says how many lines are uncertain.
+    /// Removes from the server's set the keys whose lines are unread at the end of the run. Reports the number of
+    /// uncertain lines.
     pub fn end(&mut self) -> Result<(), Error> {
         if self.uncertain > 0 {
             let lines = counted(self.uncertain, "line");
@@ -139,7 +142,8 @@ impl Dry {
         Ok(Self { hashes: Hashes::new(&seen.hash_spec().hasher()), seen, verdicts: vec![] })
     }
 
-    /// Turns the answers whether the server has the keys into answers whether they are new.
+    /// Converts answers in place: from true for a key that the server has, to true for a key that is new to this dry
+    /// run.
     fn tell_new(&mut self, keys: &RemoteKeys, answers: &mut [bool]) -> Result<(), Error> {
         self.hashes.clear();
         (0..keys.len()).for_each(|index| self.hashes.push(keys.key(index)));

@@ -2,23 +2,23 @@ use furui::store::cascade::Share;
 
 use crate::files::AnyFile;
 
-/// The shares of a set that is split. Each is used by one worker at a time, and takes the batches in
-/// the order of the input.
+/// The shares of a split set. Each share is used by one worker at a time, and inserts its parts of the batches in the
+/// order of the input.
 pub struct Shares {
     /// `None` while a worker has the share.
     shares: Vec<Option<Share<AnyFile>>>,
-    /// For each share, the number of the batch that it takes next.
+    /// The number of the next batch of each share.
     turns: Vec<u64>,
 }
 
-/// The maximum number of shares.
+/// The maximum number of shares of a set.
 const MOST: usize = 16;
-/// The minimum memory of a set for each of its shares, in bytes. With less, the spare room in small tables would be a
+/// The minimum memory of a set for each of its shares, in bytes. With less, the free slots of small tables would be a
 /// large part of it.
 const LEAST_BYTES: u64 = 128 << 10;
 
 impl Shares {
-    /// Shares that have not taken any batch.
+    /// Creates the list of shares, none of which has inserted a batch.
     pub fn new(shares: Vec<Share<AnyFile>>) -> Self {
         Self { turns: vec![0; shares.len()], shares: shares.into_iter().map(Some).collect() }
     }
@@ -31,23 +31,23 @@ impl Shares {
         }
     }
 
-    /// How many shares there are.
+    /// The number of shares.
     pub fn len(&self) -> usize {
         self.shares.len()
     }
 
-    /// True if no worker has a share.
+    /// True if no worker uses a share.
     pub fn are_home(&self) -> bool {
         self.shares.iter().all(Option::is_some)
     }
 
-    /// The number of the batch that a share takes next.
+    /// The number of the next batch that a share inserts.
     pub fn turn(&self, share: usize) -> u64 {
         self.turns[share]
     }
 
-    /// The share that can take the earliest of the batches with numbers from `left` up to `end`,
-    /// without `end`. `waits` tells whether a batch has keys for a share.
+    /// Chooses the share that can insert its part of the earliest batch, among the batches with numbers from `left` up
+    /// to but not including `end`. `waits` tells whether a batch has keys for a share.
     pub fn next(&mut self, left: u64, end: u64, waits: impl Fn(u64, usize) -> bool) -> Option<usize> {
         for (share, turn) in self.turns.iter_mut().enumerate() {
             *turn = (*turn).max(left);
@@ -59,24 +59,25 @@ impl Shares {
         (0..self.len()).filter(free).min_by_key(|&share| self.turns[share])
     }
 
-    /// Takes the share, and the number of the batch that it takes next.
+    /// Takes a share out of the list. Returns the number of the batch that it inserts next, and the share. `None` if a
+    /// worker uses it.
     pub fn take(&mut self, share: usize) -> Option<(u64, Share<AnyFile>)> {
         let taken = self.shares[share].take()?;
         self.turns[share] += 1;
         Some((self.turns[share] - 1, taken))
     }
 
-    /// Puts a share back.
+    /// Puts the share with this number back into the list.
     pub fn put(&mut self, number: usize, share: Share<AnyFile>) {
         self.shares[number] = Some(share);
     }
 
-    /// Takes all shares, none of which a worker has.
+    /// Takes all shares out of the list. No worker may use one.
     pub fn take_all(&mut self) -> Vec<Share<AnyFile>> {
         self.shares.drain(..).flatten().collect()
     }
 
-    /// Puts all shares back.
+    /// Puts all shares back into the list.
     pub fn put_all(&mut self, shares: Vec<Share<AnyFile>>) {
         self.shares = shares.into_iter().map(Some).collect();
         self.turns.resize(self.shares.len(), 0);

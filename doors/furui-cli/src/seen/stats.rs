@@ -14,8 +14,8 @@ use crate::say::number::{counted, grouped};
 use crate::say::report::Report;
 use crate::say::size;
 
-/// Prints the summary, if there is a format for it, and the counts of each file, if there are any. If
-/// memory allowed fewer threads than asked for, `fewer` is how many worked, and how many were asked for.
+/// Prints the summary in this format, if there is one, and the counts of each file, if there are any. If memory allowed
+/// fewer threads than asked for, `fewer` is the number of threads that worked, and the number that was asked for.
 pub fn report(decider: &Decider, format: Option<StatsFormat>, by_file: Option<&ByFile>, fewer: Option<(usize, usize)>) {
     let fewer_text = |(threads, asked)| {
         format!("{} of {asked} worked: --memory has no room for more\n", counted(threads as u64, "thread"))
@@ -48,7 +48,7 @@ fn text(decider: &Decider) -> String {
         }
 }
 
-/// What is said of a set on this machine.
+/// Describes a set on this machine as text.
 fn set_text(seen: &Seen<Files>) -> String {
     let (c, set) = (seen.counters(), seen.set());
     let mut lines = vec![match seen.options().cache {

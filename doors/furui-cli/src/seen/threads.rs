@@ -9,10 +9,10 @@ use crate::opening::is_url;
 /// The number of threads, and the memory that they need, which is subtracted from that of the set.
 pub struct Plan {
     threads: usize,
-    /// The number of threads that were asked for.
+    /// The number of threads that the user has asked for.
     asked: usize,
     batches: usize,
-    /// How many bytes are read at a time, until blocks are large.
+    /// The number of bytes that one read requests until blocks are large.
     block: usize,
     large: LargeBlocks,
     bytes: u64,
@@ -21,7 +21,7 @@ pub struct Plan {
 /// The maximum number of threads unless the user says otherwise.
 const MOST_THREADS: usize = 16;
 
-/// The memory of a batch, in multiples of its text, if lines are short.
+/// The memory of a batch of short lines is this many times the size of its text.
 const BATCH: u64 = 5;
 
 /// A block has at most 1 / `BLOCK_SHARE` of the memory, but at least [`LEAST_BLOCK`] bytes.
@@ -34,8 +34,8 @@ const SHARES: u64 = 2 << 20;
 /// The memory of a worker in bytes: its recent cache, its stack, and what the allocator keeps for its thread.
 const WORKER: u64 = 5 << 18;
 
-/// Batches take at most 1 / `SHARE` of the memory. But with several threads there
-/// are always at least [`LEAST`] batches.
+/// Batches take at most 1 / `SHARE` of the memory, but there are always at least [`LEAST`] batches if there are several
+/// threads.
 const SHARE: u64 = 3;
 
 /// The minimum number of batches with several threads: one is read, one is compared with the set, and one is written.
@@ -49,7 +49,7 @@ const EXTRA_SHARE: u64 = 8;
 const THREADS_SHARE: u64 = 4;
 
 impl Plan {
-    /// The plan of a run with this much memory.
+    /// Plans the number of threads and their memory for a run with this much memory, in bytes.
     pub fn new(options: &SeenOptions, memory: u64) -> Self {
         let default = || thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
         // The stable filter's answers depend a little on where blocks end. With several threads, the ends of blocks
@@ -76,12 +76,12 @@ impl Plan {
         })
     }
 
-    /// The plan of a run with so many threads, at least 2.
+    /// Plans the memory of a run with this number of threads, which is at least 2.
     fn of(threads: usize, asked: usize, memory: u64) -> Self {
         let block = Self::block_for(memory);
         let batch = BATCH * block as u64;
         let affordable = usize::try_from(memory / SHARE / batch).unwrap_or(usize::MAX);
-        // One batch for each worker, one that waits for each worker, one at the input and one at the output.
+        // There is a batch for each worker, one that waits for each worker, one at the input and one at the output.
         let batches = affordable.clamp(LEAST, 2 * threads + 2);
         let large = LargeBlocks::of(memory, batches.min(LARGE_BATCHES));
         // Until the set has runs on storage, blocks are not large.
@@ -94,27 +94,28 @@ impl Plan {
         (memory / BLOCK_SHARE).clamp(LEAST_BLOCK, BLOCK as u64) as usize
     }
 
-    /// The number of threads that work and the number that was asked for, if there is no memory for as many.
+    /// The number of threads that work and the number that was asked for. `None` if the memory suffices for all that
+    /// were asked for.
     pub fn fewer(&self) -> Option<(usize, usize)> {
         (self.threads < self.asked).then_some((self.threads, self.asked))
     }
 
-    /// How many threads work.
+    /// The number of threads that work.
     pub fn threads(&self) -> usize {
         self.threads
     }
 
-    /// How many bytes are read at a time, until blocks are large.
+    /// The number of bytes that one read requests until blocks are large.
     pub fn block(&self) -> usize {
         self.block
     }
 
-    /// The memory that is subtracted from that of the set, in bytes.
+    /// The memory that the threads need in addition to the set, in bytes. It is subtracted from that of the set.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The limits of the workers.
+    /// Returns the limits of the workers that follow from this plan and the options.
     pub fn limits(&self, options: &SeenOptions, records: bool) -> Limits {
         // A program that waits for the mark of each line sends the next line only after it has read the mark.
         let large = options.outputs.mark.is_none().then_some(self.large);

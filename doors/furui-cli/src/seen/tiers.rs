@@ -1,4 +1,4 @@
-//! The tiers in front of the exact set, as the options determine them.
+//! Reads from the options the tiers in front of the exact set, such as its cache.
 
 use furui::seen::{Cache, Replacement, TierSizes};
 
@@ -39,7 +39,7 @@ pub fn cache(options: &SeenOptions) -> Result<Cache, Error> {
     })
 }
 
-/// The sizes that the options give. With `--paper`, the sizes that they do not give are the paper's.
+/// The sizes of the tiers that the options give. With `--paper`, all other sizes are those of the paper.
 pub fn sizes(options: &TierOptions) -> TierSizes {
     let paper = if options.paper { TierSizes::PAPER } else { TierSizes::default() };
     TierSizes {

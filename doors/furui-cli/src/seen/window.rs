@@ -1,4 +1,4 @@
-//! Sets that remember the last part of the stream.
+//! Sets with a window, which remember only the last part of the stream.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::say::windows::{ahead, date, now, said};
 
-/// Opens the set in `storage`, with the window of the options. A store of another window is an error.
+/// Opens the set in `storage`, with the window of the options. A store with another window is an error.
 pub fn open(storage: Files, settings: SeenOptions, options: &cli::SeenOptions) -> Result<Seen<Files>, Error> {
     if let Some(manifest) = Manifest::load(&storage)?
         && manifest.window != options.window
@@ -47,12 +47,12 @@ fn set_clock(mut seen: Seen<Files>, window: Window, options: &cli::SeenOptions) 
     Ok(seen)
 }
 
-/// Tells a set the time of the system's clock.
+/// Sets the time of a set to the time of the system's clock.
 pub fn tell_time(seen: &mut Seen<Files>) {
     seen.set_time(now());
 }
 
-/// A window as the option --window takes it.
+/// A window in the syntax of the option --window.
 fn asked(window: Window) -> String {
     match window {
         Window::Keys(lines) => lines.to_string(),

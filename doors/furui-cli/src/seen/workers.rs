@@ -11,8 +11,8 @@ use super::queue::{Queue, Task};
 use super::writer::{Writer, Written};
 use crate::input::blocks::Next;
 
-/// Threads that take the batches of a queue from the input to the output. Each worker repeatedly
-/// takes a piece of work that can be done.
+/// Threads that move the batches of a queue from the input to the output. Each worker repeatedly takes a piece of work
+/// that can be done.
 ///
 /// The program does not wait for the workers before it ends: one may still wait for input when another finds that
 /// nobody reads the output.
@@ -28,16 +28,16 @@ pub struct Workers {
 
 struct Shared {
     queue: Queue,
-    /// How many workers wait for work.
+    /// The number of workers that wait for work.
     idle: usize,
 }
 
-/// What [`Workers::run`] returns: why the run ended, and the parts of the queue that are still needed.
+/// The result of [`Workers::run`]: the reason why the run ended, and the parts of the queue that are still needed.
 pub struct Rest {
     pub decider: Box<Decider>,
     pub writer: Box<Writer>,
     pub ending: Ending,
-    /// How many of the set's keys belong to lines that were not printed. They are the last keys that the set took.
+    /// The number of the set's keys whose lines were not printed. They are the keys that were inserted last.
     pub unprinted: usize,
 }
 
@@ -50,7 +50,8 @@ const START: usize = STACK + (256 << 10);
 /// The exit code of a program that panics.
 const PANICKED: i32 = 101;
 
-/// Ends the process if its thread panics, because the other threads would wait forever for what this one holds.
+/// Ends the process if its thread panics, because the other threads would wait forever for the objects that this thread
+/// holds.
 struct Guard;
 
 impl Drop for Guard {
@@ -62,7 +63,7 @@ impl Drop for Guard {
 }
 
 impl Workers {
-    /// Takes all batches to the output, with at most this many threads.
+    /// Moves all batches to the output, with at most this many threads.
     pub fn run(queue: Queue, printing: Printing, threads: usize) -> Rest {
         let wants_repeats = queue.writer.as_ref().is_some_and(|writer| writer.byproducts.wants_repeats());
         let shared = Mutex::new(Shared { queue, idle: 0 });
@@ -118,7 +119,7 @@ impl Workers {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes another worker if this one leaves work that can be done.
+    /// Wakes another worker if there is work that can be done besides that of this worker.
     fn relay(self: &Arc<Self>, shared: &mut Shared) {
         match shared.queue.choose() {
             None => {}

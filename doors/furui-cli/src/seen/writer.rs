@@ -15,7 +15,7 @@ pub enum Written {
     Whole,
     /// The reader of the pipe is not reading at present, and it is time to record the lines that it has read before.
     Part,
-    /// Nothing more is to be written.
+    /// No more output is written, because the run ends in this way.
     Ended(Ending),
 }
 

@@ -15,7 +15,7 @@ enum Kind {
     Zeros,
     /// The end is missing.
     Truncation,
-    /// Bytes of another file follow the end.
+    /// Bytes of another file are appended.
     Growth,
     /// Some bytes are replaced by bytes of another file.
     Splice,

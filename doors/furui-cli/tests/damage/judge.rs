@@ -22,7 +22,7 @@ pub enum Fault {
     WrongAnswer,
     /// A part of a wrong answer, then an error.
     WrongBeforeError,
-    /// An answer is wrong after a command has written, and `verify` found nothing. The damage can no longer be found.
+    /// An answer is wrong after a command has written, and `verify` finds no damage, so nobody can detect it.
     Laundered,
     /// `verify` does not find the damage, and no command has written yet.
     Missed,
@@ -155,7 +155,7 @@ fn crash(got: &Answer) -> Option<Fault> {
     }
 }
 
-/// What has happened so far in a chapter, which is a sequence of commands on one specimen.
+/// The progress of a chapter, which is a sequence of commands on one specimen.
 #[derive(Default)]
 struct Course {
     /// True if a command that writes has failed; its progress is unknown.

@@ -1,4 +1,4 @@
-//! A disk that is watched and can fail, below the real binary; see disk.c.
+//! A simulated disk below the real binary, which records all operations and can fail; see disk.c.
 
 pub mod cases;
 #[cfg(feature = "node")]
@@ -11,10 +11,10 @@ use std::sync::OnceLock;
 
 use crate::support::furui;
 
-/// The library that is loaded into the binary.
+/// The path of the library that `LD_PRELOAD` loads into the binary.
 pub struct Disk(PathBuf);
 
-/// An operation on files, or a print.
+/// An entry of a trace: an operation on files, or bytes that were printed.
 #[derive(Clone, Debug)]
 pub struct Event {
     pub op: u8,
@@ -59,7 +59,7 @@ impl Disk {
         Some(Self(library))
     }
 
-    /// The binary, which records operations on files below `root` in `trace`.
+    /// A command that runs the binary, and records its operations on files below `root` in `trace`.
     pub fn furui(&self, root: &Path, trace: &Path) -> Command {
         let mut command = furui();
         command.env("LD_PRELOAD", &self.0).env("DISK_ROOT", root).env("DISK_TRACE", trace);

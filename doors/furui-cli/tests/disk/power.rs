@@ -186,8 +186,9 @@ impl Model {
         self.directories.get_mut(&place).unwrap().pending.push(change);
     }
 
-    /// At most `most` choices of the changes to directories that survive a power cut now: all choices, or random ones
-    /// and the two extremes, no change and every change. For each choice, some states of the files' data.
+    /// Returns states that a power cut may leave. There are at most `most` choices of the changes to directories that
+    /// survive: all choices, or random ones and the two extremes, no change and every change. Each choice is combined
+    /// with some states of the files' data.
     pub fn states(&self, most: usize, random: &mut impl FnMut() -> u64) -> Vec<State> {
         let changes: usize = self.directories.values().map(|directory| directory.pending.len()).sum();
         let (mut states, mut hashes) = (vec![], HashSet::new());

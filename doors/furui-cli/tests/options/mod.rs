@@ -24,7 +24,7 @@ struct Row {
 }
 
 impl Row {
-    /// The fate in the mode at this place among so many.
+    /// The fate of the option in the mode with this index, among `modes` modes.
     fn fate(&self, at: usize, modes: usize) -> char {
         assert!([1, modes].contains(&self.fates.len()), "{}: a fate for each of {modes} modes", self.option);
         self.fates.chars().cycle().nth(at).unwrap()
@@ -84,7 +84,7 @@ const SEEN: &[Row] = &[
     row("--like other", "", "rkkrrr"),
 ];
 
-/// What a run with a server says that goes so far as to ask it.
+/// The message of a run that has accepted its options and tries to reach the server.
 const UNREACHED: &str = if cfg!(feature = "net") { "no server listens there" } else { "reaches no server" };
 
 /// The kinds of SET of `furui has`.
@@ -233,7 +233,7 @@ fn seen(mode: &str, options: &[&str]) -> Run {
     (done.status.code(), found)
 }
 
-/// The options that say how keys are made.
+/// Returns those of the options that determine how keys are made.
 fn keys_of<'a>(options: &[&'a str]) -> Vec<&'a str> {
     const FLAGS: [&str; 10] = [
         "--null",
@@ -293,7 +293,7 @@ fn each_option_of_has_acts_for_each_kind_of_set_or_is_refused_with_a_reason() {
 /// Options whose values here make them act by an error.
 const ERRORS: [&str; 3] = ["--max-line", "--decode-memory", "--missing"];
 
-/// What is not as the rows say.
+/// Runs all rows in all modes, and returns a message for each fate that differs from the row's.
 fn check(rows: &[Row], modes: &[&str], run: fn(&str, &[&str]) -> Run) -> Vec<String> {
     let checked = modes
         .iter()
@@ -302,7 +302,7 @@ fn check(rows: &[Row], modes: &[&str], run: fn(&str, &[&str]) -> Run) -> Vec<Str
     checked.flatten().collect()
 }
 
-/// What is not as the rows say of the mode at this place among so many.
+/// Runs the rows in the mode with this index, among `modes` modes, and returns a message for each fate that differs.
 fn check_in<'r>(
     mode: &str,
     (at, modes): (usize, usize),

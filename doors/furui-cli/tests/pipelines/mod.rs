@@ -1,8 +1,9 @@
-//! The command gives the rows that other programs give: Miller, jq, DuckDB, the tools of the shell, real compressors,
-//! and datatrove.
+//! Tests that the command prints the same rows as other programs: Miller, jq, DuckDB, the tools of the shell, real
+//! compressors, and datatrove.
 //!
-//! Inputs are random. Each test prints its seed, which `FURUI_PIPELINES_SEED` repeats. Where the others differ from
-//! furui, or among each other, a test asserts what docs/inputs.md says and names the difference.
+//! Inputs are random. Each test prints its seed, and `FURUI_PIPELINES_SEED` repeats a run with that seed. Where the
+//! other programs differ from furui, or from each other, a test asserts what docs/inputs.md says and names the
+//! difference.
 
 mod compressed;
 mod coreutils;

@@ -1,7 +1,7 @@
 use crate::damage::random::Random;
 use crate::support::TempDir;
 
-/// Fields that occur again and again in a table.
+/// Fields that the rows of random tables share.
 const FIELDS: [&str; 20] = [
     "",
     "a",
@@ -25,7 +25,7 @@ const FIELDS: [&str; 20] = [
     "\n",
 ];
 
-/// How many fields of [`FIELDS`] have no comma, quote or newline.
+/// The number of fields at the beginning of [`FIELDS`] that have no comma, quote or newline.
 const PLAIN: usize = 14;
 
 /// The names of the columns. The first one numbers the rows of all files.
@@ -35,18 +35,18 @@ pub const NAMES: [&str; 5] = ["id", "url", "lang", "the text", "said \"so\", onc
 #[derive(Debug)]
 pub struct Table {
     pub rows: Vec<Vec<String>>,
-    /// How the file is written.
+    /// The style in which the file is written.
     pub style: Style,
 }
 
-/// How a file of CSV is written.
+/// The style of a CSV file.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
     pub crlf: bool,
     pub mark: bool,
-    /// Some fields are quoted that need not be.
+    /// True if some fields are quoted that need not be.
     pub quotes: bool,
-    /// The last line has a line break.
+    /// True if the last line ends with a line break.
     pub ends: bool,
 }
 

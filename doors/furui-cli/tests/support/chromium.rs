@@ -12,7 +12,8 @@ use crate::support::TempDir;
 /// The time without any message after which Chromium counts as hanging, and the test fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Chromium reads commands from descriptor 3 and writes to 4; Rust passes descriptors 0 and 1.
+/// A shell command that starts Chromium with its protocol on descriptors 3 (commands) and 4 (answers). Rust passes the
+/// two pipes as descriptors 0 and 1.
 const PIPES: &str = "exec \"$@\" 3<&0 4>&1 </dev/null >&2";
 
 /// A window of a browser, which is closed when the value is dropped.
@@ -98,7 +99,7 @@ impl Chromium {
         }
     }
 
-    /// Waits until another page has loaded. A late event for the page before does not count.
+    /// True if a page other than the one before has loaded. A late event for the page before does not count.
     fn has_loaded(&self) -> bool {
         let mut methods = self.events.iter().map(|event| &event["method"]);
         methods.any(|method| method == "Page.frameNavigated") && methods.any(|method| method == "Page.loadEventFired")
@@ -108,7 +109,7 @@ impl Chromium {
         self.leads_on(|browser| drop(browser.call("Page.navigate", json!({ "url": url }))));
     }
 
-    /// The value of an expression on the page.
+    /// Evaluates a JavaScript expression on the page, and returns its value.
     pub fn value(&mut self, expression: &str) -> Value {
         let parameters = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let mut result = self.call("Runtime.evaluate", parameters);
@@ -116,13 +117,13 @@ impl Chromium {
         result["result"]["value"].take()
     }
 
-    /// The text of the first element that matches.
+    /// The text of the first element that matches a CSS selector.
     pub fn text(&mut self, selector: &str) -> String {
         let text = self.value(&format!("document.querySelector({}).textContent", json!(selector)));
         text.as_str().unwrap().to_owned()
     }
 
-    /// The number of elements that match.
+    /// The number of elements that match a CSS selector.
     pub fn count(&mut self, selector: &str) -> u64 {
         self.value(&format!("document.querySelectorAll({}).length", json!(selector))).as_u64().unwrap()
     }
@@ -150,7 +151,7 @@ impl Chromium {
     /// The mean of all pixels of the window, from 0 for black to 255 for white.
     pub fn brightness(&mut self) -> f64 {
         let shot = self.call("Page.captureScreenshot", json!({ "format": "png" }));
-        // The page's policy forbids such a picture, but an empty page has no policy.
+        // The content policy of the page forbids to load the picture, but an empty page has no policy.
         self.open("about:blank");
         let mean = format!(
             "(async () => {{

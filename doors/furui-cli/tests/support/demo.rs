@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 
 use crate::support::furui_for_signals;
 
-/// A demo, which ends when the value is dropped.
+/// A running `furui demo`, which is killed when the value is dropped.
 pub struct Demo {
     process: Child,
     pub url: String,

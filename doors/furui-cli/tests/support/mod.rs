@@ -1,4 +1,4 @@
-//! Runs the real binary.
+//! Runs the real binary in tests.
 
 #[cfg(all(unix, feature = "node"))]
 pub mod chromium;
@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The binary under test.
+/// A command that runs the binary under test.
 pub fn furui() -> Command {
     Command::new(env!("CARGO_BIN_EXE_furui"))
 }
 
-/// The binary under test, with signals enabled even if the runner of the tests ignores them, as `nohup` and background
-/// jobs do: child processes inherit ignored signals.
+/// A command that runs the binary under test with signals enabled, even if the runner of the tests ignores them, as
+/// `nohup` and background jobs do: child processes inherit ignored signals.
 pub fn furui_for_signals() -> Command {
     if cfg!(target_os = "linux") {
         let mut command = Command::new("env");
@@ -48,7 +48,7 @@ pub fn feed(mut command: Command, input: &[u8]) -> Output {
     output
 }
 
-/// The standard output of a command that must succeed, and print nothing to standard error.
+/// Runs `furui`, which must succeed and print nothing to standard error, and returns its standard output.
 pub fn stdout(args: &[&str], input: &[u8]) -> Vec<u8> {
     let output = run(args, input);
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
@@ -56,7 +56,7 @@ pub fn stdout(args: &[&str], input: &[u8]) -> Vec<u8> {
     output.stdout
 }
 
-/// The message of a run that must fail with exit code 2.
+/// Runs `furui`, which must fail with exit code 2, and returns its message on standard error.
 pub fn failure(args: &[&str], input: &[u8]) -> String {
     let output = run(args, input);
     let message = String::from_utf8(output.stderr).unwrap();
@@ -73,7 +73,7 @@ impl TempDir {
         Self::below(&std::env::temp_dir())
     }
 
-    /// A directory in memory, if the system has such a place, for tests that sync thousands of times.
+    /// Creates a directory in memory, if the system has such a place, for tests that sync thousands of times.
     pub fn in_memory() -> Self {
         let memory = Path::new("/dev/shm");
         if memory.is_dir() { Self::below(memory) } else { Self::new() }
@@ -127,7 +127,7 @@ pub fn lines(count: u64, seed: u64) -> Vec<String> {
         .collect()
 }
 
-/// The lines as a file's bytes.
+/// The bytes of a file with these lines.
 pub fn text(lines: &[String]) -> Vec<u8> {
     lines.iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect()
 }

@@ -14,7 +14,7 @@ use furui_node::tokio::net::TcpListener;
 use furui_node::tokio::runtime::{Builder, Runtime};
 use furui_node::tokio::sync::mpsc;
 
-/// A node that answers over HTTP. It ends when the value is dropped.
+/// A node that answers over HTTP. It stops when the value is dropped.
 pub struct FakeNode {
     address: SocketAddr,
     index: Index,

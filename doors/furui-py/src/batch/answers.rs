@@ -10,16 +10,16 @@ use pyo3::types::{PyByteArray, PyList, PyTuple};
 use super::arrow::capsules;
 use super::family::Family;
 
-/// One answer for each key of a batch.
+/// The answers to a batch, one for each key.
 pub enum Column {
     Bools(Vec<bool>),
     Numbers(Vec<u32>),
-    /// Numbers of which some are missing.
+    /// Numbers, `None` for a key without one.
     Found(Vec<Option<u32>>),
 }
 
 impl Column {
-    /// The answers in the kind of the batch.
+    /// Converts the answers to an object of the library that the batch comes from.
     pub fn into_kind_of<'py>(self, batch: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = batch.py();
         match (Family::of(batch)?, &self) {
@@ -34,7 +34,7 @@ impl Column {
                 let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
                 numpy(py, &bytes, "<u4")
             }
-            // numpy has no missing numbers.
+            // numpy has no missing numbers, so the answer is a list.
             (Family::Numpy | Family::Pandas, Self::Found(numbers)) => Ok(PyList::new(py, numbers)?.into_any()),
             (Family::Polars, _) => py.import("polars")?.getattr("Series")?.call1((self.array(py)?,)),
             (Family::Pyarrow, _) => py.import("pyarrow")?.getattr("array")?.call1((self.array(py)?,)),

@@ -1,4 +1,4 @@
-//! Arrays through the Arrow C data interface:
+//! Reads and exports arrays through the Arrow C data interface:
 //! <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>.
 #![allow(unsafe_code, reason = "the C interface passes pointers")]
 
@@ -13,7 +13,7 @@ use pyo3::types::{PyCapsule, PyTuple};
 
 use crate::key::{IntKey, NULL};
 
-/// Arrays, one after the other.
+/// An iterator over the arrays of an object, in order.
 type Arrays = Box<dyn Iterator<Item = Result<ArrayRef, ArrowError>> + Send>;
 
 /// The arrays of an object that speaks the Arrow C interface; `None` if it does not.
@@ -84,7 +84,7 @@ fn each_value(array: &dyn Array, take: &mut dyn FnMut(&[u8])) -> Result<(), Arro
     Ok(())
 }
 
-/// The error that becomes a `TypeError`.
+/// The error that is raised in Python as a `TypeError`.
 fn refused(text: String) -> ArrowError {
     ArrowError::NotYetImplemented(text)
 }
@@ -98,14 +98,14 @@ fn each<V: AsRef<[u8]>>(values: impl IntoIterator<Item = Option<V>>, take: &mut 
     }
 }
 
-/// Calls `take` with each value of an array that is coded by a dictionary.
+/// Calls `take` with each value of a dictionary-encoded array.
 fn each_coded(array: &dyn AnyDictionaryArray, take: &mut dyn FnMut(&[u8])) -> Result<(), ArrowError> {
     let (mut bytes, mut ends) = (vec![], vec![0]);
     each_value(array.values(), &mut |key: &[u8]| {
         bytes.extend_from_slice(key);
         ends.push(bytes.len());
     })?;
-    // Without values there are only nulls.
+    // An array without values has only nulls.
     let codes = if array.values().is_empty() { vec![0; array.len()] } else { array.normalized_keys() };
     for (i, code) in codes.into_iter().enumerate() {
         match array.keys().is_null(i) {
@@ -116,7 +116,7 @@ fn each_coded(array: &dyn AnyDictionaryArray, take: &mut dyn FnMut(&[u8])) -> Re
     Ok(())
 }
 
-/// The two capsules of an array.
+/// Exports an array as two capsules: one of its schema, and one of its data.
 pub fn capsules<'py>(py: Python<'py>, array: &dyn Array) -> PyResult<Bound<'py, PyTuple>> {
     let data = array.to_data();
     let schema = FFI_ArrowSchema::try_from(data.data_type()).map_err(|error| unreadable(&error))?;

@@ -1,6 +1,6 @@
 use pyo3::prelude::*;
 
-/// The library that a batch comes from, in whose own kind it is answered.
+/// The library that a batch comes from. The answer to the batch is an object of the same library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// numpy: the answer is an array.

@@ -2,7 +2,7 @@ use pyo3::prelude::*;
 
 use super::source::each_key;
 
-/// The bytes of the keys of a batch.
+/// A copy of the bytes of all keys of a batch.
 #[derive(Default)]
 pub struct Keys {
     bytes: Vec<u8>,
@@ -10,10 +10,10 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The keys of a batch.
+    /// Copies the keys of a batch.
     ///
     /// # Errors
-    /// Those of [`each_key`].
+    /// The errors of [`each_key`].
     pub fn of(batch: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut keys = Self::default();
         each_key(batch, |key| {
@@ -27,7 +27,7 @@ impl Keys {
         self.ends.len()
     }
 
-    /// A key, whose index is below [`len`](Self::len).
+    /// The bytes of the key with this index, which must be less than [`len`](Self::len).
     pub fn get(&self, index: usize) -> &[u8] {
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.bytes[start..self.ends[index]]

@@ -1,4 +1,4 @@
-//! Batches of keys: lists, iterators, numpy arrays, and whatever speaks the Arrow C interface.
+//! Batches of keys: lists, iterators, numpy arrays, and all objects that speak the Arrow C interface.
 
 mod answers;
 mod arrow;
@@ -17,10 +17,10 @@ use pyo3::prelude::*;
 
 use crate::errors::config;
 
-/// The hashes of the keys of a batch, in order. If `are_hashes`, the keys are 64-bit hashes themselves.
+/// The hashes of the keys of a batch, in order. If `are_hashes` is true, the keys themselves are 64-bit hashes.
 ///
 /// # Errors
-/// Those of [`each_key`]. Nothing else has happened then.
+/// The errors of [`each_key`]. No key has been recorded then.
 pub fn hash_batch(batch: &Bound<'_, PyAny>, hasher: &KeyHasher, are_hashes: bool) -> PyResult<Hashes> {
     let mut hashes = Hashes::new(hasher);
     if are_hashes {
@@ -35,7 +35,7 @@ pub fn hash_batch(batch: &Bound<'_, PyAny>, hasher: &KeyHasher, are_hashes: bool
     Ok(hashes)
 }
 
-/// The hash that a key is: its first eight bytes, little-endian.
+/// Reads the hash from a key that is a hash itself: its first eight bytes, little-endian. `None` if the key is shorter.
 #[inline]
 pub fn hash_of(key: &[u8]) -> Option<KeyHash> {
     key.first_chunk().map(|bytes| KeyHash::new(u64::from_le_bytes(*bytes)))

@@ -58,7 +58,7 @@ pub fn each_key(array: &Bound<'_, PyAny>, take: &mut impl FnMut(&[u8])) -> PyRes
     Ok(())
 }
 
-/// `None` for a missing value of pandas, which is a float that is no number, or `pandas.NA`.
+/// Returns `None` for a missing value of pandas, which is a float NaN or `pandas.NA`, and otherwise the value.
 fn missing<'py>(py: Python<'py>, key: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let is_nan = key.extract::<f64>().is_ok_and(f64::is_nan);
     if is_nan || key.get_type().name()? == "NAType" {

@@ -2,10 +2,10 @@ use pyo3::prelude::*;
 
 use crate::key::with_key;
 
-/// After this many keys the interpreter is asked whether the user has pressed ^C.
+/// The number of keys between two checks whether the user has pressed ^C.
 const PAUSE: usize = 1 << 16;
 
-/// Calls `take` with the bytes of each of some Python objects.
+/// Calls `take` with the bytes of each key of an iterator over Python objects.
 pub fn each_of<'py>(
     py: Python<'py>,
     keys: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,

@@ -10,7 +10,8 @@ use super::objects::each_of;
 /// Calls `take` with each key of a batch, in order.
 ///
 /// # Errors
-/// `TypeError` if the batch is none, or holds a value that is no key; whatever an iterator raises; `KeyboardInterrupt`.
+/// `TypeError` if the object is not a batch, or holds a value that cannot be a key; the exception that an iterator
+/// raises; `KeyboardInterrupt`.
 pub fn each_key(batch: &Bound<'_, PyAny>, mut take: impl FnMut(&[u8]) + Send) -> PyResult<()> {
     if let Ok(list) = batch.cast::<PyList>() {
         return each_of(batch.py(), list.iter().map(Ok), take);
@@ -30,7 +31,7 @@ pub fn each_key(batch: &Bound<'_, PyAny>, mut take: impl FnMut(&[u8]) + Send) ->
     if let Some(stream) = arrow::stream(batch)? {
         return arrow::each_key(batch.py(), stream, take);
     }
-    // A Series of an old pandas.
+    // An old version of pandas has no Arrow interface for a Series.
     if let Ok(to_numpy) = batch.getattr("to_numpy") {
         return numpy::each_key(&to_numpy.call0()?, &mut take);
     }

@@ -14,7 +14,7 @@ use crate::errors::OrRaise;
 /// The number of entries that an iterator reads at a time.
 const PAGE: usize = 1024;
 
-/// The object of a key that a dictionary holds.
+/// Converts the bytes of a key in a dictionary to a Python object: a `str` if `is_text` is true, or else `bytes`.
 pub fn key_object<'py>(py: Python<'py>, key: &[u8], is_text: bool) -> PyResult<Bound<'py, PyAny>> {
     if !is_text {
         return Ok(PyBytes::new(py, key).into_any());
@@ -32,10 +32,10 @@ pub enum What {
     Items,
 }
 
-/// A place in the entries of a dictionary.
+/// A position in the entries of a dictionary.
 struct Cursor {
     entries: AnySnapshot,
-    /// Where the next page begins. `None` after the last page.
+    /// The bound from which the next page begins. `None` after the last page.
     from: Option<End<Vec<u8>>>,
     prefix: Option<Vec<u8>>,
     stop: Option<Vec<u8>>,
@@ -51,7 +51,7 @@ pub struct Entries {
 }
 
 impl Entries {
-    /// An iterator over the entries from `start` on and before `stop`, as long as their keys begin with `prefix`.
+    /// Creates an iterator over the entries from `start` to before `stop`, as long as their keys begin with `prefix`.
     pub fn new(entries: AnySnapshot, [prefix, start, stop]: [Option<Vec<u8>>; 3], what: What, is_text: bool) -> Self {
         let from = Some(End::Included(prefix.clone().or(start).unwrap_or_default()));
         let cursor = Cursor { entries, from, prefix, stop, page: VecDeque::new() };
@@ -82,7 +82,7 @@ impl Entries {
 }
 
 impl Cursor {
-    /// Reads the next page.
+    /// Reads the next page of entries.
     fn turn(&mut self) -> furui::Result<()> {
         let Some(from) = self.from.take() else { return Ok(()) };
         let stop = self.stop.clone().map_or(End::Unbounded, End::Excluded);

@@ -18,13 +18,13 @@ pub enum AnyMap {
     Bytes(Box<Dict<Directory, [u8]>>),
 }
 
-/// What a dictionary had at one moment.
+/// The entries that a dictionary had at one moment.
 pub enum AnySnapshot {
     Numbers(Arc<Snapshot>),
     Bytes(Arc<Snapshot<[u8]>>),
 }
 
-/// The value of a key, which outlives the look-up.
+/// The value of a key, as a copy that does not borrow from the dictionary.
 pub enum Value {
     Number(u32),
     Bytes(Vec<u8>),
@@ -60,7 +60,7 @@ impl Store for AnyMap {
 
     fn close(&mut self) -> Result<()> {
         match self.sync() {
-            // Nothing was put into a dictionary that is only read.
+            // Nothing can have been put into a dictionary that is read-only.
             Err(Error::Store(error)) if error.problem == StoreProblem::ReadOnly => Ok(()),
             synced => synced,
         }
@@ -68,8 +68,8 @@ impl Store for AnyMap {
 }
 
 impl AnyMap {
-    /// Opens the dictionary of a directory: one with this purpose, or else with the one that it has, or else of
-    /// numbers.
+    /// Opens the dictionary in a directory. It has this purpose; without one, the purpose of the existing dictionary,
+    /// or that of a new dictionary of numbers.
     pub fn open(path: &Path, purpose: Option<Purpose>, is_read_only: bool) -> Result<Self> {
         let storage = if is_read_only { Directory::open_read_only(path)? } else { Directory::open(path)? };
         let options = DictOptions { purpose, ..DictOptions::default() };
@@ -100,12 +100,12 @@ impl AnyMap {
         either!(AnyMap, self, map => map.compact())
     }
 
-    /// The longest key that a text begins with, by its length, and its value.
+    /// Finds the longest key with which a text begins. Returns the length of the key in bytes, and its value.
     pub fn longest_prefix(&self, text: &[u8]) -> Result<Option<(usize, Value)>> {
         either!(AnyMap, self, map => Ok(map.longest_prefix(text)?.map(|(length, value)| (length, value.into()))))
     }
 
-    /// The entries, which do not change any more.
+    /// A snapshot of the entries, which later changes of the dictionary do not affect.
     pub fn snapshot(&self) -> AnySnapshot {
         match self {
             Self::Numbers(map) => AnySnapshot::Numbers(map.snapshot()),
@@ -113,7 +113,7 @@ impl AnyMap {
         }
     }
 
-    /// The dictionary, which must be one that gives numbers.
+    /// The dictionary, if its values are numbers; an error if they are bytes.
     pub fn numbers(&mut self) -> Result<&mut Dict<Directory>> {
         match self {
             Self::Numbers(map) => Ok(map),

@@ -23,7 +23,7 @@ use crate::guard::Guarded;
 use crate::key::with_key;
 use crate::shared::Store as _;
 
-/// After this many entries the interpreter is asked whether the user has pressed ^C.
+/// The number of entries between two checks whether the user has pressed ^C.
 const PAUSE: usize = 1024;
 
 /// A dictionary on storage, in the order of its keys: from strings to 32-bit numbers, or to values of any bytes.
@@ -34,7 +34,7 @@ const PAUSE: usize = 1024;
 /// numbers. text: keys come back as str; a byte that is not UTF-8 as a surrogate, as os.fsdecode does it. False: as
 /// bytes. read_only: only look keys up, without the lock of the dictionary.
 ///
-/// What is put is durable after sync() or close(). Keys are str, bytes, int, uuid.UUID or None, as those of a Seen; all
+/// Entries are durable after sync() or close(). Keys are str, bytes, int, uuid.UUID or None, as those of a Seen; all
 /// of them come back as str or bytes.
 #[pyclass(frozen, weakref, mapping, module = "furui")]
 pub struct Dict {
@@ -111,15 +111,15 @@ impl Dict {
         Ok(())
     }
 
-    /// Return the number of a key. A key without one gets the one after the greatest that was ever given or put: 0, 1,
-    /// 2 ... None is given twice. ConfigError if the dictionary has other values.
+    /// Return the number of a key. A key without a number gets the one after the greatest that was ever given or put:
+    /// 0, 1, 2 and so on. No number is given twice. Raises ConfigError if the dictionary does not give numbers.
     fn number(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<u32> {
         self.check_writable(py)?;
         self.map.with(py, |map| with_key(key, |key| map.numbers()?.number(key))?.or_raise(py))
     }
 
-    /// Return the numbers of the keys of a batch, in order, as number() gives them. Batch and answer are of one kind,
-    /// as for Seen.add_many().
+    /// Return the numbers of the keys of a batch, in order, as number() gives them. The answer is an object of the
+    /// batch's library, as for Seen.add_many().
     fn number_many<'py>(&self, batch: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.check_writable(batch.py())?;
         let keys = Keys::of(batch)?;
@@ -131,7 +131,7 @@ impl Dict {
     }
 
     /// Return the values of the keys of a batch, in order; None for a key without one. In a dictionary of numbers the
-    /// answer is of the kind of the batch, except that numpy has no None: there it is a list.
+    /// answer is an object of the batch's library, except for numpy, which has no None: there it is a list.
     fn get_many<'py>(&self, batch: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = batch.py();
         let keys = Keys::of(batch)?;
@@ -167,8 +167,8 @@ impl Dict {
         self.keys(py, None, None, None)
     }
 
-    /// Iterate over the keys in order: all, those with a prefix, or those from start to before stop. The iterator sees
-    /// the dictionary as it was when it was made.
+    /// Iterate over the keys in order: over all keys, over those with a prefix, or over those from start to before
+    /// stop. The iterator shows the dictionary as it was when the iterator was made.
     #[pyo3(signature = (*, prefix=None, start=None, stop=None))]
     fn keys(
         &self,
@@ -215,19 +215,20 @@ impl Dict {
         found.map(|(length, value)| Ok((key_object(py, &text[..length], self.is_text)?, value))).transpose()
     }
 
-    /// Make everything durable that was put.
+    /// Make all changes durable, so that they survive a crash.
     fn sync(&self, py: Python<'_>) -> PyResult<()> {
         self.check_writable(py)?;
         self.map.detached(py, AnyMap::sync)
     }
 
-    /// Make everything durable in one trie, which takes the least space and has the fastest look-ups.
+    /// Merge the dictionary into one trie, which takes the least space and has the fastest look-ups, and make it
+    /// durable.
     fn compact(&self, py: Python<'_>) -> PyResult<()> {
         self.check_writable(py)?;
         self.map.detached(py, AnyMap::compact)
     }
 
-    /// Make everything durable, release the lock, and forget the memory. A closed dictionary raises ValueError.
+    /// Make all changes durable, release the lock, and free the memory. A closed dictionary raises ValueError.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.map.close(py)
     }

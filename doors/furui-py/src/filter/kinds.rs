@@ -10,8 +10,8 @@ use super::{Filter, State};
 use crate::errors::{OrRaise, config};
 use crate::options::Made;
 
-/// Makes the class of a kind of filter: a subclass of [`Filter`] without fields of its own. `make` makes an empty
-/// filter from a number of keys and a rate; `hash` is how it hashes keys unless the caller says otherwise.
+/// Makes the class of a kind of filter: a subclass of [`Filter`] without fields of its own. `make` creates an empty
+/// filter from a number of keys and a rate; `hash` is the default hash function and seed.
 macro_rules! kind {
     (
         $(#[$doc:meta])*
@@ -148,7 +148,7 @@ impl QuotientFilter {
     }
 }
 
-/// An object of the class of a new filter.
+/// Creates a Python object of this class for a new filter.
 fn new<'py, C>(py: Python<'py>, filter: impl Into<AnyFilter>, class: C) -> PyResult<Bound<'py, C>>
 where
     C: PyClass<BaseType = Filter>,
@@ -157,7 +157,7 @@ where
     Bound::new(py, (class, Filter::from(State::Owned(Box::new(filter.into())))))
 }
 
-/// An object of the class of a filter, which must be `class` or a subclass of it.
+/// Creates a Python object for a filter, of the class of its kind, which must be `class` or a subclass of it.
 pub fn wrap<'py>(class: &Bound<'py, PyType>, state: State) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();
     let kind = state.kind();

@@ -50,7 +50,7 @@ impl Filter {
         kinds::wrap(class, State::Mapped(filter.into()))
     }
 
-    /// Read the file of a filter into memory, whole and checked. It can then be changed; the file is not.
+    /// Read the file of a filter into memory, and check all of it. The filter can then be changed; the file is not.
     #[classmethod]
     fn load<'py>(class: &Bound<'py, PyType>, path: PathBuf) -> PyResult<Bound<'py, PyAny>> {
         let py = class.py();
@@ -123,8 +123,8 @@ impl Filter {
         with_key(key, |key| state.contains(self.hasher.hash(key)))?.or_raise(py)
     }
 
-    /// Return for each key of a batch, in order, whether it may be in the set. The answer is of the kind of the batch,
-    /// as that of Seen.add_many().
+    /// Look up the keys of a batch. Return for each, in order, True if it may be in the set, and False if it certainly
+    /// is not. The answer is an object of the batch's library, as for Seen.add_many().
     fn has_many<'py>(&self, batch: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = batch.py();
         let keys = hash_batch(batch, &self.hasher, false)?;
@@ -160,7 +160,8 @@ impl Filter {
         self.write(py).owned(py)?.intersect_with(&other).or_raise(py)
     }
 
-    /// Estimate the share of the keys of both sets that are in both: 0 for nothing in common, 1 for equal sets.
+    /// Estimate the similarity of the two sets of keys: the share of the keys of either set that are in both. It is 0
+    /// for sets without a common key, and 1 for equal sets.
     fn similarity(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<f64> {
         let other = other.get().read(py).to_owned().or_raise(py)?;
         let similarity = self.read(py).similarity(&other).or_raise(py)?;
@@ -172,7 +173,7 @@ impl Filter {
         self.read(py).cardinality().or_raise(py)
     }
 
-    /// The probability of a wrong "yes" with the keys that the filter holds now.
+    /// The false-positive rate with the keys that the filter holds: the probability of a wrong "yes".
     #[getter]
     fn rate(&self, py: Python<'_>) -> PyResult<f64> {
         self.read(py).rate().or_raise(py)
@@ -190,7 +191,7 @@ impl Filter {
         self.read(py).kind().name()
     }
 
-    /// How keys are hashed: the name of a hash function and a seed, as in "xxh3:0x0".
+    /// The hash function of the keys and its seed, as in "xxh3:0x0".
     #[getter]
     fn hash(&self) -> String {
         hash_text(self.hasher.spec())
@@ -226,7 +227,7 @@ impl From<State> for Filter {
     }
 }
 
-/// The error for a filter that is only mapped.
+/// The error for a change of a filter that is mapped from a file.
 fn read_only(py: Python<'_>) -> PyErr {
     config(py, "a filter from open() is read only: use load(path), or copy() it")
 }

@@ -11,7 +11,7 @@ pub enum State {
     Mapped(Box<CheckedFilter>),
 }
 
-/// Evaluates an expression for the whole filter, wherever it lies. That of a file is checked first, whole.
+/// Evaluates an expression for the whole filter, in memory or in a file. Every byte of a file is checked first.
 macro_rules! whole {
     ($state:expr, $filter:ident => $value:expr) => {
         match $state {
@@ -22,7 +22,7 @@ macro_rules! whole {
 }
 
 impl State {
-    /// The filter, to be changed.
+    /// The filter in memory, for changes. An error if the filter is mapped from a file.
     pub fn owned(&mut self, py: Python<'_>) -> PyResult<&mut AnyFilter> {
         match self {
             Self::Owned(filter) => Ok(filter),

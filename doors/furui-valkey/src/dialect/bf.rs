@@ -69,7 +69,8 @@ fn insert(call: &Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Inserts the items from argument `first` on. If there is no filter, it is made of this shape.
+/// Inserts the items from argument `first` on, and returns an answer for each. If the key does not exist, a filter of
+/// this shape is created.
 fn insert_into(
     call: &Call<'_>,
     shape: Option<&BloomShape>,
@@ -79,7 +80,7 @@ fn insert_into(
     super::insert_into(call, Dialect::Bf, first, make, Filter::insert)
 }
 
-/// Replies with the answers for items.
+/// Replies with an array of the answers for items.
 fn tell(call: &Call<'_>, answers: Vec<Result<bool, Refusal>>) {
     call.array(answers.len());
     for answer in answers {
@@ -116,7 +117,7 @@ fn info(call: &Call<'_>) -> Result<(), Refusal> {
     let word = call.bytes(2)?;
     let found = fields.into_iter().find(|(name, ..)| name.eq_ignore_ascii_case(word));
     let (_, name, value) = found.ok_or_else(|| Refusal::because("invalid information value"))?;
-    // A single value has a name only where there are maps.
+    // The reply for a single field has a name only for clients of RESP3, whose reply is a map.
     if call.is_resp3() {
         call.map(1);
         call.word(name);

@@ -9,10 +9,10 @@ use crate::filter::table::Table;
 use crate::limits::Account;
 use crate::refusal::Refusal;
 
-/// The maximum expansion, that of RedisBloom.
+/// The maximum expansion, as in RedisBloom.
 const MAX_EXPANSION: u32 = 32_768;
 
-/// What a filter is made from. Without other words, it is that of RedisBloom and of valkey-bloom.
+/// The parameters of a new filter of `BF.*`. Their defaults are those of RedisBloom and valkey-bloom.
 pub struct BloomShape {
     capacity: u64,
     rate: f64,
@@ -26,10 +26,10 @@ impl Default for BloomShape {
 }
 
 impl BloomShape {
-    /// The empty filter, whose memory is counted before it is taken.
+    /// Creates an empty filter, after a check that its memory is within the limits.
     ///
     /// # Errors
-    /// If there is no such filter, or it would exceed a limit of the module.
+    /// If a filter with these parameters is impossible, or would exceed a limit of the module.
     pub fn make(&self) -> Result<Filter, Refusal> {
         let bytes = GrowingBloom::bytes_with_expansion(self.capacity, self.rate, self.expansion);
         Account::default().admit(0, usize::try_from(bytes).unwrap_or(usize::MAX))?;
@@ -53,10 +53,10 @@ impl BloomShape {
         Ok(())
     }
 
-    /// The filter that the arguments of `BF.RESERVE` describe.
+    /// Reads the arguments of `BF.RESERVE`.
     ///
     /// # Errors
-    /// In the words of valkey-bloom.
+    /// With the messages of valkey-bloom, if an argument is invalid.
     pub fn of_reserve(call: &Call<'_>) -> Result<Self, Refusal> {
         if !(4..=6).contains(&call.len()) {
             return Err(Refusal::Arity);
@@ -79,15 +79,15 @@ impl BloomShape {
         Ok(shape)
     }
 
-    /// The filter that the arguments of `BF.INSERT` describe, whether it makes a filter, and the number of the argument
-    /// that is the first item.
+    /// Reads the arguments of `BF.INSERT`. Returns the parameters of a new filter, true if the command may create a
+    /// filter, and the index of the argument that is the first item.
     ///
     /// # Errors
-    /// In the words of valkey-bloom.
+    /// With the messages of valkey-bloom, if an argument is invalid.
     pub fn of_insert(call: &Call<'_>) -> Result<(Self, bool, usize), Refusal> {
         let (mut shape, mut creates, mut scales, mut next) = (Self::default(), true, true, 2);
         loop {
-            // Without ITEMS, or a value of a word, there are too few arguments.
+            // If ITEMS or the value of an option is missing, there are too few arguments.
             let word = call.bytes(next)?.to_ascii_uppercase();
             next += 1;
             match word.as_slice() {

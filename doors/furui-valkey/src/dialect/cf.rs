@@ -58,7 +58,7 @@ pub const COMMANDS: [Command; 13] = [
         .complexity(c"O(N) with N the size of the chunk; of the filter for the last one"),
 ];
 
-/// The empty filter, whose memory is counted before it is taken.
+/// Creates an empty filter, after a check that its memory is within the limits.
 fn make(shape: CuckooShape) -> Result<Filter, Refusal> {
     Account::default().admit(0, shape.bytes())?;
     Ok(Table::Copies(Box::new(GrowingQuotient::new(shape)?)).into())
@@ -79,7 +79,7 @@ fn insert(call: &Call<'_>, only_new: bool) -> Result<(), Refusal> {
     call.array(answers.len());
     for answer in answers {
         match answer {
-            // Clients of RESP3 expect yes or no from CF.INSERT, and a number from CF.INSERTNX.
+            // Clients of RESP3 expect a boolean from CF.INSERT, and a number from CF.INSERTNX.
             answer if call.is_resp3() && !only_new => call.boolean(answer.unwrap_or(false)),
             Ok(is_inserted) => call.integer(is_inserted),
             Err(_) => call.integer(-1),
@@ -88,7 +88,8 @@ fn insert(call: &Call<'_>, only_new: bool) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Inserts the items from argument `first` on. If there is no filter, it is made of this shape.
+/// Inserts the items from argument `first` on, and returns an answer for each. If the key does not exist, a filter of
+/// this shape is created.
 fn insert_into(
     call: &Call<'_>,
     shape: Option<CuckooShape>,
@@ -128,7 +129,7 @@ fn info(call: &Call<'_>) -> Result<(), Refusal> {
     let shape = copies.shape;
     let fields = [
         (c"Size", filter.bytes() as u64),
-        // The slots of the table, in buckets of the size that the client has given.
+        // The number of slots of the table, divided by the bucket size that the client has given.
         (c"Number of buckets", copies.slots().div_ceil(shape.bucket_size.into())),
         (c"Number of filters", 1),
         (c"Number of items inserted", copies.len()),

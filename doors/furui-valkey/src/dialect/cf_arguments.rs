@@ -5,15 +5,15 @@ use crate::call::Call;
 use crate::filter::growing_quotient::{CuckooShape, MAX_EXPANSION};
 use crate::refusal::Refusal;
 
-/// What a filter is made from without other words, as RedisBloom does it.
+/// The default parameters of a new filter, as in RedisBloom.
 pub const USUAL: CuckooShape = CuckooShape { capacity: 1024, bucket_size: 2, max_iterations: 20, expansion: 1 };
 
 const MAX_CAPACITY: u64 = 1 << 30;
 
-/// The filter that the arguments of `CF.RESERVE` describe.
+/// Reads the arguments of `CF.RESERVE`.
 ///
 /// # Errors
-/// In the words of RedisBloom.
+/// With the messages of RedisBloom, if an argument is invalid.
 pub fn of_reserve(call: &Call<'_>) -> Result<CuckooShape, Refusal> {
     if call.len().is_multiple_of(2) {
         return Err(Refusal::Arity);
@@ -40,15 +40,15 @@ pub fn of_reserve(call: &Call<'_>) -> Result<CuckooShape, Refusal> {
     Ok(shape)
 }
 
-/// The filter that the arguments of `CF.INSERT` and `CF.INSERTNX` describe, whether they make a filter, and the number
-/// of the argument that is the first item.
+/// Reads the arguments of `CF.INSERT` and `CF.INSERTNX`. Returns the parameters of a new filter, true if the command
+/// may create a filter, and the index of the argument that is the first item.
 ///
 /// # Errors
-/// In the words of RedisBloom.
+/// With the messages of RedisBloom, if an argument is invalid.
 pub fn of_insert(call: &Call<'_>) -> Result<(CuckooShape, bool, usize), Refusal> {
     let (mut shape, mut creates, mut next) = (USUAL, true, 2);
     loop {
-        // Without ITEMS, or the capacity, there are too few arguments.
+        // If ITEMS or the capacity is missing, there are too few arguments.
         match call.bytes(next)?.to_ascii_uppercase().as_slice() {
             b"ITEMS" => break,
             b"NOCREATE" => creates = false,

@@ -1,4 +1,5 @@
-//! What the commands `BF.*` and `CF.*` share: their keys, their arguments, and their filters in chunks.
+//! The code that the commands `BF.*` and `CF.*` share: access to keys, arguments, and the transfer of filters in
+//! chunks.
 
 pub mod bf;
 mod bf_arguments;
@@ -16,13 +17,13 @@ use crate::filter::settings::Dialect;
 use crate::refusal::Refusal;
 use crate::transfer::{MAX_PIECES, arrive, leave};
 
-/// The length of a chunk without the name and the bytes of a file.
+/// The length in bytes of a chunk besides the name and the bytes of a file.
 const FRAME: usize = 4 + 1 + 8;
 
 /// The dialects that the arguments of the module switch on.
 ///
 /// # Errors
-/// If an argument is no dialect. The reason is for the log.
+/// If an argument is not the name of a dialect. The reason is written to the log.
 pub fn switched_on(arguments: &[ValkeyString]) -> Result<Vec<Dialect>, String> {
     let mut dialects = vec![];
     for argument in arguments {
@@ -37,10 +38,10 @@ pub fn switched_on(arguments: &[ValkeyString]) -> Result<Vec<Dialect>, String> {
     Ok(dialects)
 }
 
-/// The filter of a key, if there is one.
+/// The filter of a key; `None` if the key does not exist.
 ///
 /// # Errors
-/// [`Refusal::WrongType`] if the value is none of this dialect.
+/// [`Refusal::WrongType`] if the value is not a filter of this dialect.
 pub fn filter_of(key: &Key, dialect: Dialect) -> Result<Option<&Filter>, Refusal> {
     let filter: Option<&Filter> = key.value()?;
     match filter {
@@ -49,24 +50,24 @@ pub fn filter_of(key: &Key, dialect: Dialect) -> Result<Option<&Filter>, Refusal
     }
 }
 
-/// The filter of a key, if there is one, to be changed.
+/// The filter of a key, for changes; `None` if the key does not exist.
 ///
 /// # Errors
-/// Those of [`filter_of`].
+/// The errors of [`filter_of`].
 pub fn changed(key: &mut Key, dialect: Dialect) -> Result<Option<&mut Filter>, Refusal> {
     filter_of(key, dialect)?;
     key.value_mut()
 }
 
-/// The reason of commands that need a key.
+/// The error of commands whose key does not exist.
 pub fn missing() -> Refusal {
     Refusal::because("not found")
 }
 
-/// An argument as a number in a range.
+/// Parses an argument as a number in a range.
 ///
 /// # Errors
-/// With this reason, if it is none.
+/// If the argument is not such a number. The message is the given reason.
 pub fn number<N: FromStr + PartialOrd>(
     call: &Call<'_>,
     index: usize,
@@ -77,7 +78,7 @@ pub fn number<N: FromStr + PartialOrd>(
     number.filter(|number| range.contains(number)).ok_or_else(|| Refusal::because(reason))
 }
 
-/// Gives the command's key the filter that `make` makes.
+/// Creates the filter that `make` returns as the value of the command's key.
 pub fn reserve(
     call: &Call<'_>,
     dialect: Dialect,
@@ -97,8 +98,9 @@ pub fn reserve(
     Ok(())
 }
 
-/// Inserts the items from argument `first` on, with `BF` up to the first one that is refused. If there is no filter, it
-/// is the one that `make` makes. Gives the answer of `insert` for each item: whether it was inserted as new.
+/// Inserts the items from argument `first` on, with `BF` up to the first one that is refused. If the key does not
+/// exist, the filter that `make` returns is created. Returns the answer of `insert` for each item: true if it was
+/// inserted as new.
 pub fn insert_into(
     call: &Call<'_>,
     dialect: Dialect,
@@ -132,8 +134,9 @@ pub fn insert_into(
     Ok(answers)
 }
 
-/// `SCANDUMP key iterator`: a chunk of the filter's files, and the iterator by which it is loaded and the next one is
-/// fetched. The first one is fetched by 0; after the last one, the iterator is 0. A chunk has one piece of one file.
+/// `SCANDUMP key iterator`: replies with the iterator by which the chunk is loaded and the next chunk is fetched, and
+/// with a chunk of the filter's files. The first chunk is fetched with the iterator 0, and the reply after the last
+/// chunk has the iterator 0. A chunk has one piece of one file.
 pub fn scan_dump(call: &Call<'_>, dialect: Dialect) -> Result<(), Refusal> {
     let wrong = match dialect {
         Dialect::Bf => "Second argument must be numeric",
@@ -161,7 +164,8 @@ pub fn scan_dump(call: &Call<'_>, dialect: Dialect) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// `LOADCHUNK key iterator chunk`: takes the chunks of a filter in order. The last one makes the filter.
+/// `LOADCHUNK key iterator chunk`: adds a chunk to those that have arrived. Chunks must come in order. The last one
+/// creates the filter.
 pub fn load_chunk(call: &Call<'_>, dialect: Dialect) -> Result<(), Refusal> {
     let (wrong, bad) = match dialect {
         Dialect::Bf => ("invalid offset - no link found", "received bad data"),
@@ -182,7 +186,7 @@ pub fn load_chunk(call: &Call<'_>, dialect: Dialect) -> Result<(), Refusal> {
     arrive(call, (place, pieces), name, data)
 }
 
-/// A piece of a file with its number of pieces and its name, in a frame that tells whether it is damaged.
+/// Encodes a piece of a file as a chunk, with the number of pieces, the file's name, and a checksum.
 fn chunk(place: usize, pieces: usize, name: &str, data: &[u8]) -> Vec<u8> {
     let mut chunk = Vec::with_capacity(FRAME + name.len() + data.len());
     chunk.extend_from_slice(&(pieces as u32).to_le_bytes());
@@ -194,7 +198,8 @@ fn chunk(place: usize, pieces: usize, name: &str, data: &[u8]) -> Vec<u8> {
     chunk
 }
 
-/// Reads what [`chunk`] wrote for the same place. `None` if it is damaged.
+/// Decodes what [`chunk`] has encoded for the same `place`: the number of pieces, the name of the file, and the piece.
+/// `None` if the chunk is damaged.
 fn read_chunk(place: usize, chunk: &[u8]) -> Option<(usize, &str, &[u8])> {
     let (rest, given) = chunk.split_last_chunk()?;
     let (pieces, rest_of_it) = rest.split_first_chunk()?;
@@ -210,7 +215,7 @@ fn sum(place: usize, bytes: &[u8]) -> [u8; 8] {
     hash.hash(bytes).get().to_le_bytes()
 }
 
-/// Replies with the answer for the only item.
+/// Replies with the answer for the first item, which is the only one.
 pub fn tell_first(call: &Call<'_>, answers: Vec<Result<bool, Refusal>>) -> Result<(), Refusal> {
     if let Some(answer) = answers.into_iter().next() {
         call.boolean(answer?);

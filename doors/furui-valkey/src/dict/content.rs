@@ -1,4 +1,4 @@
-//! The entries of a dictionary: byte strings with numbers, or with byte strings, behind one interface.
+//! The entries of a dictionary: a map from byte strings to numbers or to byte strings, behind one interface.
 
 use std::ops::Bound;
 
@@ -13,14 +13,14 @@ pub enum Content {
     Numbers(Dict<Memory>),
 }
 
-/// A value as it is read.
+/// The value that a look-up returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer<'a> {
     Bytes(&'a [u8]),
     Number(u32),
 }
 
-/// Does the same for both kinds of dictionaries.
+/// Evaluates the same expression for both kinds of dictionaries.
 macro_rules! either {
     ($content:expr, $dict:ident => $do:expr) => {
         match $content {
@@ -43,7 +43,7 @@ impl From<u32> for Answer<'_> {
 }
 
 impl Answer<'_> {
-    /// The number of bytes of the value.
+    /// The length of the value in bytes.
     pub fn len(&self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
@@ -53,7 +53,8 @@ impl Answer<'_> {
 }
 
 impl Content {
-    /// Opens the dictionary with this purpose that a storage holds, or a new one.
+    /// Opens the dictionary that a storage holds, or creates a new one if the storage is empty. The dictionary must
+    /// have this purpose.
     ///
     /// # Errors
     /// If a file is damaged or missing, or belongs to another kind of store.
@@ -71,7 +72,7 @@ impl Content {
         either!(self, dict => dict.purpose())
     }
 
-    /// The next number that is given to a field; 0 in a dictionary of bytes, where nobody sees it.
+    /// The number that the next new field gets; 0 in a dictionary of bytes, which gives no numbers.
     pub fn next_number(&self) -> u32 {
         match self {
             Self::Bytes(_) => 0,
@@ -95,7 +96,7 @@ impl Content {
         either!(self, dict => Ok(dict.contains(field)?))
     }
 
-    /// Calls `each` for the fields of a range and their values, in byte order, until it returns false.
+    /// Calls `each` for the fields of a range and their values, in byte order, until `each` returns false.
     pub fn for_each<'a>(
         &'a self,
         (from, to): (Bound<&[u8]>, Bound<&[u8]>),
@@ -112,7 +113,7 @@ impl Content {
         })
     }
 
-    /// The number of fields. Cost: a walk over all of them.
+    /// The number of fields. Cost: all fields are read.
     pub fn count(&self) -> Result<u64, Refusal> {
         either!(self, dict => Ok(dict.count()?))
     }
@@ -126,7 +127,7 @@ impl Content {
         either!(self, dict => Ok(dict.verify()?))
     }
 
-    /// The number of fields in windows, which are no files yet.
+    /// The number of fields in windows, which have not been written to a trie.
     pub fn buffered(&self) -> usize {
         either!(self, dict => dict.buffered())
     }
@@ -135,7 +136,7 @@ impl Content {
         either!(self, dict => dict.tries().count())
     }
 
-    /// The bytes of the files of all tries, with their filters and values.
+    /// The size in bytes of the files of all tries, with their filters and values.
     pub fn trie_bytes(&self) -> usize {
         let length = either!(self, dict => dict.tries().map(|trie| trie.entry().seal.length).sum::<u64>());
         usize::try_from(length).unwrap_or(usize::MAX)
@@ -146,22 +147,24 @@ impl Content {
         manifest.runs.iter().filter_map(|run| run.open(memory, manifest.store).ok()).collect()
     }
 
-    /// True if a window is full, and waits to be frozen.
+    /// True if a window is full, and waits until it is frozen.
     pub fn has_waiting(&self) -> bool {
-        // More fields than a window takes would have to freeze the waiting window, if there is one.
+        // A window of more than the maximum number of fields would need a freeze of the waiting window, if there is
+        // one.
         either!(self, dict => dict.will_freeze(dict.options().window + 1, 0))
     }
 
-    /// True if a field and a value of together this length may find no room until the waiting window is frozen.
+    /// True if a field and a value, which together have this length in bytes, may have no room until the waiting window
+    /// is frozen.
     pub fn will_freeze(&self, length: usize) -> bool {
         either!(self, dict => dict.will_freeze(1, length))
     }
 
-    /// The work that waits: a freeze before a merge.
+    /// The next job that a thread can do: a freeze is preferred to a merge. `None` if there is none.
     ///
     /// Everything that is computed when it is first read, which is the order of the fields in windows and the tables of
-    /// tries, is computed here: if a thread were computing it when the server forks to save, the child would wait for
-    /// ever.
+    /// tries, is computed here: if a thread were computing it when the server forks to save, the child process would
+    /// wait forever.
     pub fn job(&mut self) -> Result<Option<Job<Memory>>, Refusal> {
         either!(self, dict => {
             drop(dict.iter());
@@ -169,14 +172,14 @@ impl Content {
         })
     }
 
-    /// Puts the result of a job in the place of the parts that it was made from.
+    /// Replaces the windows or tries from which a job was made by the job's result.
     pub fn install(&mut self, done: Done) -> Result<(), Refusal> {
         either!(self, dict => dict.install(done))?;
         Ok(())
     }
 
-    /// The files of a dictionary with the same entries in one trie. They are made without a look at the files of this
-    /// one, whose lock a thread may hold.
+    /// Creates the files of a dictionary with the same entries in one trie. The storage of this dictionary is not read,
+    /// because a thread may hold its lock.
     ///
     /// # Errors
     /// If there is not enough memory.
@@ -208,8 +211,8 @@ impl Content {
     }
 }
 
-/// The options of a copy, which writes each entry twice: first in tries that are not merged, then all in one. They are
-/// few enough for a merge in one walk.
+/// The options of the dictionary that [`Content::compacted`] creates. It writes each entry twice: first to tries that
+/// are not merged, and then to one trie. The tries are few enough for one merge of all.
 fn copying<V: DictValue + ?Sized>(dict: &Snapshot<V>, manifest: &Manifest) -> DictOptions {
     const TRIES: usize = 64;
     let (keys, bytes) = dict.tries().fold((dict.buffered(), 0usize), |(keys, bytes), trie| {
@@ -222,7 +225,7 @@ fn copying<V: DictValue + ?Sized>(dict: &Snapshot<V>, manifest: &Manifest) -> Di
         filter_hash: Some(manifest.filter_hash),
         hash: Some(manifest.hash),
         window: DictOptions::DEFAULT.window.max(keys / TRIES),
-        // Fields that tries have compressed may take ten times as much.
+        // Fields that are compressed in tries may take ten times as much space in a window.
         window_bytes: (32 << 20).max(bytes / TRIES * 10),
         merge_after: usize::MAX,
         merging: Merging::All,
@@ -230,7 +233,7 @@ fn copying<V: DictValue + ?Sized>(dict: &Snapshot<V>, manifest: &Manifest) -> Di
     }
 }
 
-/// Removes the files that the manifest does not name, which are no part of the store.
+/// Removes the files that the manifest does not name, because they do not belong to the store.
 pub fn remove_others(memory: &Memory, manifest: &Manifest) -> Result<(), Refusal> {
     let named = |name: &str| {
         name == furui::store::MANIFEST || manifest.runs.iter().any(|run| manifest.store.file_name(run.number) == name)

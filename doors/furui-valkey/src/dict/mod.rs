@@ -24,7 +24,7 @@ use crate::limits::{Account, DICT_WINDOW};
 use crate::refusal::Refusal;
 use crate::value::{VERSION, Value, methods};
 
-/// The type of dictionaries.
+/// The server's type for values that are dictionaries.
 pub static DICTS: ValkeyType = ValkeyType::new("furui-dct", VERSION, methods::<Dictionary>());
 
 /// An ordered map from fields to byte strings, or to numbers.
@@ -33,36 +33,36 @@ pub static DICTS: ValkeyType = ValkeyType::new("furui-dct", VERSION, methods::<D
 /// next command that uses the key installs what they made.
 pub struct Dictionary {
     pub content: Content,
-    /// The files of the tries. Threads write to it, so it is not read when the server has forked to save.
+    /// The files of the tries. Threads write to it, so the child process that saves after a fork must not read it.
     memory: Memory,
     /// The number of fields.
     pub len: u64,
     freezing: Option<Pending>,
     merging: Option<Pending>,
-    /// True if a job has failed. No other one is handed out until a command has done its work.
+    /// True if a job of a thread has failed. No further job is started until a command has done the work itself.
     stuck: bool,
-    /// The bytes of the window that takes new fields: an upper bound.
+    /// An upper bound of the size in bytes of the window that takes new fields.
     open: usize,
-    /// The bytes of full windows, which wait to be frozen.
+    /// The size in bytes of the full windows, which wait to be frozen.
     full: usize,
     account: Account,
 }
 
-/// The bytes that a field and its value take in a window besides their own bytes: the head of the record, slots of the
-/// hash table, the place in the order of fields, and the end of the value.
+/// The memory in bytes that a field and its value take in a window in addition to their own bytes: the head of the
+/// record, slots of the hash table, the place in the order of fields, and the end of the value.
 const ENTRY: usize = 64;
 
-/// The number of tries from which on a full window makes its command wait a little for the merge, and the number from
-/// which on it waits until the merge is done. A store has at most 4096 tries, so that the second wait, which may be
-/// long, is needed: it takes fields that come without a pause for as long as a merge of hundreds of millions of fields
-/// lasts.
+/// The limits of the number of tries. If there are more than `SOME_TRIES` when a window is full, the command waits
+/// [`WAIT`] for the merge; if there are more than `MANY_TRIES`, it waits until the merge is done. A store has at most
+/// 4096 tries, so the second wait, which may be long, is needed if fields come without a pause during a merge of
+/// hundreds of millions of fields.
 const SOME_TRIES: usize = 64;
 const MANY_TRIES: usize = 2048;
-/// The wait of a command if there are many tries.
+/// The time for which a command waits for a merge if there are more than [`SOME_TRIES`].
 const WAIT: Duration = Duration::from_millis(20);
 
 impl Dictionary {
-    /// An empty dictionary with this purpose.
+    /// Creates an empty dictionary with this purpose.
     pub fn new(purpose: Purpose, seed: u64, layout: Layout) -> Result<Self, Refusal> {
         let options = DictOptions { hash: Some(Rolling::spec(seed)), layout: Some(layout), ..options() };
         let memory = Memory::new();
@@ -77,7 +77,7 @@ impl Dictionary {
         Self { content, memory, len, freezing, merging, stuck: false, open: 0, full: 0, account: Account::default() }
     }
 
-    /// What the dictionary tells of itself.
+    /// The facts that `FURUI.INFO` prints about the dictionary.
     pub fn facts(&self) -> Vec<(&'static str, Fact)> {
         vec![
             ("type", "dictionary".into()),
@@ -88,13 +88,13 @@ impl Dictionary {
         ]
     }
 
-    /// The most bytes by which fields and values of these lengths let the dictionary grow.
+    /// The maximum number of bytes by which the insertion of these fields and values lets the dictionary grow.
     pub fn growth<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> usize {
         parts.into_iter().fold(0, |sum: usize, part| sum.saturating_add(part.len() + ENTRY))
     }
 
-    /// Checks that the dictionary may grow by so many bytes. A merge needs room for another copy of all tries, which
-    /// counts.
+    /// Checks that the dictionary may grow by this number of bytes. A merge needs room for a second copy of all tries,
+    /// which is counted, too.
     ///
     /// # Errors
     /// If it would exceed a limit of the module.
@@ -102,12 +102,12 @@ impl Dictionary {
         self.account.admit(self.windows_bytes() + 2 * self.content.trie_bytes(), growth)
     }
 
-    /// Notes how much memory the dictionary takes now.
+    /// Updates the counted memory to that of the dictionary.
     pub fn settle(&mut self) {
         self.account.settle(self.bytes());
     }
 
-    /// Installs what the threads have done. Every command does this first.
+    /// Installs the results of the threads. Every command calls this first.
     pub fn tend(&mut self) {
         let frozen = self.freezing.as_ref().and_then(Pending::poll);
         if let Some(done) = frozen {
@@ -121,7 +121,7 @@ impl Dictionary {
         }
     }
 
-    /// Sets the value of a field. True if the field is new.
+    /// Sets the value of a field. Returns true if the field is new.
     ///
     /// # Errors
     /// If this is a dictionary of numbers, or there is not enough memory.
@@ -135,7 +135,7 @@ impl Dictionary {
         Ok(is_new)
     }
 
-    /// The number of a field. A field without a number gets the next one.
+    /// Returns the number of a field. A field without a number gets the next one.
     ///
     /// # Errors
     /// If this dictionary does not give numbers, or there is not enough memory.
@@ -153,7 +153,7 @@ impl Dictionary {
         Ok(number)
     }
 
-    /// Removes a field. False if it was not there.
+    /// Removes a field. Returns false if the dictionary does not have it.
     ///
     /// # Errors
     /// If there is not enough memory.
@@ -166,7 +166,8 @@ impl Dictionary {
         Ok(true)
     }
 
-    /// Writes a field and a value of together this length, and hands a full window out.
+    /// Runs a write of a field and a value, which together have this length in bytes. Then gives a full window to the
+    /// thread that freezes.
     fn write<T>(
         &mut self,
         length: usize,
@@ -175,9 +176,9 @@ impl Dictionary {
         if self.content.will_freeze(length)
             && let Some(freezing) = self.freezing.take()
         {
-            // The next window is full, too, before the last one is frozen. The wait is for the rest of the time that a
-            // thread takes to freeze a window, or for all of it if no thread has begun; the size of windows bounds it.
-            // Without the wait the window would be frozen here, and perhaps merged with many other fields.
+            // The next window is full, too, before the last one is frozen. The wait lasts for the rest of the time that
+            // a thread takes to freeze a window, or for all of it if no thread has begun; the size of windows bounds
+            // it. Without the wait the window would be frozen here, and perhaps merged with many other fields.
             self.install(freezing.wait());
         }
         let (had_waiting, buffered) = (self.content.has_waiting(), self.content.buffered());
@@ -198,7 +199,7 @@ impl Dictionary {
         Ok(written)
     }
 
-    /// Waits for the thread that merges if there are far more tries than it leaves.
+    /// Waits for the thread that merges if there are far more tries than it usually leaves.
     fn keep_pace(&mut self) {
         let tries = self.content.tries();
         let merged = match &self.merging {
@@ -212,9 +213,9 @@ impl Dictionary {
         }
     }
 
-    /// Puts the result of a job in its place, and hands the next ones out.
+    /// Installs the result of a job, and starts the next jobs. `None` is the result of a job that has failed.
     fn install(&mut self, done: Option<Done>) {
-        // The files that the result replaces stay until a thread frees them.
+        // A thread frees the files that the result replaces.
         let replaced = self.content.trie_files(&self.memory);
         // A result that cannot be installed leaves the dictionary as it was. The next command that changes it
         // returns the error.
@@ -227,7 +228,7 @@ impl Dictionary {
         self.settle();
     }
 
-    /// Hands all waiting work out to the threads.
+    /// Gives all waiting jobs to the threads.
     fn hand_out(&mut self) {
         while !self.stuck {
             let work = match (&self.freezing, &self.merging) {
@@ -255,7 +256,7 @@ impl Drop for Dictionary {
     }
 }
 
-/// The options of dictionaries in the server. Windows are small, so that they are sorted and frozen in little time.
+/// The options of dictionaries in the server. Windows are small, so that they are sorted and frozen in a short time.
 fn options() -> DictOptions {
     let window_bytes = usize::try_from(DICT_WINDOW.load(Relaxed)).unwrap_or(usize::MAX);
     DictOptions { window: 1 << 24, window_bytes, ..DictOptions::DEFAULT }
@@ -284,7 +285,7 @@ impl Value for Dictionary {
     }
 
     fn bytes(&self) -> usize {
-        // A merge writes a file that may be as long as all that it reads.
+        // A merge writes a file that may be as long as all the files that it reads.
         let copies = 1 + usize::from(self.merging.is_some());
         self.windows_bytes() + copies * self.content.trie_bytes()
     }

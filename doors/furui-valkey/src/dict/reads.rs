@@ -42,11 +42,12 @@ pub const COMMANDS: [Command; 5] = [
         .complexity(c"O(1) for all fields; O(N) with N fields that begin with the prefix"),
 ];
 
-/// The number of fields in a reply if the command does not say how many it takes.
+/// The default maximum number of fields in a reply.
 const LIMIT: usize = 1000;
-/// The largest number of fields in a reply, because no other command runs meanwhile.
+/// The largest maximum of fields in a reply that a command may ask for, because the server runs no other command
+/// meanwhile.
 const MOST: usize = 100_000;
-/// A reply ends with the field that makes it longer than this number of bytes.
+/// The maximum size of a reply in bytes. The field that exceeds it is the last one of the reply.
 const REPLY: usize = 16 << 20;
 
 fn get(call: &Call<'_>) -> Result<(), Refusal> {
@@ -81,7 +82,7 @@ fn range(call: &Call<'_>) -> Result<(), Refusal> {
     list(call, 4, start, Some(end).filter(|end| !end.is_empty()))
 }
 
-/// Replies with the entries from `start` on and before `end`. The arguments from number `next` on are options.
+/// Replies with the entries from `start` to before `end`. The arguments from index `next` on are options.
 fn list(call: &Call<'_>, next: usize, start: &[u8], end: Option<&[u8]>) -> Result<(), Refusal> {
     let (mut limit, mut from) = (LIMIT, Bound::Included(start));
     for option in call.options(next) {
@@ -144,7 +145,7 @@ fn count(call: &Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Calls `then` with the entries of the command's key, `None` if there is no such key.
+/// Calls `then` with the entries of the command's key, or with `None` if the key does not exist.
 fn read(call: &Call<'_>, then: impl FnOnce(Option<&Content>) -> Result<(), Refusal>) -> Result<(), Refusal> {
     let mut key = call.open(1, READ)?;
     let dict: Option<&mut Dictionary> = key.value_mut()?;
@@ -154,7 +155,7 @@ fn read(call: &Call<'_>, then: impl FnOnce(Option<&Content>) -> Result<(), Refus
     }))
 }
 
-/// Replies with a value, with null if there is none.
+/// Replies with a value, or with null if it is `None`.
 fn reply(call: &Call<'_>, value: Option<Answer<'_>>) {
     match value {
         Some(Answer::Bytes(bytes)) => call.bulk(bytes),
@@ -163,7 +164,7 @@ fn reply(call: &Call<'_>, value: Option<Answer<'_>>) {
     }
 }
 
-/// The smallest string that is greater than every string that begins with `prefix`; `None` if there is none.
+/// The smallest string that is greater than every string that begins with `prefix`. `None` if there is no such string.
 fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     let last = prefix.iter().rposition(|&byte| byte != u8::MAX)?;
     let mut end = prefix[..=last].to_vec();

@@ -22,27 +22,27 @@ pub enum Work {
     Merge,
 }
 
-/// A job that a thread of the module does.
+/// A job that was given to a thread, and whose result has not been received.
 pub struct Pending {
     job: Place,
     result: Receiver<Option<Done>>,
 }
 
-/// Where a job lies until it is begun.
+/// The place of a job, which the one who begins it takes out.
 type Place = Arc<Mutex<Option<Job<Memory>>>>;
 
-/// What a thread gets.
+/// An order to a thread.
 enum Order {
-    /// A job, and where to send its result.
+    /// Run a job, and send its result.
     Do(Place, Sender<Option<Done>>),
-    /// Files to free.
+    /// Free files.
     Free(Vec<Bytes>),
 }
 
 static FREEZER: LazyLock<Option<Sender<Order>>> = LazyLock::new(|| start("furui-freeze"));
 static MERGER: LazyLock<Option<Sender<Order>>> = LazyLock::new(|| start("furui-merge"));
 
-/// Starts the threads, unless they run. The main thread calls this for each dictionary that it makes.
+/// Starts the threads, if they are not running. The main thread calls this for each dictionary that it creates.
 pub fn start_threads() {
     LazyLock::force(&FREEZER);
     LazyLock::force(&MERGER);
@@ -61,18 +61,18 @@ fn start(name: &str) -> Option<Sender<Order>> {
 }
 
 /// Computes the tables that the library computes when it first makes a filter. If a thread were computing them when the
-/// server forks to save, the child would wait for ever.
+/// server forks to save, the child process would wait forever.
 fn prepare() {
     const KEYS: u64 = 100_000;
     let _ = BlockedBloom::with_rate(KEYS, DictOptions::DEFAULT.filter_rate);
 }
 
-/// Takes a job to do it, unless somebody has.
+/// Takes a job out of its place in order to run it. `None` if another thread has taken it.
 fn take(place: &Place) -> Option<Job<Memory>> {
     place.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// Does a job. `None` if it failed: then the command that needs the result does the work itself, and says why it fails.
+/// Runs a job. `None` if it failed: the command that needs the result then does the work itself, and reports the error.
 fn run(job: Job<Memory>) -> Option<Done> {
     catch_unwind(AssertUnwindSafe(|| job.run())).ok()?.ok()
 }
@@ -80,13 +80,13 @@ fn run(job: Job<Memory>) -> Option<Done> {
 impl Order {
     fn carry_out(self) {
         match self {
-            // If the key is gone, nobody takes the result.
+            // If the key was deleted, there is no receiver of the result.
             Self::Do(job, result) => _ = take(&job).map(|job| result.send(run(job))),
             Self::Free(files) => drop(files),
         }
     }
 
-    /// Gives the order to the thread for this kind of work. Without such a thread it is carried out here.
+    /// Gives the order to the thread for this kind of work. Without such a thread it is executed here.
     fn give(self, work: Work) {
         let thread = match work {
             Work::Freeze => &*FREEZER,
@@ -103,7 +103,7 @@ impl Order {
     }
 }
 
-/// Lets go of files, which are freed by the thread whose work is short: to free a GiB takes the time of many commands.
+/// Drops files in the thread that freezes, whose jobs are short, because freeing a GiB takes the time of many commands.
 pub fn free(files: Vec<Bytes>) {
     if !files.is_empty() {
         Order::Free(files).give(Work::Freeze);
@@ -111,7 +111,7 @@ pub fn free(files: Vec<Bytes>) {
 }
 
 impl Pending {
-    /// Gives a job to the thread for this kind of work.
+    /// Gives a job to the thread for this kind of work, and returns a handle for its result.
     pub fn begin(work: Work, job: Job<Memory>) -> Self {
         let (sender, result) = channel();
         let job = Arc::new(Mutex::new(Some(job)));
@@ -119,7 +119,7 @@ impl Pending {
         Self { job, result }
     }
 
-    /// The result, if the job has ended: `Some(None)` if it has failed.
+    /// Returns the result if the job has ended: `Some(None)` if it failed. `None` if it is still running.
     pub fn poll(&self) -> Option<Option<Done>> {
         match self.result.try_recv() {
             Ok(result) => Some(result),
@@ -128,7 +128,8 @@ impl Pending {
         }
     }
 
-    /// Waits for the end of the job. If no thread has begun it, because there are others before it, it is done here.
+    /// Waits for the end of the job, and returns its result. If no thread has begun the job, because others precede it,
+    /// this thread runs it.
     pub fn wait(&self) -> Option<Done> {
         if let Some(job) = take(&self.job) {
             return run(job);
@@ -136,7 +137,7 @@ impl Pending {
         self.result.recv().ok().flatten()
     }
 
-    /// Waits for the end of the job, but no longer than `time`.
+    /// Waits for the end of the job, but no longer than `time`. Returns the same values as [`poll`](Self::poll).
     pub fn wait_for(&self, time: Duration) -> Option<Option<Done>> {
         match self.result.recv_timeout(time) {
             Ok(result) => Some(result),
@@ -147,7 +148,7 @@ impl Pending {
 }
 
 impl Drop for Pending {
-    /// Nobody waits for the result any more, so a job that no thread has begun is not done.
+    /// The result has no receiver any more, so a job that no thread has begun is removed.
     fn drop(&mut self) {
         drop(take(&self.job));
     }

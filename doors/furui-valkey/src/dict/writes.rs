@@ -64,7 +64,7 @@ fn number(call: &Call<'_>) -> Result<(), Refusal> {
     let growth = Dictionary::growth(fields.iter().copied());
     let dict = dict_or_new(call, &mut key, Purpose::Numbers, growth)?;
     if !call.is_repeated() && dict.admit(growth).is_err() {
-        // Fields that have a number already need no memory.
+        // Fields that already have a number need no memory.
         let known = dict.content.get_all(&fields)?;
         let new = fields.iter().zip(known).filter(|(_, known)| known.is_none()).map(|(&field, _)| field);
         dict.admit(Dictionary::growth(new))?;
@@ -87,8 +87,8 @@ fn delete(call: &Call<'_>) -> Result<(), Refusal> {
         return Ok(());
     };
     dict.tend();
-    // A deletion takes memory until it is merged with the field. It is not refused, because it is the way to free
-    // memory.
+    // A deletion takes memory until it is merged with the field. It is never refused, because deleting is the way to
+    // free memory.
     let were_there = each(call, c"FURUI.DICT.DEL", dict, (&fields, 1), |dict, field| dict.remove(field[0]))?;
     let removed = were_there.into_iter().filter(|&was_there| was_there).count();
     if removed > 0 {
@@ -99,8 +99,8 @@ fn delete(call: &Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Does the work of a command on each group of `size` of its arguments, and returns the results. If the work fails
-/// after a part of it is done, replicas do the same part.
+/// Calls `work` for each group of `size` arguments, and returns the results. If it fails for a group, replicas get a
+/// command with the groups before it.
 fn each<T>(
     call: &Call<'_>,
     command: &CStr,
@@ -125,8 +125,8 @@ fn check_length(what: &str, bytes: &[u8], most: usize) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The dictionary of a key. A key without a value gets an empty one with a seed of its own, which replicas are told, if
-/// it may grow by `growth` bytes.
+/// The dictionary of a key. If the key does not exist, and the dictionary may grow by `growth` bytes, creates an empty
+/// one with a random seed, which is replicated.
 fn dict_or_new<'k>(
     call: &Call<'_>,
     key: &'k mut Key,
@@ -151,7 +151,7 @@ fn dict_or_new<'k>(
     Err(Refusal::because(format!("the key is a dictionary of {refused}")))
 }
 
-/// Gives a key an empty dictionary, on replicas too.
+/// Creates an empty dictionary as the value of a key, on replicas too.
 fn create<'k>(
     call: &Call<'_>,
     key: &'k mut Key,

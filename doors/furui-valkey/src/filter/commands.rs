@@ -63,12 +63,12 @@ fn reserve(call: &Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The filter of a key, which must exist.
+/// The filter of a key. A key that does not exist is an error.
 fn filter_of(key: &Key) -> Result<&Filter, Refusal> {
     key.value()?.ok_or_else(missing)
 }
 
-/// The filter of a key, which must exist, to be changed.
+/// The filter of a key, for changes. A key that does not exist is an error.
 fn changed(key: &mut Key) -> Result<&mut Filter, Refusal> {
     key.value_mut()?.ok_or_else(missing)
 }
@@ -85,7 +85,7 @@ fn add(call: &Call<'_>) -> Result<(), Refusal> {
     insert(call, filter, 2)?;
     match filter.table.is_timed() {
         true => call.replicate_at(c"FURUI.FILTER.ADD.AT", now),
-        // A repeat changes filters that forget, and those that count.
+        // A repeated key changes filters that forget, and those that count.
         false => call.replicate(),
     }
     Ok(())
@@ -101,7 +101,8 @@ fn add_at(call: &Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Inserts the keys from argument `first` on, and replies: an error for each key that has no room.
+/// Inserts the keys from argument `first` on, and replies for each: 1 if it is new, 0 if not, or an error if it has no
+/// room.
 fn insert(call: &Call<'_>, filter: &mut Filter, first: usize) -> Result<(), Refusal> {
     filter.admit(call.rest(first).len())?;
     call.insert_each(first, |key| filter.insert(filter.key(key)));

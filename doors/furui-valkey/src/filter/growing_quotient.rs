@@ -7,14 +7,14 @@ use super::settings::{Dialect, SETTINGS, Settings, damaged};
 use crate::files::Files;
 use crate::refusal::Refusal;
 
-/// A quotient filter that keeps a copy for each time that a key is inserted, and grows when it is full.
+/// A quotient filter that keeps a copy for each insertion of a key, and grows when it is full.
 ///
-/// **Rate.** Fingerprints have at least 32 bits, and 16 bits more than the first table has slots' numbers. They keep
-/// their length when the table grows, so the rate is that of the number of keys n: n · 2⁻³², or less. A table does not
-/// grow beyond a rate of 1/32.
+/// **Rate.** A fingerprint has at least 32 bits, and at least 16 bits more than the index of a slot in the first table.
+/// Its length stays the same when the table grows, so the false-positive rate for n keys is n · 2⁻³², or less. A table
+/// does not grow beyond a rate of 1/32.
 ///
-/// **Cost.** A slot takes 3.25 bits and the fingerprint without the number of its slot: 25.25 bits for a table of 1024
-/// slots, 19.25 bits from 65,536 slots on, and a bit less with each doubling.
+/// **Cost.** A slot takes 3.25 bits and the part of the fingerprint that is not the index of its slot: 25.25 bits for a
+/// table of 1024 slots, 19.25 bits from 65,536 slots on, and a bit less with each doubling.
 #[derive(Clone)]
 pub struct GrowingQuotient {
     filter: QuotientFilter,
@@ -23,74 +23,76 @@ pub struct GrowingQuotient {
     pub deleted: u64,
 }
 
-/// What a client asks of a cuckoo filter.
+/// The parameters of a cuckoo filter that a client has given.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct CuckooShape {
     pub capacity: u64,
-    /// The number of fingerprints of a bucket. A quotient filter has no buckets: the number is told as it was given.
+    /// The number of fingerprints in a bucket. A quotient filter has no buckets: the number is only stored and
+    /// reported.
     pub bucket_size: u32,
-    /// The number of moves after which an insertion fails. A quotient filter moves none: told as it was given.
+    /// The number of moves after which an insertion fails. A quotient filter moves no fingerprints: the number is only
+    /// stored and reported.
     pub max_iterations: u32,
-    /// A table that is full grows by so many times its size; 0 if it does not grow.
+    /// A full table grows by this many times its size, so 1 doubles it; 0 if it does not grow.
     pub expansion: u32,
 }
 
-/// The maximum expansion.
+/// The maximum expansion of a filter of `CF.*`.
 pub const MAX_EXPANSION: u32 = 32_768;
 
-/// The minimum length of a fingerprint, in bits.
+/// The minimum length of a fingerprint in bits.
 const MIN_FINGERPRINT_BITS: u32 = 32;
 
-/// The number of bits by which a fingerprint is longer than the number of a slot of the first table.
+/// The number of bits by which a fingerprint is longer than the index of a slot in the first table.
 const REMAINDER_BITS: u32 = 16;
 
-/// The rate beyond which no table grows.
+/// The false-positive rate beyond which no table grows.
 const MAX_RATE: f64 = 1.0 / 32.0;
 
-/// The maximum number of copies of a key: an insertion walks along all of them.
+/// The maximum number of copies of a key. An insertion reads all of them.
 const MAX_COPIES: u64 = 1024;
 
 /// The name of the file of the filter.
 const NAME: &str = "filter";
 
 impl CuckooShape {
-    /// The number of slots of the first table, of which 97 % are filled.
+    /// The number of slots of the first table. At the capacity, 97 % of them are used.
     const fn slots(&self) -> u64 {
         self.capacity.saturating_mul(100).div_ceil(97)
     }
 
-    /// The length of a fingerprint, in bits.
+    /// The length of a fingerprint in bits.
     fn fingerprint_bits(&self) -> u32 {
         (self.slots().next_power_of_two().ilog2() + REMAINDER_BITS).clamp(MIN_FINGERPRINT_BITS, 64)
     }
 
-    /// The memory of the empty filter, in bytes.
+    /// The memory of an empty filter with these parameters, in bytes.
     pub fn bytes(&self) -> usize {
         bytes_of(self.slots(), self.fingerprint_bits())
     }
 }
 
-/// The memory of a table of so many slots, in bytes.
+/// The memory of a table with this number of slots, in bytes.
 fn bytes_of(slots: u64, fingerprint_bits: u32) -> usize {
     let remainder_bits = fingerprint_bits - slots.max(1).ilog2().min(fingerprint_bits - 1);
-    // Blocks of 64 slots have three bits for each slot, 16 bits for all, and the remainders.
+    // A block of 64 slots has three bits for each slot, 16 bits for the whole block, and the remainders.
     let blocks = slots.div_ceil(64);
     let bits = u128::from(blocks) * u128::from(64 * (3 + remainder_bits) + 16);
     usize::try_from(bits / 8).unwrap_or(usize::MAX).saturating_add(size_of::<GrowingQuotient>() + 64)
 }
 
 impl GrowingQuotient {
-    /// An empty filter.
+    /// Creates an empty filter.
     ///
     /// # Errors
-    /// If there is no such filter.
+    /// If a filter with these parameters is impossible.
     pub fn new(shape: CuckooShape) -> Result<Self, Refusal> {
         let filter = QuotientFilter::with_fingerprint_bits(shape.slots(), shape.fingerprint_bits())?;
         Ok(Self { filter: filter.hashed_by(HashSpec::default()).counting(), shape, deleted: 0 })
     }
 
-    /// Records a key once more. True if it was certainly not there. If the table must grow, `admit` is asked first:
-    /// whether a filter of so many bytes may grow by so many.
+    /// Inserts a copy of a key. Returns true if the key was certainly not in the filter. If the table must grow,
+    /// `admit` is called first with the filter's size in bytes and the number of bytes by which it would grow.
     ///
     /// # Errors
     /// If the filter is full, or `admit` refuses.
@@ -115,40 +117,40 @@ impl GrowingQuotient {
         }
         self.filter.insert_hash(key).map_err(|full| match full {
             Full::AtCapacity { .. } => Refusal::because("Filter is full"),
-            // Others chose the keys, and know the hash.
+            // The hash is public, so clients can choose keys that collide.
             Full::Crowded { .. } => Refusal::because("Filter is full: it has too many fingerprints like this one"),
         })
     }
 
-    /// The number of fingerprints that can be told apart.
+    /// The number of distinct fingerprints of this length.
     fn fingerprints(&self) -> f64 {
         self.filter.last_fingerprint() as f64 + 1.0
     }
 
-    /// True if a key may be in the filter.
+    /// True if a key may be in the filter, false if it certainly is not.
     pub fn contains(&self, key: KeyHash) -> bool {
         self.filter.contains_hash(key)
     }
 
-    /// How often a key is in the filter, or more often than it is.
+    /// The number of copies of a key. It may be too large, but never too small.
     pub fn count(&self, key: KeyHash) -> u64 {
         self.filter.count_hash(key)
     }
 
-    /// Removes a key once. False if it is certainly not in the filter.
+    /// Removes a copy of a key. Returns false if the key certainly is not in the filter.
     ///
     /// # Errors
-    /// If the filter does not keep copies, which none of these does.
+    /// If the filter does not keep copies, which cannot happen.
     pub fn remove(&mut self, key: KeyHash) -> Result<bool, Refusal> {
         let was_there = self.filter.remove_hash(key)?;
         self.deleted += u64::from(was_there);
         Ok(was_there)
     }
 
-    /// Makes the table as small as it was when it had only the keys that there are now.
+    /// Shrinks the table to the size for the keys that are left in the filter.
     ///
     /// # Errors
-    /// If `admit` refuses the memory of the smaller table, while the larger one is there.
+    /// If `admit` refuses the memory of the smaller table, which exists beside the larger one for a while.
     pub fn compact(&mut self, admit: impl FnOnce(usize, usize) -> Result<(), Refusal>) -> Result<(), Refusal> {
         let mut slots = self.shape.slots();
         while slots < self.filter.slots() && slots.saturating_mul(97).div_ceil(100) < self.filter.len() {
@@ -170,12 +172,12 @@ impl GrowingQuotient {
         self.filter.slots()
     }
 
-    /// The number of keys, with copies.
+    /// The number of keys, including copies.
     pub fn len(&self) -> u64 {
         self.filter.len()
     }
 
-    /// The number of keys that the table takes before it grows, or is full.
+    /// The number of keys at which the table grows, or is full.
     pub fn capacity(&self) -> u64 {
         if self.shape.expansion == 0 { self.shape.capacity } else { self.filter.capacity() }
     }
@@ -185,12 +187,12 @@ impl GrowingQuotient {
         usize::try_from(self.filter.bits() / 8).unwrap_or(usize::MAX).saturating_add(size_of::<CuckooShape>() + 8)
     }
 
-    /// The rate at which the filter says yes to a key that is not in it, now.
+    /// The probability that the filter says yes to a key that it does not contain, with the keys that it contains.
     pub fn false_positive_rate(&self) -> f64 {
         self.filter.false_positive_rate()
     }
 
-    /// The files of the filter: the settings, and the table.
+    /// The files of the filter: one with the settings, and one with the table.
     ///
     /// # Errors
     /// If there is not enough memory.
@@ -208,10 +210,10 @@ impl GrowingQuotient {
         Ok(files)
     }
 
-    /// The filter of these files.
+    /// Reads a filter from its files.
     ///
     /// # Errors
-    /// If one of them is damaged or missing.
+    /// If a file is damaged or missing.
     pub fn open(files: &Files, settings: &Settings) -> Result<Self, Refusal> {
         let shape = CuckooShape {
             capacity: settings.value("capacity")?,

@@ -1,10 +1,10 @@
-//! The kinds of filters that `FURUI.FILTER.RESERVE` knows.
+//! The kinds of filters that `FURUI.FILTER.RESERVE` can create.
 
 use std::fmt;
 
 use crate::refusal::Refusal;
 
-/// The kinds of filters that can be reserved. Filters of any other kind can be loaded.
+/// The kinds of filters that `FURUI.FILTER.RESERVE` can create. Filters of any other kind can be loaded from files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Bloom,
@@ -20,7 +20,7 @@ impl Kind {
     const ALL: [Self; 7] =
         [Self::Bloom, Self::Scalable, Self::Blocked, Self::Quotient, Self::Counting, Self::StableLight, Self::Window];
 
-    /// The name as users write it.
+    /// The name of the kind in commands.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bloom => "bloom",
@@ -33,10 +33,10 @@ impl Kind {
         }
     }
 
-    /// The kind of this name, in upper or lower case.
+    /// The kind with this name, in upper or lower case.
     ///
     /// # Errors
-    /// If there is none. The reason lists the names.
+    /// If there is no such kind. The message lists the names.
     pub fn read(name: &str) -> Result<Self, Refusal> {
         let found = Self::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name));
         found.ok_or_else(|| {

@@ -21,13 +21,13 @@ use crate::refusal::Refusal;
 use crate::text::{seed_text, window_text};
 use crate::value::{VERSION, Value, methods};
 
-/// The type of filters.
+/// The server's type for values that are filters.
 pub static FILTERS: ValkeyType = ValkeyType::new("furui-flt", VERSION, methods::<Filter>());
 
 pub struct Filter {
     hasher: KeyHasher,
     pub table: Table,
-    /// How keys were made from records, according to the program that made the file of the filter.
+    /// The form in which keys were made from records, as the program states that made the file of the filter.
     form: KeyForm,
     account: Account,
 }
@@ -45,7 +45,7 @@ impl Filter {
         filter
     }
 
-    /// The commands to which the filter belongs, if they are not those of `FURUI.FILTER`.
+    /// The set of commands to which the filter belongs; `None` for `FURUI.FILTER`.
     pub fn dialect(&self) -> Option<Dialect> {
         match &self.table {
             Table::Chain(_) => Some(Dialect::Bf),
@@ -54,10 +54,10 @@ impl Filter {
         }
     }
 
-    /// Makes the filter of the commands `CF.*` as small as its keys allow, if it is one.
+    /// Shrinks a filter of the commands `CF.*` to the size that its keys need. Does nothing to other filters.
     ///
     /// # Errors
-    /// If there is not enough memory for the smaller table while the larger one is there.
+    /// If there is not enough memory for the smaller table, which exists beside the larger one for a while.
     pub fn compact(&mut self) -> Result<(), Refusal> {
         if let Table::Copies(copies) = &mut self.table {
             copies.compact(|bytes, more| self.account.admit(bytes, more))?;
@@ -75,7 +75,8 @@ impl Filter {
         self.hasher.hash(key)
     }
 
-    /// Moves a filter with a window on to a time, in milliseconds. Time never goes back.
+    /// Sets the time of a filter with a window of time, in milliseconds. An earlier time than the current one is
+    /// ignored.
     ///
     /// # Errors
     /// If there is not enough memory.
@@ -86,7 +87,7 @@ impl Filter {
         }
     }
 
-    /// Checks that the filter may take so many keys.
+    /// Checks that the filter may grow by this number of keys.
     ///
     /// # Errors
     /// If it would exceed a limit of the module.
@@ -94,7 +95,7 @@ impl Filter {
         self.account.admit(self.bytes(), self.table.growth(keys))
     }
 
-    /// Records a key. True if it is certainly new.
+    /// Inserts a key. Returns true if the key is certainly new.
     ///
     /// # Errors
     /// If the filter is full.
@@ -102,7 +103,7 @@ impl Filter {
         self.table.insert(key, |bytes, more| self.account.admit(bytes, more))
     }
 
-    /// Adds the keys of other filters: all of them, or none if there is an error.
+    /// Adds all keys of other filters, or none if there is an error.
     ///
     /// # Errors
     /// If the filters were made with other parameters, or there is no room.
@@ -117,7 +118,8 @@ impl Filter {
         Ok(())
     }
 
-    /// What the filter tells of itself: the number of different keys may be an estimate.
+    /// The facts that `FURUI.INFO` and `FURUI.FILTER.INFO` print about the filter. The number of different keys may be
+    /// an estimate.
     pub fn facts(&self) -> Vec<(&'static str, Fact)> {
         let (capacity, intended_rate, rate, window) = self.table.figures();
         vec![
@@ -134,7 +136,7 @@ impl Filter {
         ]
     }
 
-    /// Notes how much memory the filter takes now.
+    /// Updates the counted memory to that of the filter.
     pub fn settle(&mut self) {
         self.account.settle(self.bytes());
     }
@@ -157,7 +159,7 @@ impl Value for Filter {
     }
 
     fn digest(&self, digest: &mut Digest) {
-        // The bytes of a filter's file follow from its content.
+        // The bytes of a filter's files depend only on its content.
         if let Ok(files) = self.files() {
             for (name, bytes) in files.iter() {
                 digest.add_string_buffer(name.as_bytes());

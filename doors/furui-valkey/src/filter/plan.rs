@@ -1,4 +1,4 @@
-//! What `FURUI.FILTER.RESERVE` makes a filter from.
+//! The parameters from which `FURUI.FILTER.RESERVE` creates a filter.
 
 use furui::HashSpec;
 use furui::filter::{BlockedBloom, Bloom, CountingBloom, GrowingBloom, QuotientFilter, StableBloomLight};
@@ -10,7 +10,7 @@ use super::window::WindowFilter;
 use crate::limits::Account;
 use crate::refusal::Refusal;
 
-/// What a filter is made from.
+/// The parameters of a new filter, as the arguments of `FURUI.FILTER.RESERVE` give them.
 pub struct Plan {
     pub kind: Kind,
     pub rate: f64,
@@ -19,19 +19,19 @@ pub struct Plan {
     pub hash: HashSpec,
 }
 
-/// The number of keys of the small filter by which the size of a large one is told.
+/// The capacity of the small filter from which the size of a large one is computed.
 const SAMPLE: u64 = 1 << 16;
 
 impl Plan {
-    /// The empty table.
+    /// Creates the empty table of the filter.
     ///
     /// # Errors
-    /// If there is no such filter, or it would exceed a limit of the module.
+    /// If a filter with these parameters is impossible, or would exceed a limit of the module.
     pub fn table(&self) -> Result<Table, Refusal> {
         if self.capacity == 0 {
             return Err(Refusal::because("CAPACITY is at least 1"));
         }
-        // This is false for NaN.
+        // This condition is false for NaN, too.
         if !(self.rate > 0.0 && self.rate < 1.0) {
             return Err(Refusal::because(format!("ERROR {} is not between 0 and 1", self.rate)));
         }
@@ -45,7 +45,7 @@ impl Plan {
             Kind::Bloom => Bloom::with_rate(capacity, rate)?.hashed_by(hash).into(),
             Kind::Scalable => GrowingBloom::for_keys(capacity, rate)?.hashed_by(hash).into(),
             Kind::Blocked => BlockedBloom::with_rate(capacity, rate)?.hashed_by(hash).into(),
-            // Keys are removed from filters of this kind, so there is a copy for each time that a key is inserted.
+            // A filter of this kind keeps a copy for each insertion of a key, so that keys can be removed.
             Kind::Quotient => QuotientFilter::with_rate(capacity, rate)?.counting().hashed_by(hash).into(),
             Kind::Counting => CountingBloom::with_rate(capacity, rate)?.hashed_by(hash).into(),
             Kind::StableLight => StableBloomLight::for_last(capacity, rate)?.hashed_by(hash).into(),
@@ -57,7 +57,8 @@ impl Plan {
         })))
     }
 
-    /// The memory that the filter will take, in bytes, told from a smaller one: sizes are proportional to capacities.
+    /// The memory of the filter in bytes. It is extrapolated from a smaller filter, because sizes are proportional to
+    /// capacities.
     fn bytes(&self) -> Result<usize, Refusal> {
         let sample = self.capacity.min(SAMPLE);
         let bytes = self.make(sample)?.bytes() as f64 * (self.capacity as f64 / sample as f64);

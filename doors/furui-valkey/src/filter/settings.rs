@@ -1,17 +1,17 @@
-//! The settings of filters of `BF.*` and `CF.*`: what is beside the tables of a filter.
+//! The settings of filters of `BF.*` and `CF.*`, which are stored beside the tables.
 
 use std::fmt::Display;
 use std::str::FromStr;
 
 use crate::refusal::Refusal;
 
-/// The name of the file of the settings.
+/// The name of the file with the settings.
 pub const SETTINGS: &str = "SETTINGS";
 
-/// The first words of the file.
+/// The words with which the file begins.
 const HEAD: &str = "furui settings of";
 
-/// A set of commands that RedisBloom has too.
+/// A set of commands that RedisBloom has, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// The commands `BF.*`, on Bloom filters.
@@ -20,7 +20,7 @@ pub enum Dialect {
     Cf,
 }
 
-/// Names with values, as a text of one line for each.
+/// The settings of a filter: names and values, which are stored as a text with a line for each.
 pub struct Settings {
     pub dialect: Dialect,
     lines: Vec<(String, String)>,
@@ -29,7 +29,7 @@ pub struct Settings {
 impl Dialect {
     pub const ALL: [Self; 2] = [Self::Bf, Self::Cf];
 
-    /// The name, as the commands begin.
+    /// The prefix of the names of the commands.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bf => "BF",
@@ -37,19 +37,19 @@ impl Dialect {
         }
     }
 
-    /// The dialect of this name, in upper or lower case.
+    /// The dialect with this name, in upper or lower case; `None` if there is none.
     pub fn read(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dialect| dialect.name().eq_ignore_ascii_case(name))
     }
 }
 
 impl Settings {
-    /// No settings yet, of a filter of this dialect.
+    /// Creates empty settings of a filter of this dialect.
     pub const fn new(dialect: Dialect) -> Self {
         Self { dialect, lines: vec![] }
     }
 
-    /// These settings and another one.
+    /// Adds a setting.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Display) -> Self {
         self.lines.push((name.to_owned(), value.to_string()));
@@ -61,10 +61,10 @@ impl Settings {
         format!("{HEAD} {}\n", self.dialect.name()) + &lines.collect::<String>()
     }
 
-    /// Reads what [`text`](Self::text) wrote.
+    /// Parses what [`text`](Self::text) has written.
     ///
     /// # Errors
-    /// If it is no such text.
+    /// If the text is not of this form.
     pub fn read(text: &[u8]) -> Result<Self, Refusal> {
         let mut lines = std::str::from_utf8(text)?.lines();
         let name = lines.next().and_then(|line| line.strip_prefix(HEAD)?.strip_prefix(' '));
@@ -73,17 +73,17 @@ impl Settings {
         Ok(Self { dialect, lines: lines.map(pair).collect::<Option<_>>().ok_or_else(damaged)? })
     }
 
-    /// The value with this name.
+    /// Parses the value of the setting with this name.
     ///
     /// # Errors
-    /// If there is not exactly one, or it is not of this type.
+    /// If there is not exactly one such setting, or its value is not of this type.
     pub fn value<T: FromStr>(&self, name: &str) -> Result<T, Refusal> {
         let mut values = self.lines.iter().filter(|(other, _)| other == name).map(|(_, value)| value.parse());
         values.next().and_then(Result::ok).filter(|_| values.next().is_none()).ok_or_else(damaged)
     }
 }
 
-/// The reason for which settings are refused.
+/// The error for settings that cannot be read.
 pub fn damaged() -> Refusal {
     Refusal::because("the file SETTINGS is damaged, or does not belong to the files beside it")
 }

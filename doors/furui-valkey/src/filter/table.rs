@@ -1,4 +1,4 @@
-//! What a filter consists of: the table of one kind of filter.
+//! The table of a filter, of any kind.
 
 use furui::filter::{AnyFilter, Filter as _, FilterMut, Full, GrowingBloom};
 use furui::format::{Envelope, EnvelopeWriter};
@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 
 #[derive(Clone)]
 pub enum Table {
-    /// A filter of furui.
+    /// A filter of `FURUI.FILTER` without a window.
     Whole(Box<AnyFilter>),
     Window(WindowFilter),
     /// A filter of the commands `BF.*`.
@@ -26,7 +26,7 @@ pub enum Table {
 /// The name of the file of a filter.
 const NAME: &str = "filter";
 
-/// The memory of a filter whose tables take so many bytes.
+/// The memory in bytes of a filter whose tables have this size in bytes.
 fn memory(tables: u64) -> usize {
     usize::try_from(tables).unwrap_or(usize::MAX).saturating_add(size_of::<AnyFilter>())
 }
@@ -43,14 +43,15 @@ impl Table {
         memory(bytes)
     }
 
-    /// The number of bytes by which the table may grow with so many keys. Tables of `BF.*` and `CF.*` ask when they
-    /// grow.
+    /// The maximum number of bytes by which the insertion of this number of keys lets the table grow. Tables of `BF.*`
+    /// and `CF.*` check their limits themselves when they grow.
     pub fn growth(&self, keys: usize) -> usize {
         match self {
             Self::Window(filter) => filter.growth(keys),
             Self::Whole(filter) => match &**filter {
                 AnyFilter::Growing(filter) if filter.len() + keys as u64 > filter.capacity() => {
-                    // A further part has `expansion` times the room of the one before, at half of its rate.
+                    // A new part of the chain has `expansion` times the capacity of the last one, at half of its
+                    // false-positive rate.
                     let part = self.bytes().saturating_mul(filter.expansion() as usize);
                     part.saturating_add(part / 2).max(keys.saturating_mul(16))
                 }
@@ -60,7 +61,7 @@ impl Table {
         }
     }
 
-    /// The name of the filter's kind.
+    /// The name of the kind of the filter.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Whole(filter) if matches!(**filter, AnyFilter::Growing(_)) => Kind::Scalable.name(),
@@ -80,8 +81,8 @@ impl Table {
         }
     }
 
-    /// Records a key. True if it is certainly new. If the table must grow, `admit` is asked first: whether a table of
-    /// so many bytes may grow by so many.
+    /// Inserts a key. Returns true if the key is certainly new. If the table must grow, `admit` is called first with
+    /// the size of the table in bytes and the number of bytes by which it would grow.
     ///
     /// # Errors
     /// If the filter is full.
@@ -115,7 +116,7 @@ impl Table {
         }
     }
 
-    /// True if a key may be in the filter, at this time in milliseconds.
+    /// True if a key may be in the filter, at this time in milliseconds. Only a window of time depends on the time.
     pub fn contains_at(&self, key: KeyHash, milliseconds: u64) -> bool {
         match self {
             Self::Window(filter) => filter.contains_at(key, milliseconds),
@@ -125,7 +126,7 @@ impl Table {
         }
     }
 
-    /// Removes a key once. False if it is certainly not in the filter.
+    /// Removes a key once. Returns false if the key certainly is not in the filter.
     ///
     /// # Errors
     /// If keys cannot be removed from filters of this kind.
@@ -145,7 +146,7 @@ impl Table {
         )))
     }
 
-    /// How often a key is in the filter, or more often than it is.
+    /// The number of times that a key is in the filter. It may be too large, but never too small.
     ///
     /// # Errors
     /// If filters of this kind do not count.
@@ -177,7 +178,7 @@ impl Table {
         }
     }
 
-    /// The number of different keys, told or estimated. `None` if filters of this kind cannot tell.
+    /// The number of different keys, exact or estimated. `None` if filters of this kind cannot estimate it.
     pub fn keys(&self) -> Option<u64> {
         match self {
             Self::Whole(filter) => match &**filter {
@@ -191,8 +192,8 @@ impl Table {
         }
     }
 
-    /// The number of keys that the filter was made for, the rate that was asked for, the rate at which it says yes to a
-    /// key that is not in it, now, and its window.
+    /// The figures of the filter: its capacity in keys, the false-positive rate that was asked for, the false-positive
+    /// rate with its present keys, and its window.
     pub fn figures(&self) -> (u64, Option<f64>, f64, Option<Window>) {
         match self {
             Self::Whole(filter) => {
@@ -208,12 +209,12 @@ impl Table {
         }
     }
 
-    /// True if the filter forgets by time.
+    /// True if the filter has a window of time.
     pub fn is_timed(&self) -> bool {
         matches!(self, Self::Window(filter) if filter.is_timed())
     }
 
-    /// The files of a filter with this table, whose keys were made in this way.
+    /// The files of a filter with this table. `form` says how its keys were made.
     ///
     /// # Errors
     /// If there is not enough memory.
@@ -237,7 +238,7 @@ impl Table {
         }
     }
 
-    /// The table that consists of these files, and how its keys were made.
+    /// Reads a table from its files. Also returns the form in which its keys were made.
     ///
     /// # Errors
     /// If a file is damaged or missing.

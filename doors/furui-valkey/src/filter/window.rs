@@ -12,12 +12,12 @@ use crate::refusal::Refusal;
 use crate::ring::Ring;
 use crate::text::window_text;
 
-/// A filter that remembers the keys of a window: a ring of filters, one for each sixteenth of the window, of which the
-/// oldest goes as a whole. A repeat counts as an occurrence.
+/// A filter that remembers the keys of a window: a ring of filters, one for each sixteenth of the window, the oldest of
+/// which is dropped as a whole. A repeat counts as an occurrence.
 ///
 /// **Source.** The jumping window of Metwally, Agrawal and El Abbadi, "Duplicate Detection in Click Streams", WWW 2005.
-/// **Differs**: the filters grow if more keys come in a sixteenth of the window than their share of the capacity, so
-/// that the rate of the whole holds.
+/// **Differs**: a filter grows if more keys come in its sixteenth of the window than its share of the capacity, so that
+/// the false-positive rate of the whole holds.
 #[derive(Clone)]
 pub struct WindowFilter {
     /// The number of keys that are expected in the window.
@@ -35,17 +35,17 @@ fn checksum(text: &str) -> u64 {
     HashSpec::default().hash(text.as_bytes()).get()
 }
 
-/// An empty slice. There are the slices of the window, and the one that has begun.
+/// Creates an empty slice. There are the slices of the window, and the one that has begun, which share the rate.
 fn slice(capacity: u64, rate: f64, hash: HashSpec) -> Result<GrowingBloom, Refusal> {
     let rate = rate / (Window::SLICES + 1) as f64;
     Ok(GrowingBloom::with_expansion(capacity.div_ceil(Window::SLICES), rate, 2)?.hashed_by(hash))
 }
 
 impl WindowFilter {
-    /// An empty filter for about `capacity` keys in the window, which says yes to a key outside it at most at `rate`.
+    /// Creates an empty filter for about `capacity` keys in the window, with a false-positive rate of at most `rate`.
     ///
     /// # Errors
-    /// If there is no such filter.
+    /// If a filter with these parameters is impossible.
     pub fn new(window: Window, capacity: u64, rate: f64, hash: HashSpec) -> Result<Self, Refusal> {
         let ring = Ring::new(Some(window), slice(capacity, rate, hash)?);
         Ok(Self { capacity, rate, hash, ring })
@@ -55,7 +55,7 @@ impl WindowFilter {
         self.ring.window
     }
 
-    /// The number of keys, where a key counts once in each slice in which it occurred.
+    /// The number of keys. A key counts once in each slice in which it occurred.
     pub fn len(&self) -> u64 {
         self.ring.slices.iter().map(|(_, filter)| filter.len()).sum()
     }
@@ -66,30 +66,30 @@ impl WindowFilter {
         usize::try_from(bytes).unwrap_or(usize::MAX) + self.ring.slices.len() * size_of::<(u64, GrowingBloom)>()
     }
 
-    /// The number of bytes by which the filter may grow with so many keys.
+    /// The maximum number of bytes by which the insertion of this number of keys lets the filter grow.
     pub fn growth(&self, keys: usize) -> usize {
-        // A further part of a slice has twice the room, and 1.44 bits a key more.
+        // A new part of a slice has twice the capacity of the last one, and 1.44 bits more for each key.
         let bits = self.ring.slices.back().map_or(0, |(_, filter)| filter.bits());
         usize::try_from(bits / 8 * 3).unwrap_or(usize::MAX).saturating_add(keys.saturating_mul(16))
     }
 
-    /// The rate at which the filter says yes to a key that is not in the window.
+    /// The probability that the filter says yes to a key that is not in the window.
     pub fn false_positive_rate(&self) -> f64 {
         1.0 - self.ring.slices.iter().map(|(_, filter)| 1.0 - filter.false_positive_rate()).product::<f64>()
     }
 
-    /// Moves the filter on to a time, in milliseconds, if its window is one of time. Time never goes back.
+    /// Sets the time in milliseconds, if the window is one of time. An earlier time than the current one is ignored.
     pub fn tell_time(&mut self, milliseconds: u64) -> Result<(), Refusal> {
         let (capacity, rate, hash) = (self.capacity, self.rate, self.hash);
         self.ring.tell_time(milliseconds, || slice(capacity, rate, hash))
     }
 
-    /// True if the window is one of time.
+    /// True if the window is a span of time, false if it is a number of keys.
     pub fn is_timed(&self) -> bool {
         self.ring.is_timed()
     }
 
-    /// Records a key. True if it was certainly not in the window.
+    /// Inserts a key. Returns true if the key certainly was not in the window.
     ///
     /// # Errors
     /// If there is not enough memory.
@@ -102,7 +102,7 @@ impl WindowFilter {
         Ok(is_new)
     }
 
-    /// True if a key may be in the window, which ends at this time in milliseconds if it is one of time.
+    /// True if a key may be in the window. A window of time ends at this time in milliseconds.
     pub fn contains_at(&self, key: KeyHash, milliseconds: u64) -> bool {
         self.ring.at(milliseconds).any(|filter| filter.contains_hash(key))
     }
@@ -126,10 +126,10 @@ impl WindowFilter {
         Ok(files)
     }
 
-    /// The filter of these files.
+    /// Reads a filter from its files.
     ///
     /// # Errors
-    /// If one of them is damaged or missing.
+    /// If a file is damaged or missing.
     pub fn open(files: &Files) -> Result<Self, Refusal> {
         let damaged = || Refusal::because("the file WINDOW is damaged");
         let (_, text) = files.iter().find(|(name, _)| *name == WINDOW).ok_or_else(damaged)?;

@@ -1,4 +1,4 @@
-//! The value of a key of `FURUI.SEEN`: an exact set, of all its members or of the last ones.
+//! The value of a key of `FURUI.SEEN`: an exact set, of all its members or of those in a window.
 
 pub mod seen;
 
@@ -20,16 +20,16 @@ use crate::ring::Ring;
 use crate::text::{seed_text, window_text};
 use crate::value::{VERSION, Value, methods};
 
-/// The type of sets.
+/// The server's type for values that are sets.
 pub static SETS: ValkeyType = ValkeyType::new("furui-set", VERSION, methods::<Set>());
 
-/// An exact set of members, each known by its 64-bit hash. With a window, members are in the slice of the time they
-/// were last seen at.
+/// An exact set of members, each known by its 64-bit hash. With a window, a member is in the slice of the time when it
+/// was last seen.
 pub struct Set {
     hasher: KeyHasher,
     ring: Ring<KeySet>,
     account: Account,
-    /// How members were made from records, according to the program that made the files of the set.
+    /// The form in which members were made from records, as the program states that made the files of the set.
     form: KeyForm,
 }
 
@@ -57,15 +57,15 @@ impl Set {
         self.hasher.hash(member)
     }
 
-    /// Moves the set on to a time, in milliseconds, if its window is one of time. Time never goes back.
+    /// Sets the time of a set with a window of time, in milliseconds. An earlier time than the current one is ignored.
     pub fn tell_time(&mut self, milliseconds: u64) {
         let Ok(()) = self.ring.tell_time(milliseconds, empty);
     }
 
-    /// Records a member. True if it is new.
+    /// Records a member. Returns true if it is new.
     ///
     /// # Errors
-    /// If the hashes of the members crowd at one place.
+    /// If too many members have similar hashes.
     pub fn insert(&mut self, key: KeyHash) -> Result<bool, Refusal> {
         let older = self.ring.slices.len() - 1;
         let was_seen = self.ring.slices.iter().take(older).any(|(_, slice)| slice.contains(key));
@@ -74,12 +74,13 @@ impl Set {
         Ok(is_new)
     }
 
-    /// True if a member was seen and is not forgotten: with a window of time, by this time in milliseconds.
+    /// True if a member was seen and is still remembered. With a window of time, it must be in the window that ends at
+    /// this time in milliseconds.
     pub fn contains_at(&self, key: KeyHash, milliseconds: u64) -> bool {
         self.ring.at(milliseconds).any(|slice| slice.contains(key))
     }
 
-    /// Forgets a member. False if it was not seen.
+    /// Removes a member. Returns false if the set does not have it.
     pub fn remove(&mut self, key: KeyHash) -> bool {
         self.ring.slices.iter_mut().fold(false, |was_there, (_, slice)| slice.remove(key) || was_there)
     }
@@ -89,7 +90,7 @@ impl Set {
         self.ring.slices.iter().map(|(_, slice)| slice.len()).sum()
     }
 
-    /// What the set tells of itself.
+    /// The facts that `FURUI.INFO` prints about the set.
     pub fn facts(&self) -> Vec<(&'static str, Fact)> {
         vec![
             ("type", "set".into()),
@@ -101,12 +102,12 @@ impl Set {
         ]
     }
 
-    /// The number of bytes by which the set grows if so many new members come.
+    /// The number of bytes by which the set grows with this number of new members.
     pub fn growth(&self, members: usize) -> usize {
         self.ring.slices.back().map_or(0, |(_, slice)| slice.growth(members))
     }
 
-    /// Checks that the set may grow by so many members.
+    /// Checks that the set may grow by this number of members.
     ///
     /// # Errors
     /// If it would exceed a limit of the module.
@@ -114,7 +115,7 @@ impl Set {
         self.account.admit(self.bytes(), self.growth(members))
     }
 
-    /// Notes how much memory the set takes now.
+    /// Updates the counted memory to that of the set.
     pub fn settle(&mut self) {
         self.account.settle(self.bytes());
     }
@@ -182,7 +183,7 @@ impl Value for Set {
         digest.add_long_long(self.hash().seed.cast_signed());
         let hasher = HashSpec::default();
         for (number, keys) in self.ring.slices.iter().filter(|(_, keys)| !keys.is_empty()) {
-            // The members are in ascending order, so that the order in which they came does not matter.
+            // The members are in ascending order, so that the digest does not depend on the order of insertion.
             let sum = keys
                 .iter()
                 .fold(*number, |sum, key| hasher.hash(&[sum.to_le_bytes(), key.get().to_le_bytes()].concat()).get());
@@ -206,17 +207,17 @@ impl Value for Set {
     }
 }
 
-/// A slice without members.
+/// Creates a slice without members.
 fn empty() -> Result<KeySet, Infallible> {
     Ok(KeySet::new())
 }
 
-/// The minimum number of bits of a remainder in a run: with fewer bits a set would have more than 2^40 members. It
+/// The minimum number of bits of a remainder in a run: with fewer bits, a set would have more than 2^40 members. It
 /// bounds the memory that a small file can claim.
 const LEAST_REMAINDER: u32 = 24;
 
 impl Set {
-    /// Adds the keys of a run to the slice `number`. Returns how many keys the run has.
+    /// Adds the keys of a run to the slice with this number. Returns the number of keys in the run.
     fn read(&mut self, number: u64, run: &[u8], name: &str) -> Result<u64, Refusal> {
         Envelope::open(run, name)?.verify(run)?;
         let run = Run::open(Arc::<[u8]>::from(run), name, self.hash())?;

@@ -41,7 +41,7 @@ fn seen(call: &Call<'_>) -> Result<(), Refusal> {
     let changed = insert(call, set, 2)?;
     match set.window() {
         Some(Window::Milliseconds(_)) => call.replicate_at(c"FURUI.SEEN.AT", now),
-        // A repeat changes a set with a window of members, which counts it.
+        // A repeated member changes a set with a window of members, because it is counted.
         Some(Window::Keys(_)) => call.replicate(),
         None if changed => call.replicate(),
         None => {}
@@ -59,8 +59,8 @@ fn seen_at(call: &Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Records the members from argument `first` on, and replies: an error for each member that has no room. True if one of
-/// them is new.
+/// Records the members from argument `first` on, and replies for each: 1 if it is new, 0 if not, or an error if it has
+/// no room. Returns true if at least one is new.
 fn insert(call: &Call<'_>, set: &mut Set, first: usize) -> Result<bool, Refusal> {
     set.admit(call.rest(first).len())?;
     let changed = call.insert_each(first, |member| set.insert(set.key(member)));
@@ -71,7 +71,7 @@ fn insert(call: &Call<'_>, set: &mut Set, first: usize) -> Result<bool, Refusal>
     Ok(changed)
 }
 
-/// The set of a key. A key without a value gets an empty set with a seed of its own, which replicas are told.
+/// The set of a key. If the key does not exist, creates an empty set with a random seed, which is replicated.
 fn set_or_new<'k>(call: &Call<'_>, key: &'k mut Key) -> Result<&'k mut Set, Refusal> {
     if key.is_empty() {
         let hash = HashSpec::random();

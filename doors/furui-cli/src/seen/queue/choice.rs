@@ -1,12 +1,12 @@
-//! The choice of what is done next.
+//! The choice of the next piece of work in the queue.
 
 use std::time::Instant;
 
 use super::{LARGE_BATCHES, Place, Queue, Step, Task};
 use crate::input::block::BLOCK;
 
-/// Another worker is woken for a part of a batch only if it has at least this many keys. Less is done sooner than the
-/// other worker would begin.
+/// The minimum number of keys in a part of a batch for which another worker is woken. A smaller part is done sooner
+/// than the other worker would begin.
 const WORTH_WAKING: usize = 256;
 
 impl Queue {
@@ -38,10 +38,10 @@ impl Queue {
         self.next_share().or_else(|| self.can_read().then_some(Task::Read))
     }
 
-    /// True if a piece of work is so large, or followed by so much, that another worker is woken for it.
+    /// True if a piece of work is so large, or so much work follows it, that another worker is woken for it.
     pub fn is_worth_waking(&self, task: Task) -> bool {
         match task {
-            // On a slow input one worker suffices, and waking another one would cost more time than it saves.
+            // On a slow input one worker suffices, and waking another worker would cost more time than it saves.
             Task::Read => self.is_plenty,
             Task::Observe(share) => {
                 let index = self.shares.turn(share).saturating_sub(self.left) as usize;
@@ -52,7 +52,7 @@ impl Queue {
         }
     }
 
-    /// Gives batches that have been hashed to the shares of the set, as long as these have room for them.
+    /// Gives batches whose keys have been hashed to the shares of the set, as long as the shares have room for them.
     fn admit_next(&mut self) {
         while self.is_split()
             && let Some(decider) = &mut self.decider
@@ -72,7 +72,7 @@ impl Queue {
         self.split > 0
     }
 
-    /// The share that can take the earliest batch.
+    /// Chooses the share that can insert its part of the earliest batch.
     fn next_share(&mut self) -> Option<Task> {
         let (left, places) = (self.left, &self.places);
         let waits = |number: u64, share| {

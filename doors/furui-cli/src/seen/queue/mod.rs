@@ -1,4 +1,4 @@
-//! The batches, and what is done next.
+//! The queue of batches between the input and the output.
 
 mod choice;
 
@@ -35,37 +35,37 @@ pub struct Queue {
     /// True if blocks must end where no more lines may be wanted.
     is_limited: bool,
     places: VecDeque<Place>,
-    /// How many batches have left the queue.
+    /// The number of batches that have left the queue.
     left: u64,
-    /// How many batches of the queue, counted from the first, were given to the shares of the set, if it is split.
+    /// The number of batches, counted from the first in the queue, that were given to the shares of a split set.
     admitted: usize,
-    /// How many batches of the queue, counted from the first, were given to the set, so that it decides which lines are
-    /// new.
+    /// The number of batches, counted from the first in the queue, that were given to the set, which decides which
+    /// lines are new.
     decided: usize,
     free: Vec<Batch>,
-    /// How new batches make keys from lines.
+    /// The finder of keys from which each new batch gets its own.
     keys: Keys,
-    /// An empty list of keys for each new batch, if a server is asked.
+    /// An empty list of keys for each new batch if the set is in a server.
     asked: Option<RemoteKeys>,
-    /// False when there is nothing more to read.
+    /// False after the end of the input.
     reads: bool,
-    /// True if the last read brought so much that there is probably more.
+    /// True if the last read returned so many bytes that there is probably more input.
     pub is_plenty: bool,
-    /// True if a thread decodes the input.
+    /// True if a thread decodes the current input.
     pub is_decoded: bool,
-    /// How many keys the recent cache of a worker has, if workers have one.
+    /// The number of keys in the recent cache of each worker. `None` if workers have no recent cache.
     pub recent_keys: Option<usize>,
-    /// The mean length of lines if blocks are to be large.
+    /// The mean length of lines in bytes if blocks are to become large; `None` before.
     mean_line: Option<usize>,
     /// The number of keys of the set that were not durable when the set was last in the queue.
     pub unsynced: usize,
     pub ending: Option<Ending>,
 }
 
-/// The limits of the workers.
+/// The limits of the workers, their batches and their blocks.
 #[derive(Clone, Copy)]
 pub struct Limits {
-    /// How many workers there may be.
+    /// The maximum number of workers.
     pub workers: usize,
     /// The maximum number of [`Batch`]s at a time.
     pub batches: usize,
@@ -79,11 +79,11 @@ pub struct Limits {
 pub const LARGE_BATCHES: usize = 2;
 
 struct Place {
-    /// A block on its way to the output; `None` while a worker has it.
+    /// A block on its way to the output; `None` while a worker uses it.
     batch: Option<Box<Batch>>,
     next: Step,
     bytes: usize,
-    /// How many new keys of the batch are in the set, but not known to the recorder yet.
+    /// The number of new keys of the batch that are in the set, but of which the recorder does not know yet.
     new: usize,
 }
 
@@ -96,13 +96,13 @@ enum Step {
 /// A piece of work.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Task {
-    /// To record the lines that have arrived.
+    /// Records the lines that have arrived.
     Sync,
     Write,
     Decide,
-    /// To write keys to storage, so that the shares of the set have room for the next batch.
+    /// Writes keys to storage, so that the shares of the set have room for the next batch.
     MakeRoom,
-    /// To let the share with this number insert the keys of its next batch.
+    /// Lets the share with this number insert the keys of its next batch.
     Observe(usize),
     Read,
 }
@@ -145,7 +145,7 @@ impl Queue {
         self.places.iter().map(|place| place.new).sum()
     }
 
-    /// Takes the reader, and a batch to read into.
+    /// Takes the reader out of the queue, and a batch into which it reads.
     pub fn take_reader(&mut self) -> Option<(Box<Blocks<'static>>, Box<Batch>)> {
         let mut reader = self.reader.take()?;
         if self.is_limited {
@@ -180,7 +180,7 @@ impl Queue {
         Some(self.left + self.places.len() as u64 - 1)
     }
 
-    /// Notes the end of the input.
+    /// Marks the end of the input: nothing more is read.
     pub fn end_reading(&mut self) {
         self.reads = false;
         self.end_if_empty();
@@ -193,7 +193,7 @@ impl Queue {
         }
     }
 
-    /// Takes the set, and the next batch with its number.
+    /// Takes the set out of the queue, and the next batch. Returns the number of the batch, the set, and the batch.
     pub fn take_decider(&mut self) -> Option<(u64, Box<Decider>, Box<Batch>)> {
         let place = self.places.get_mut(self.decided)?;
         let taken = (self.left + self.decided as u64, self.decider.take()?, place.batch.take()?);
@@ -218,25 +218,26 @@ impl Queue {
         }
     }
 
-    /// Drops what was read after an error, which is in the last of the first `batches` batches.
+    /// Keeps the first `batches` batches, the last of which has an error, drops all later ones, and ends the reading.
     fn end_after(&mut self, batches: usize) {
         self.reads = false;
         self.places.truncate(batches);
         self.admitted = self.admitted.min(batches);
     }
 
-    /// Takes the share with this number, and the part of its next batch, which has the returned number.
+    /// Takes the share with this number out of the queue, and its part of the next batch. Returns the number of the
+    /// batch, the share, and the part.
     pub fn take_share(&mut self, share: usize) -> Option<(u64, Share<AnyFile>, Part)> {
         let (number, taken) = self.shares.take(share)?;
         let batch = self.places.get_mut((number - self.left) as usize)?.batch.as_mut()?;
         Some((number, taken, batch.split.take(share)))
     }
 
-    /// Puts back a share that has inserted a part of a batch, or has failed to.
+    /// Puts back a share that has inserted its part of batch `number`, or has failed to insert it.
     pub fn put_share(&mut self, index: usize, share: Share<AnyFile>, number: u64, part: Part, failure: Option<Error>) {
         self.shares.put(index, share);
         let place = (number - self.left) as usize;
-        // If an earlier batch has failed, this one is gone.
+        // If an earlier batch has failed, this batch has been dropped.
         let Some(batch) = self.places.get_mut(place).and_then(|place| place.batch.as_mut()) else { return };
         batch.split.put(index, part);
         if let Some(error) = failure {
@@ -245,14 +246,15 @@ impl Queue {
         }
     }
 
-    /// Takes the set, all its shares, and the batch for which they have no room, with its number.
+    /// Takes out of the queue the set, all its shares, and the batch for which they have no room. Returns the number of
+    /// the batch, the set, the shares, and the batch.
     #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
     pub fn take_all(&mut self) -> Option<(u64, Box<Decider>, Vec<Share<AnyFile>>, Box<Batch>)> {
         let batch = self.places.get_mut(self.admitted)?.batch.take()?;
         Some((self.left + self.admitted as u64, self.decider.take()?, self.shares.take_all(), batch))
     }
 
-    /// Puts back what was taken to make room, so that the batch can be admitted.
+    /// Puts back the set, its shares and the batch, after room was made, so that the batch can be admitted.
     pub fn put_all(&mut self, number: u64, decider: Box<Decider>, shares: Vec<Share<AnyFile>>, batch: Box<Batch>) {
         self.unsynced = decider.judge.unsynced();
         self.decider = Some(decider);
@@ -260,12 +262,13 @@ impl Queue {
         self.put(number, batch);
     }
 
-    /// Takes all shares for the end of the run. `None` if a worker has one.
+    /// Takes all shares out of the queue at the end of the run. `None` if a worker still uses one.
     pub fn take_shares(&mut self) -> Option<Vec<Share<AnyFile>>> {
         self.shares.are_home().then(|| self.shares.take_all())
     }
 
-    /// The ending of the run after recording has failed. If the set has failed before, that error explains more.
+    /// Returns the ending of the run after the recording has failed. If the set failed before, its error is returned,
+    /// because it explains more.
     pub fn explain(&mut self, ending: Ending) -> Ending {
         let batches = self.places.iter_mut().filter_map(|place| place.batch.as_mut()).filter(|batch| batch.is_void);
         let first = batches.filter_map(|batch| batch.failure.take()).next();
@@ -275,13 +278,13 @@ impl Queue {
         }
     }
 
-    /// Takes the writer and the first batch.
+    /// Takes the writer and the first batch out of the queue.
     pub fn take_writer(&mut self) -> Option<(Box<Writer>, Box<Batch>)> {
         let batch = self.places.front_mut()?.batch.take()?;
         Some((self.writer.take()?, batch))
     }
 
-    /// Puts back the first batch, a part of which has been written.
+    /// Puts back the first batch after a part of its text was written.
     pub fn put_first(&mut self, batch: Box<Batch>) {
         let tells_unread = self.writer.as_ref().is_some_and(|writer| writer.recorder.tells_unread());
         if let Some(first) = self.places.front_mut() {
@@ -292,8 +295,7 @@ impl Queue {
         }
     }
 
-    /// Removes the first batch, which has been written, from the queue, and keeps its memory for a
-    /// later one.
+    /// Removes the first batch from the queue after all of it was written, and keeps its memory for a later batch.
     pub fn leave(&mut self, batch: Box<Batch>) {
         self.places.pop_front();
         (self.left, self.decided, self.admitted) = (self.left + 1, self.decided - 1, self.admitted.saturating_sub(1));

@@ -38,7 +38,7 @@ pub struct Case {
 type Running = Box<dyn Fn(Command, &Path) -> Output>;
 type Check = Box<dyn Fn(&Path, &[Run]) -> Result<(), String>>;
 
-/// What one run has done so far.
+/// The progress of one run when it ended or was killed.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     pub printed: Vec<u8>,
@@ -48,7 +48,7 @@ pub struct Run {
     pub finished: bool,
 }
 
-/// How many keys a case uses.
+/// The size of a case.
 #[derive(Clone, Copy)]
 pub enum Scale {
     Small,
