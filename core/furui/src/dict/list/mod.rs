@@ -145,13 +145,12 @@ impl<S: Storage> Dict<S> {
         Self::open_kind(storage, options)
     }
 
-    /// The number that [`number`](Self::number) gives to the next new key; 2³² - 1, which is given to none, if there is
-    /// none left.
+    /// The number that [`number`](Self::number) gives to the next new key, or 2³² - 1 if no number is left.
     pub fn next_id(&self) -> u32 {
         self.taken.next().unwrap_or(u32::MAX)
     }
 
-    /// The numbers that a dictionary of numbers has ever held, none in others.
+    /// The set of all numbers that a dictionary of numbers has ever held. It is empty in other dictionaries.
     pub fn taken(&self) -> &Taken {
         &self.taken
     }
@@ -253,7 +252,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         &self.options
     }
 
-    /// What the dictionary is for.
+    /// The purpose of the dictionary, which says what its values mean.
     pub fn purpose(&self) -> Purpose {
         self.manifest.store.purpose().unwrap_or(V::PURPOSES[0])
     }

@@ -24,7 +24,7 @@ pub struct LoudsBuilder {
     values: Vec<u8>,
     dead: BitWriter,
     any_dead: bool,
-    /// The number of nodes whose children are all in `base`.
+    /// The number of nodes whose numbers of children are complete in `base`.
     closed: u64,
 }
 

@@ -3,14 +3,14 @@ use super::intern::Interner;
 use super::labels::{GROUP, ONES, place};
 use super::room::{collected, filled, reserve};
 
-/// The encoding of a label's rest in a block: the class of its code, and the code if it has one.
+/// The code of a label without its first byte: a class and, for one- and two-byte codes, the code itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Code {
     pub(super) class: Class,
     pub(super) code: u16,
 }
 
-/// The class of a code, which takes two bits in a block.
+/// The class of a label's code, which says how many bytes the code has. It takes two bits in a block of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     Empty = 0b00,
@@ -20,7 +20,7 @@ pub(super) enum Class {
 }
 
 impl Class {
-    /// The bytes of a code of this class.
+    /// The length of a code of this class, in bytes.
     #[inline(always)]
     pub(super) fn code_len(self) -> usize {
         self as usize % 3
@@ -42,16 +42,17 @@ impl Code {
     }
 }
 
-/// The codes of labels, and the places of their texts.
+/// The assignment of short codes to frequent labels, and the places of the labels' texts.
 pub(super) struct Codes {
     /// The code of each label, by the label's number.
     pub(super) of: Vec<Code>,
-    /// A place for every one-byte code, then one for every [`GROUP`] two-byte codes.
+    /// The offset and the length of the text for every one-byte code, then for every [`GROUP`] two-byte codes, which
+    /// have texts of equal length.
     pub(super) places: Vec<u8>,
     pub(super) texts: Vec<u8>,
 }
 
-/// The parts of a trie with the texts of its codes and its tokens.
+/// The parts of a trie that hold the texts of its codes and of its tokens.
 pub(super) struct Dictionary {
     pub(super) places: Vec<u8>,
     pub(super) texts: Vec<u8>,
@@ -134,8 +135,8 @@ impl Codes {
     }
 }
 
-/// About how many bits a two-byte code saves for a label of this length that occurs `count` times; `None` if it saves
-/// nothing.
+/// An estimate of the number of bits that a two-byte code saves for a label of `length` bytes that occurs `count`
+/// times; `None` if it saves nothing.
 ///
 /// Without a code, the first occurrence of a label is a record of one byte and 12 bits for each 2.7 bytes of text. Each
 /// further occurrence is another record, or a link of 5 bytes.

@@ -15,14 +15,14 @@ const GATHERED: usize = 64 << 10;
 /// Memory: 64 KiB, and 12 bytes for each block of values. Every block but the last has at least 1 KiB.
 pub(in crate::dict) struct ValueWriter<W: Write> {
     out: BufWriter<EnvelopeWriter<W>>,
-    /// The entries of the index.
+    /// The index of the file: the first id and the offset of each block of values.
     index: Vec<u8>,
     head: Vec<u8>,
-    /// The number of bytes so far.
+    /// The number of bytes of data that were written so far.
     written: u64,
-    /// The offset at which the last block begins.
+    /// The offset in the data at which the last block of values begins.
     block: u64,
-    /// The id of the last value.
+    /// The id of the value that was written last.
     last: u32,
 }
 
