@@ -9,7 +9,7 @@ use crate::error::TrieError;
 use crate::format::Seal;
 use crate::store::Layout;
 
-/// A trie of one of the layouts of a dictionary.
+/// A trie in either of the two layouts that a dictionary can have.
 #[derive(Debug)]
 pub(super) enum AnyTrie<M = Buffer, G = Trusted> {
     Compact(Trie<M, G>),
@@ -93,8 +93,8 @@ impl<M: Deref<Target = [u8]>, G: Guard> AnyTrie<M, G> {
 }
 
 impl AnyTrie {
-    /// Replaces each value by its index in `values`, which are all values of the trie, ascending, without repeats. No
-    /// key of the trie may be deleted.
+    /// Replaces each value of the trie by its index in `values`, the ascending list of all distinct values of the trie.
+    /// No key of the trie may be deleted.
     pub(super) fn renumber(&mut self, values: &[u32]) {
         match self {
             Self::Compact(trie) => trie.renumber(values),
@@ -129,7 +129,7 @@ impl<M: Deref<Target = [u8]>> AnyTrie<M> {
 }
 
 impl<'t, G: Guard> AnyTrie<&'t [u8], G> {
-    /// The keys from `from` on, and their values, in byte order.
+    /// An iterator over the keys from `from` on, in byte order, and their values.
     pub(super) fn entries_from(self, from: &[u8]) -> AnyEntries<'t, G> {
         match self {
             Self::Compact(trie) => AnyEntries::Compact(TrieEntries::new(trie, from)),
@@ -138,7 +138,7 @@ impl<'t, G: Guard> AnyTrie<&'t [u8], G> {
     }
 }
 
-/// The keys of an [`AnyTrie`] in byte order, and their values.
+/// An iterator over the keys of an [`AnyTrie`] in byte order, and their values.
 #[derive(Debug)]
 pub(super) enum AnyEntries<'t, G: Guard> {
     Compact(TrieEntries<Trie<&'t [u8], G>>),
@@ -146,7 +146,7 @@ pub(super) enum AnyEntries<'t, G: Guard> {
 }
 
 impl<G: Guard> AnyEntries<'_, G> {
-    /// The next key, in a buffer of this iterator, and its value.
+    /// Returns the next key, in a buffer of this iterator, and its value; `None` at the end.
     pub(super) fn next_entry(&mut self) -> Option<(&[u8], Found)> {
         match self {
             Self::Compact(entries) => entries.next_entry(),

@@ -20,9 +20,9 @@ use crate::store::Layout;
 pub(super) struct CheckedTrie {
     trie: AnyTrie<Bytes>,
     regions: Regions,
-    /// The offset in the file that the trie's guard counts from.
+    /// The offset in the file of the trie's first byte, from which the guard counts.
     base: usize,
-    /// Set once the tables of labels of a compact trie were checked. The guard does not check them.
+    /// A mark that is set once the tables of labels of a compact trie were checked. The guard does not check them.
     labels: OnceLock<()>,
 }
 
@@ -83,7 +83,7 @@ impl CheckedTrie {
         self.regions.result()
     }
 
-    /// The keys from `from` on, and their values, in byte order.
+    /// An iterator over the keys from `from` on, in byte order, and their values.
     pub(super) fn entries_from(&self, from: &[u8]) -> CheckedEntries<'_> {
         CheckedEntries { entries: self.guarded().entries_from(from), regions: &self.regions }
     }
@@ -114,7 +114,7 @@ impl CheckedTrie {
     }
 }
 
-/// The keys of a [`CheckedTrie`] in byte order, and their values.
+/// An iterator over the keys of a [`CheckedTrie`] in byte order, and their values.
 #[derive(Debug)]
 pub(super) struct CheckedEntries<'t> {
     entries: AnyEntries<'t, Checked<'t>>,
@@ -122,7 +122,7 @@ pub(super) struct CheckedEntries<'t> {
 }
 
 impl CheckedEntries<'_> {
-    /// The next key, in a buffer of this iterator, and its value.
+    /// Returns the next key, in a buffer of this iterator, and its value; `None` at the end.
     pub(super) fn next_entry(&mut self) -> Result<Option<(&[u8], Found)>, FormatError> {
         let entry = self.entries.next_entry();
         self.regions.result()?;

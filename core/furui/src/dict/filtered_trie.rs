@@ -12,7 +12,7 @@ use crate::format::{Align, Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Prob
 use crate::hash::KeyHash;
 use crate::store::{RunEntry, Storage, StoreKind, Taken};
 
-/// The trie and the filter of several parts of a dictionary that were merged.
+/// A new trie with the filter of its keys, the result of merging several parts of a dictionary.
 pub(super) struct Union {
     pub(super) trie: AnyTrie,
     /// The filter of the trie's keys.
@@ -55,8 +55,8 @@ pub struct FilteredTrie {
 }
 
 impl FilteredTrie {
-    /// Writes the file with this number, and opens it. In a dictionary of bytes `values` writes the file of the values
-    /// whose ids the trie has.
+    /// Writes the file with this number, and opens it. In a dictionary of bytes, `values` is called to write the
+    /// section with the values whose ids the trie has.
     pub(super) fn publish<S: Storage>(
         storage: &S,
         number: u64,
@@ -131,7 +131,7 @@ impl FilteredTrie {
         Ok((envelope, Self { entry, file, trie, filter, values }))
     }
 
-    /// The manifest's entry for this file.
+    /// The manifest's entry for this file: its number, its number of keys, its length and its checksum.
     pub fn entry(&self) -> &RunEntry {
         &self.entry
     }
@@ -151,7 +151,7 @@ impl FilteredTrie {
         self.trie.bytes()
     }
 
-    /// The number of bytes of the values, with some bytes for the id and the length of each; `None` in a dictionary of
+    /// The size in bytes of the values and of the heads (id and length) in front of them; `None` in a dictionary of
     /// numbers.
     pub fn value_bytes(&self) -> Option<u64> {
         self.values.as_ref().map(ValueFile::bytes)
@@ -175,8 +175,8 @@ impl FilteredTrie {
         if self.filter.contains(asked)? { Ok(self.trie.get(asked.key)?) } else { Ok(None) }
     }
 
-    /// Looks up the keys `keys[i]` for the indices i in `open`, whose hashes are `hashes`. Returns the positions in
-    /// `open` of the keys that the trie knows, ascending, and the trie's answers for them.
+    /// Looks up the keys `keys[i]`, with the hashes `hashes`, for the indices i in `open`. Returns a pair for each key
+    /// that the trie has: its position in `open`, ascending, and its value or deletion.
     pub(super) fn get_all(
         &self,
         open: &[usize],

@@ -64,7 +64,7 @@ pub struct Done {
     pub(super) sources: Vec<Layer>,
     /// The new trie; `None` if no key is left.
     pub(super) trie: Option<Arc<FilteredTrie>>,
-    /// The numbers that the windows (write buffers) among the sources have taken.
+    /// The numbers that were put into the windows (write buffers) among the sources.
     pub(super) taken: Taken,
     _ticket: Arc<()>,
 }
@@ -74,7 +74,7 @@ pub struct Done {
 pub(super) struct Task {
     /// The parts, oldest first.
     pub(super) sources: Vec<Layer>,
-    /// The number of the new file.
+    /// The number of the file that the job writes.
     pub(super) number: u64,
     pub(super) making: Making,
     /// True if the dictionary has no part that is older than the `sources`. Then deletions are no longer needed, and

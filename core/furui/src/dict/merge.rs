@@ -37,7 +37,7 @@ pub(super) fn merge(layers: &[Layer], making: &Making, forget: bool) -> Result<U
     }
 }
 
-/// Makes a compact trie of a window (a write buffer).
+/// Encodes a window (a write buffer) as a compact trie.
 fn encode(window: &BufferLayer, making: &Making, forget: bool) -> Result<Union> {
     let stays = |record: &Record<'_>| !forget || record.found != Found::Deleted;
     let mut hashes = FilterHashes::with_room(window.buffer.len() as u64)?;
@@ -97,7 +97,7 @@ fn merged<'p>(parts: &'p [LoudsPart<'_>]) -> Result<Merged<PartNode<'p>>> {
     Ok(Merged::new(roots).expect("at least one part"))
 }
 
-/// Room for the hashes of all keys of some layers.
+/// Allocates room for the hashes of all keys of some layers.
 fn room<H>(layers: &[Layer]) -> Result<FilterHashes<H>> {
     Ok(FilterHashes::with_room(layers.iter().map(Layer::keys).sum())?)
 }
@@ -127,7 +127,7 @@ fn by_key(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
     one_state(trie, hashes, making)
 }
 
-/// A trie and the filter of its keys, which have these hashes.
+/// Joins a trie and a new filter of its keys, which have these hashes.
 fn one_state(trie: AnyTrie, hashes: FilterHashes<KeyHash>, making: &Making) -> Result<Union> {
     let filter = blocked(&hashes.finish(trie.keys())?, making.hasher.spec(), making.rate)?;
     Ok(Union { trie, filter: NewFilter::OneState(filter) })

@@ -68,7 +68,7 @@ impl<N: Node + Clone> Merged<N> {
         }
     }
 
-    /// The nodes that have the smallest byte.
+    /// The nodes, one for each trie that has it, whose byte is the smallest.
     #[inline]
     fn smallest(&self) -> impl Iterator<Item = &N> {
         let alphabet = self.alphabet();

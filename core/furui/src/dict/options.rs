@@ -17,13 +17,13 @@ use crate::store::{FilterHash, Layout, Manifest, Purpose};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DictOptions {
-    /// What the dictionary is for. A dictionary keeps its purpose, and opening it with another one is an error. With
-    /// `None` an existing dictionary is opened with its own purpose, and a new one is for
+    /// The purpose of the dictionary, which is fixed when it is made. Opening a dictionary with another purpose is an
+    /// error. With `None` an existing dictionary is opened with its own purpose, and a new one is for
     /// [`Numbers`](Purpose::Numbers), or for [`Bytes`](Purpose::Bytes) if its values are bytes.
     pub purpose: Option<Purpose>,
-    /// How the keys are made from records. A dictionary keeps the form it was made with, and opening it with another
-    /// one is an error. With `None` an existing dictionary is opened whatever its form, and a new one gets the empty
-    /// form: a record is its own key.
+    /// The form of the keys: the way in which they are made from records. A dictionary keeps the form it was made with,
+    /// and opening it with another one is an error. With `None` an existing dictionary is opened whatever its form, and
+    /// a new one gets the empty form: a record is its own key.
     pub form: Option<KeyForm>,
     /// The layout of the tries. A dictionary keeps the layout it was made with, and opening it with another one is an
     /// error. With `None` an existing dictionary is opened with its own layout, and a new one is
@@ -38,16 +38,16 @@ pub struct DictOptions {
     pub merge_after: usize,
     /// The choice of the tries that are merged.
     pub merging: Merging,
-    /// The false-positive rate of the filters, which is the share of tries that are searched in vain.
+    /// The false-positive rate of the filters: the probability that a trie is searched for a key that it does not have.
     pub filter_rate: f64,
     /// The hash from which the filters derive the positions of a key. A dictionary keeps the filter hash it was made
     /// with, and opening it with another one is an error. With `None` an existing dictionary is opened with its own
     /// filter hash, and a new one has [`OneState`](FilterHash::OneState). The other filter hashes are for
     /// [`Layout::Louds`].
     pub filter_hash: Option<FilterHash>,
-    /// How keys are hashed. A dictionary keeps the hash it was made with, and opening it with another one is an error.
-    /// With `None` an existing dictionary is opened with its own hash, and a new one gets the rolling hash with a
-    /// random seed.
+    /// The spec (algorithm and seed) by which keys are hashed. A dictionary keeps the hash it was made with, and
+    /// opening it with another one is an error. With `None` an existing dictionary is opened with its own hash, and a
+    /// new one gets the rolling hash with a random seed.
     pub hash: Option<HashSpec>,
 }
 

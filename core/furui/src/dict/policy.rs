@@ -7,8 +7,8 @@ use super::{DictOptions, Merging};
 /// would depend on a few keys.
 const GROWTH_QUARTERS: u64 = 5;
 
-/// The number of the newest tries with which a new trie of `new` keys is merged. `sizes` has the number of keys of each
-/// trie, oldest first.
+/// Returns the number of tries, counted from the newest, that are to be merged with a new trie of `new` keys. `sizes`
+/// has the number of keys of each existing trie, oldest first.
 pub(super) fn tries_to_merge(sizes: &[u64], new: u64, options: &DictOptions) -> usize {
     let spare = (sizes.len() + 1).saturating_sub(options.merge_after);
     match options.merging {

@@ -23,7 +23,7 @@ impl<'k> Asked<'k> {
     }
 }
 
-/// A filter that is to be written with its trie.
+/// A new filter, which is to be written into the file of its trie.
 #[derive(Debug)]
 pub(super) enum NewFilter {
     OneState(BlockedBloom),
@@ -80,7 +80,7 @@ impl TrieFilter {
         Ok(Self(Kinds::OneState(filter)))
     }
 
-    /// Whether a key may be in the trie.
+    /// True if the key may be in the trie; false if it certainly is not.
     #[inline(always)]
     pub(super) fn contains(&self, asked: &Asked<'_>) -> Result<bool> {
         Ok(match &self.0 {
@@ -91,7 +91,8 @@ impl TrieFilter {
         })
     }
 
-    /// Whether each of `keys`, which have these hashes, may be in the trie. `out` is cleared first.
+    /// Tells for each of `keys`, which have these hashes, whether it may be in the trie. `out` is cleared first, and
+    /// gets one answer for each key.
     pub(super) fn contains_all<'k>(
         &self,
         mut keys: impl Iterator<Item = &'k [u8]>,

@@ -8,7 +8,8 @@ use super::{DiskFile, Log, MANIFEST, Manifest, Storage, StoreKind};
 use crate::error::{Error, Result, StoreProblem};
 use crate::format::{Access, TEMPORARY, create_directory, is_still, replace, sync_directory, sync_if_writable};
 
-/// The name of the file whose lock says that a process writes to the directory. The file is empty.
+/// The name of the lock file of a directory. The process that writes to the directory holds a lock on it. The file is
+/// empty.
 const LOCK: &str = "LOCK";
 
 /// A storage in a directory. Each file is written under a temporary name, synced, and renamed.
@@ -121,7 +122,7 @@ impl Directory {
         error_of(&self.path, problem)
     }
 
-    /// The names of all regular files, in any order.
+    /// The names of all regular files in the directory, in any order.
     fn names(&self) -> Result<Vec<String>> {
         let error = error_at("cannot list", &self.path);
         let mut names = Vec::new();
@@ -146,7 +147,7 @@ impl Directory {
         Ok(self.path.join(name))
     }
 
-    /// The directory's lock, after a check that this process may still change the directory.
+    /// Returns the lock of the directory, after a check that this process may still change the directory.
     fn own_lock(&self) -> Result<&Arc<Lock>> {
         let Some(lock) = &self.lock else {
             return Err(error_of(&self.path, StoreProblem::ReadOnly));
@@ -236,7 +237,7 @@ struct DiskLog {
     file: File,
     path: PathBuf,
     directory: PathBuf,
-    /// Keeps the directory locked while the log is open.
+    /// The lock of the directory, which is held as long as the log is open.
     lock: Arc<Lock>,
 }
 
@@ -248,8 +249,8 @@ impl Log for DiskLog {
     }
 }
 
-/// Refuses a directory that holds files of other programs, so that a mistyped path does not mix such files with a
-/// store.
+/// Returns an error if the directory holds files of other programs, so that a mistyped path does not mix such files
+/// with a store.
 fn refuse_foreign(path: &Path) -> Result<()> {
     if path.join(MANIFEST).exists() {
         return Ok(());
@@ -301,7 +302,8 @@ impl Lock {
         }
     }
 
-    /// Makes sure that the lock still keeps other writers out of its directory.
+    /// Returns an error if the lock does not keep other writers out of its directory any more, for example because its
+    /// file was removed.
     fn check(&self, directory: &Path) -> Result<()> {
         if is_still(&self.file, directory.join(LOCK)) {
             return Ok(());
@@ -311,8 +313,8 @@ impl Lock {
 }
 
 impl Drop for Lock {
-    /// Gives the lock back even while a process that was forked from this one still has the file open, until it runs
-    /// another program or ends. Such a process itself gives nothing back: the lock is not its own.
+    /// Releases the lock, even while a process that was forked from this one still has the file open, until it runs
+    /// another program or ends. Such a forked process does not release the lock, which is not its own.
     fn drop(&mut self) {
         if self.process == process::id() {
             // If this fails, the lock ends as the file is closed.

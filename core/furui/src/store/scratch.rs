@@ -29,7 +29,7 @@ const MAX_NAME_TRIES: u32 = 16;
 #[derive(Debug)]
 pub struct Scratch {
     directory: PathBuf,
-    /// Files of at most this many bytes are mapped.
+    /// The maximum size in bytes of a file that is mapped into memory when it is opened.
     mapped: u64,
     files: Mutex<BTreeMap<String, Arc<DiskFile>>>,
 }

@@ -112,7 +112,7 @@ pub struct Record<'a> {
 }
 
 impl WriteBuffer {
-    /// The maximum number of bytes of a record besides its key.
+    /// The maximum number of bytes that a key takes in the buffer besides its own bytes.
     pub const KEY_BYTES: usize = HEADER + UNIT - 1;
 
     /// A buffer without keys, which takes no memory yet.
@@ -130,7 +130,7 @@ impl WriteBuffer {
         self.keys == 0
     }
 
-    /// The size of the records, in bytes.
+    /// The size of the records (keys with their hashes and values), in bytes.
     pub fn bytes(&self) -> usize {
         self.arena.len()
     }
@@ -246,7 +246,7 @@ impl WriteBuffer {
         self.order.get_or_init(|| sort::in_order(self).expect("memory for the order of keys"))
     }
 
-    /// The place of a key's record; if there is none, the slot for the key, as an error.
+    /// Finds a key. Returns the place of its record, or as an error the slot at which it can be inserted.
     #[inline]
     fn find(&self, key: &[u8], hash: KeyHash) -> Result<u32, usize> {
         let upper = upper(hash);
@@ -321,19 +321,19 @@ impl WriteBuffer {
     }
 }
 
-/// The bytes of a record with a key of this length.
+/// The number of bytes that a record with a key of this length takes.
 #[inline]
 fn record_len(key: usize) -> usize {
     (HEADER + key).next_multiple_of(UNIT)
 }
 
-/// The upper half of a hash, which its slot holds.
+/// The upper half of a hash, which the key's slot holds.
 #[inline]
 fn upper(hash: KeyHash) -> u64 {
     hash.get() >> 32
 }
 
-/// The slot where the search for a hash begins.
+/// The slot at which the probe sequence of a hash begins.
 #[inline]
 fn home(upper: u64, slots: usize) -> usize {
     ((upper * slots as u64) >> 32) as usize

@@ -23,8 +23,8 @@ pub(super) enum TriePart {
     Terminals,
     /// The buckets of the jump table, a hash table from prefixes of keys to nodes deep in the trie.
     Buckets,
-    /// The prefixes that the entries of the jump table stand for. A search compares its key with them, because the
-    /// buckets hold only hashes.
+    /// The paths from the root to the nodes that the jump table leads to. An entry of the table has only some bits of a
+    /// hash, so a search compares its key with the path before it jumps.
     Paths,
     /// The values of the keys, bit-packed: each has the same number of bits.
     Values,

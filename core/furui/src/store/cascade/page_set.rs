@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A set of page numbers, one bit each. Readers that share a run may add to its set at the same time.
+/// A set of page numbers, with one bit for each page. Readers that share a run may add to its set at the same time.
 ///
 /// Relaxed operations suffice, because a bit only says something about bytes that never change.
 #[derive(Debug)]

@@ -90,7 +90,7 @@ impl<S: Storage> Cascade<S> {
         Ok(removed)
     }
 
-    /// The number of keys of `gone` that are in any run, and the number that each run has.
+    /// Returns the number of keys of `gone` that are in any run, and for each run the number of them that it has.
     fn count_in_runs<T: Storage>(&self, gone: &Cascade<T>) -> Result<(u64, Vec<u64>)> {
         let (mut total, mut counts) = (0, vec![0; self.runs.len()]);
         let (mut found, mut anywhere) = (vec![], vec![]);
@@ -112,8 +112,8 @@ impl<S: Storage> Cascade<S> {
         Ok((total, counts))
     }
 
-    /// Writes run `number` with those keys of the run at `index` that are not in `gone`, about `left` keys, and opens
-    /// it.
+    /// Writes run number `number` with the keys of the run at `index` except those in `gone`, about `left` keys, and
+    /// opens it.
     fn write_without<T: Storage>(
         &self,
         gone: &Cascade<T>,
@@ -144,7 +144,7 @@ impl<S: Storage> Cascade<S> {
         Ok((entry, run))
     }
 
-    /// Removes all files with keys that the manifest does not need.
+    /// Removes all files that hold keys and that the manifest does not need.
     fn remove_leftovers(&self) -> Result<()> {
         for name in self.manifest.orphans(&self.storage)? {
             self.storage.remove(&name)?;
