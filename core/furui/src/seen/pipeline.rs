@@ -82,20 +82,20 @@ pub struct Seen<S: Storage = Directory> {
     pub(super) tiers: Tiers,
     pub(super) options: SeenOptions,
     pub(super) set: Cascade<S>,
-    /// The time, in ticks of the set's window, at which the next keys occur.
+    /// The tick of the set's window at which the next keys occur.
     pub(super) time: u64,
     start: Start,
-    /// The generation of the manifest that the set was opened with.
+    /// The generation of the manifest when the set was opened.
     opened: u64,
     pub(super) counters: SeenCounters,
     /// The indices in the current batch of the keys that the cache does not know.
     pub(super) misses: Vec<u32>,
     keys: Vec<KeyHash>,
-    /// The keys of `misses` that were looked up in the stable filter.
+    /// The keys among `misses` that were looked up in the stable filter.
     pub(super) asked: Vec<Undecided>,
-    /// The indices in `keys` of the new keys.
+    /// The indices of the new keys, in the list of keys that were looked up in the exact set.
     new: Vec<u32>,
-    /// Room for the verdict on a single key.
+    /// A buffer for the verdict on a single key.
     verdicts: Vec<Verdict>,
 }
 
@@ -123,12 +123,13 @@ pub struct SeenOptions {
     /// The memory for the set and the cache in bytes, at least [`CascadeOptions::MIN_MEMORY`]. Keys that do not fit go
     /// to storage.
     pub memory: u64,
-    /// How keys are hashed. A store keeps the hash it was made with, and opening it with another one is an error. With
-    /// `None` an existing store is opened with its own hash, and a new one gets XXH3 with a random seed.
+    /// The spec (algorithm and seed) by which keys are hashed. A store keeps the hash it was made with, and opening it
+    /// with another one is an error. With `None` an existing store is opened with its own hash, and a new one gets XXH3
+    /// with a random seed.
     pub hash: Option<HashSpec>,
-    /// How the keys are made from records. A store keeps the form it was made with, and opening it with another one is
-    /// an error. With `None` an existing store is opened whatever its form, and a new one gets the empty form: a record
-    /// is its own key.
+    /// The form of the keys: the way in which they are made from records. A store keeps the form it was made with, and
+    /// opening it with another one is an error. With `None` an existing store is opened whatever its form, and a new
+    /// one gets the empty form: a record is its own key.
     pub form: Option<KeyForm>,
     /// If true, [`sync`](Seen::sync) appends 8 bytes for each new key to a journal, which is cheap. If false, `sync`
     /// writes a run, as [`publish`](Seen::publish) does.
@@ -136,7 +137,7 @@ pub struct SeenOptions {
 }
 
 impl Default for SeenOptions {
-    /// The recent cache, 256 MiB, the hash of the existing store, and no journal.
+    /// The default options: the recent cache, 256 MiB of memory, the hash of the existing store, and no journal.
     fn default() -> Self {
         Self {
             cache: Cache::Recent,
@@ -219,7 +220,7 @@ impl<S: Storage> Seen<S> {
         })
     }
 
-    /// How keys are hashed. A caller that hashes keys itself must use this spec.
+    /// The spec (algorithm and seed) by which keys are hashed. A caller that hashes keys itself must use this spec.
     pub fn hash_spec(&self) -> HashSpec {
         self.hasher.spec()
     }
@@ -328,7 +329,7 @@ impl<S: Storage> Seen<S> {
         Ok(())
     }
 
-    /// Makes room for the lists of a batch, and empties `verdicts`.
+    /// Makes room in the lists for a batch of `keys` keys, and fills `verdicts`.
     pub(super) fn make_room(&mut self, keys: usize, verdicts: &mut Vec<Verdict>) -> Result<()> {
         verdicts.clear();
         reserve(verdicts, keys)?;
@@ -353,7 +354,8 @@ impl<S: Storage> Seen<S> {
         self.observe_misses(keys, verdicts)
     }
 
-    /// Observes the keys of a batch at the indices in `misses` in the exact set, and counts the batch.
+    /// Looks up and inserts, in the exact set, the keys of a batch whose indices are in `misses`, and updates the
+    /// counters.
     pub(super) fn observe_misses(&mut self, keys: &[KeyHash], verdicts: &mut [Verdict]) -> Result<()> {
         self.keys.clear();
         self.keys.extend(self.misses.iter().map(|&i| keys[i as usize]));
@@ -443,7 +445,7 @@ impl<S: Storage> Seen<S> {
         }
     }
 
-    /// The numbers of keys since the set was opened, by the tier that answered for them.
+    /// The numbers of keys that were observed since the set was opened, by the tier that answered for them.
     pub fn counters(&self) -> &SeenCounters {
         &self.counters
     }

@@ -44,7 +44,7 @@ const LOCK: &str = "LOCK";
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
-    /// Files of at most this many bytes are mapped.
+    /// The maximum size in bytes of a file that is mapped into memory when it is opened.
     mapped: u64,
     /// The lock of the directory; `None` if it was opened for reading.
     lock: Option<Arc<Lock>>,

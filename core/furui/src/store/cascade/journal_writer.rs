@@ -22,7 +22,7 @@ pub(super) struct JournalWriter {
     repeats: usize,
     /// The slice of the window in which the next keys occur; `None` before the first one is set.
     slice: Option<u64>,
-    /// The tick that must be written before the next key; `None` if the keys before it have the same tick.
+    /// The tick that must be written before the next key; `None` if it is among the waiting numbers already.
     tick: Option<u64>,
     /// The maximum size of `waiting`, in bytes.
     most: usize,

@@ -66,7 +66,8 @@ impl Ledger {
         self.pending += 1;
     }
 
-    /// Closes the account of a batch whose keys have been inserted.
+    /// Completes a batch whose keys have been inserted: its keys that were not new are subtracted from the accounts of
+    /// the shares.
     pub(super) fn finish(&mut self, batch: &SplitBatch) {
         for (account, part) in self.accounts.iter_mut().zip(&batch.parts) {
             account.keys -= part.len() - part.new.len();

@@ -5,7 +5,7 @@ use super::{Cascade, CascadeOptions, SortedSource};
 use crate::error::{Error, Result, StoreProblem};
 use crate::store::{MANIFEST, RunEntry, Storage, Window};
 
-/// The journal of a set with a window is at most this many times as long as the table, plus what one sync writes.
+/// The factor by which the journal of a set with a window may be longer than the table, besides what one sync writes.
 const LONG_JOURNAL: u64 = 8;
 
 impl<S: Storage> Cascade<S> {
@@ -79,7 +79,7 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Removes the runs of slices that the window has left.
+    /// Removes the runs of the slices that are older than the window.
     pub(super) fn forget_runs(&mut self) -> Result<()> {
         let oldest = Window::oldest(self.manifest.slice());
         let forgotten = self.manifest.runs.partition_point(|run| run.slice < oldest);
@@ -127,7 +127,8 @@ impl<S: Storage> Cascade<S> {
         self.manifest.window.is_some_and(|window| window.slice_of(tick) > self.manifest.slice())
     }
 
-    /// The maximum number of numbers that a journal notes for this many keys: each slice of a window has its tick.
+    /// The maximum number of 64-bit numbers that the journal needs for this many keys: each key takes one and, in a set
+    /// with a window, each slice takes two for its tick.
     pub(super) fn numbers_of(&self, keys: usize) -> usize {
         let ticks = match self.manifest.window {
             None => 0,
