@@ -3,7 +3,7 @@ use super::{Buffer, NoMemory};
 /// A bit string that grows at its end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BitWriter {
-    /// The words that are full, little-endian.
+    /// The complete 64-bit words, little-endian.
     bytes: Vec<u8>,
     /// The bits after the whole words, fewer than 64.
     word: u64,

@@ -46,7 +46,7 @@ struct Lookup<S> {
     state: S,
     /// The position of the bit whose line was prefetched.
     position: usize,
-    /// How many bits of the key are to be tested after the one at `position`.
+    /// The number of bits of the key that are still to be tested after the one at `position`.
     left: u32,
     /// The index of the key in the batch.
     key: usize,

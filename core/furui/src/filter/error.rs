@@ -39,7 +39,7 @@ pub enum ConfigError {
     TooLarge {
         /// The number of keys.
         keys: u64,
-        /// The false-positive rate that they were to have.
+        /// The false-positive rate that the filter was to have with these keys.
         rate: f64,
         /// The largest size of a filter of this kind.
         most: u64,
@@ -71,7 +71,7 @@ pub enum ConfigError {
     },
     /// A bit is set after the last bit of a table.
     BitBeyond {
-        /// How many bits the table has.
+        /// The number of bits of the table.
         bits: u64,
     },
     /// Keys cannot be removed from filters of this kind.
@@ -86,11 +86,11 @@ pub enum ConfigError {
     Full(Full),
     /// Parts of fixed sizes take more memory than is allowed.
     BeyondMemory {
-        /// What takes the memory, in the plural.
+        /// The name of the parts that take the memory, in the plural.
         what: &'static str,
-        /// How many bytes the parts take.
+        /// The number of bytes that the parts take.
         bytes: u64,
-        /// How many bytes the parts may take.
+        /// The maximum number of bytes that the parts may take.
         most: u64,
     },
     /// There is not enough memory.
@@ -173,7 +173,7 @@ impl std::error::Error for ConfigError {
     }
 }
 
-/// Why two filters cannot be combined or compared, or why a filter does not take a batch of hashes.
+/// The reason why two filters cannot be combined or compared, or why a filter does not accept a batch of hashes.
 ///
 /// ```
 /// use furui::filter::{Bloom, Mismatch};
@@ -208,21 +208,21 @@ pub enum Mismatch {
     },
     /// The keys are hashed in different ways.
     Hash {
-        /// How the first filter, or the structure that was called, hashes keys.
+        /// The spec by which the first filter, or the structure that was called, hashes keys.
         ours: HashSpec,
-        /// How the keys of the second filter, or of the batch, were hashed.
+        /// The spec by which the keys of the second filter, or of the batch, were hashed.
         theirs: HashSpec,
     },
     /// The union has more keys than the first filter has room for.
     NoRoom {
-        /// How many keys both filters have together.
+        /// The number of keys of both filters together.
         keys: u64,
-        /// How many slots the first filter has.
+        /// The number of slots of the first filter.
         slots: u64,
     },
     /// The union of two growing filters would have too many parts.
     Parts {
-        /// How many parts both filters have together.
+        /// The number of parts of both filters together.
         parts: usize,
         /// The maximum number of parts of a filter.
         most: usize,
@@ -273,7 +273,7 @@ impl fmt::Display for Mismatch {
 impl std::error::Error for Mismatch {}
 
 impl Mismatch {
-    /// The hashes of a batch, if they were made by `spec`.
+    /// Returns the hashes of a batch if they were made by `spec`; otherwise an error.
     pub(crate) fn check(spec: HashSpec, hashes: &Hashes) -> Result<&[KeyHash], Self> {
         if hashes.spec() == spec {
             Ok(hashes.as_slice())
@@ -283,7 +283,7 @@ impl Mismatch {
     }
 }
 
-/// Why a batch of hashes was not inserted into a filter that may be full.
+/// The reason why a batch of hashes was not inserted into a filter that may be full.
 ///
 /// ```
 /// use furui::HashSpec;
@@ -339,7 +339,7 @@ pub(super) fn no_memory(count: usize, what: &'static str) -> ConfigError {
     ConfigError::NoMemory { count, what }
 }
 
-/// The meaning of a filter's bits: two filters can be combined if their values of this type are equal.
+/// The properties of a filter that give its bits their meaning. Two filters can be combined if these are equal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meaning<const N: usize> {
     /// Sizes and parameters, each with its name.

@@ -1,4 +1,4 @@
-//! How a filter is stored in a file, and where its bytes are when it is read back.
+//! The file of a filter: its sections, and the memory in which its table lies when it is opened.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,9 +11,9 @@ use crate::format::{
 };
 use crate::hash::KeyHash;
 
-/// The section of sizes and counts, whose length is fixed for each kind of filter.
+/// The tag of the section with the sizes and counts of a filter, whose length is fixed for each kind of filter.
 pub(super) const META: Tag = Tag::new(*b"META");
-/// The section of the filter's table.
+/// The tag of the section with the filter's table.
 pub(super) const BITS: Tag = Tag::new(*b"BITS");
 
 /// The writer of a filter's file.
@@ -56,9 +56,9 @@ pub(super) struct FilterSource<'a, M> {
     pub(super) envelope: &'a Envelope,
     /// Reads and checks the section `META`, of at most so many bytes.
     meta: Box<dyn Fn(usize) -> Result<Vec<u8>, ReadError> + 'a>,
-    /// The part of the file with this offset and length as a table.
+    /// Reads the part of the file with this offset and length as a table.
     table: Box<dyn Fn(u64, usize) -> Result<M, ReadError> + 'a>,
-    /// Whether the file has other sections too. The caller has checked that the filter's sections are there.
+    /// True if the file has other sections too. The caller has checked that the filter's sections are there.
     embedded: bool,
 }
 

@@ -16,7 +16,8 @@ use crate::hash::{HashSpec, Hashes};
 macro_rules! queries {
     ($filter:ident) => {
         impl<M: Deref<Target = [u8]>> $filter<M> {
-            /// Whether `key` may be in the set. The key is hashed as [`hash_spec`](Self::hash_spec) says.
+            /// True if `key` may be in the set; false if it certainly is not. The key is hashed as
+            /// [`hash_spec`](Self::hash_spec) says.
             #[inline]
             pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
                 Filter::contains_hash(self, Filter::hash_spec(self).hash(key.as_ref()))
@@ -39,7 +40,7 @@ macro_rules! queries {
                 Filter::false_positive_rate(self)
             }
 
-            /// How keys are hashed.
+            /// The spec (algorithm and seed) by which keys are hashed.
             #[inline(always)]
             pub fn hash_spec(&self) -> HashSpec {
                 Filter::hash_spec(self)
@@ -77,7 +78,7 @@ macro_rules! files {
         }
 
         impl<M> TryFrom<AnyFilter<M>> for $filter<M> {
-            /// [`Problem::WrongKind`] if the filter is of another kind.
+            /// The error if the filter is of another kind: [`Problem::WrongKind`].
             type Error = Problem;
 
             fn try_from(filter: AnyFilter<M>) -> Result<Self, Problem> {
@@ -152,7 +153,7 @@ macro_rules! insertions_with_room {
     };
 }
 
-/// The result of an insertion into a filter that always has room.
+/// The value of an insertion into a filter that is never full, so that the insertion cannot fail.
 #[inline(always)]
 fn always<T>(inserted: Result<T, Full>) -> T {
     match inserted {

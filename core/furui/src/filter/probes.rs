@@ -1,4 +1,4 @@
-//! Which positions belong to a key, and which numbers of probes and which rates are valid.
+//! The probe sequence of a key, and the checks of numbers of probes and of rates.
 
 use super::ConfigError;
 use crate::bits::scale;

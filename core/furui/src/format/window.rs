@@ -28,9 +28,9 @@ use crate::text::{self, InvalidText};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Window {
-    /// This many keys of the stream, repeats included.
+    /// The last keys of the stream: this many, repeats included.
     Keys(NonZeroU64),
-    /// This many milliseconds of the time that the caller tells.
+    /// This many milliseconds, by the clock of the caller.
     Milliseconds(NonZeroU64),
 }
 
@@ -38,7 +38,7 @@ impl Window {
     /// The number of slices in a window.
     pub const SLICES: u64 = 16;
 
-    /// The length in ticks.
+    /// The length of the window in ticks (keys or milliseconds).
     pub fn ticks(self) -> u64 {
         match self {
             Self::Keys(ticks) | Self::Milliseconds(ticks) => ticks.get(),
@@ -62,7 +62,7 @@ impl Window {
         slice.saturating_sub(Self::SLICES)
     }
 
-    /// The number that stands for the unit in a file.
+    /// The number that stands for the unit (keys or milliseconds) in a file.
     pub(crate) fn code(self) -> u32 {
         match self {
             Self::Keys(_) => 0,

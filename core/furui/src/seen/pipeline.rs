@@ -329,7 +329,7 @@ impl<S: Storage> Seen<S> {
         Ok(())
     }
 
-    /// Makes room in the lists for a batch of `keys` keys, and fills `verdicts`.
+    /// Makes room in the lists for a batch of `keys` keys, and empties `verdicts`.
     pub(super) fn make_room(&mut self, keys: usize, verdicts: &mut Vec<Verdict>) -> Result<()> {
         verdicts.clear();
         reserve(verdicts, keys)?;

@@ -55,7 +55,7 @@ impl Cpu {
         all
     }
 
-    /// The instruction set, for code that has one version for each instruction set.
+    /// The level (instruction set), for code that has one version for each level.
     #[inline(always)]
     pub(crate) fn level(self) -> Level {
         self.0
@@ -145,7 +145,7 @@ impl Cpu {
         }
     }
 
-    /// Whether `text` begins with `prefix`.
+    /// True if `text` begins with `prefix`.
     #[inline(always)]
     pub(crate) fn starts_with(self, text: &[u8], prefix: &[u8]) -> bool {
         match self.0 {

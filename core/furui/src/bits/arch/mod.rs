@@ -1,5 +1,5 @@
-//! Vector code for the best instruction set that is found at run time. Its results equal those of a portable twin bit
-//! for bit.
+//! Vector code for the best instruction set that is found at run time. Its results equal those of the portable version
+//! bit for bit.
 //!
 //! Every operation is one function here, or a method of [`Cpu`], that selects a version at run time: `x86_64` holds the
 //! vector versions and `generic` the portable ones. Besides the kernels of the filters and the memory map, this folder

@@ -7,7 +7,7 @@ pub const MAX_BLOCKED_PROBES: u32 = 16;
 /// The number of lanes of a line.
 const LANES: u32 = 8;
 
-/// Which bits belong to a key, in its own line and in the neighbouring line, whose index is line ⊕ 1:
+/// The layout of a key's bits in its own cache line and in the neighbouring line, whose index is line ⊕ 1:
 ///
 /// | number k of probes | its own line | the neighbouring line |
 /// |--:|---|---|
@@ -42,13 +42,13 @@ impl Layout {
         (1..=MAX_BLOCKED_PROBES).filter_map(Self::of)
     }
 
-    /// How many bits a key has.
+    /// The number of bits that belong to each key.
     #[inline(always)]
     pub(super) fn probes(self) -> u32 {
         self.0.into()
     }
 
-    /// Whether keys have bits in two lines, so that there must be an even number of lines.
+    /// True if keys have bits in two lines, so that the number of lines must be even.
     #[inline(always)]
     pub(in crate::filter) fn is_pair(self) -> bool {
         self.probes() > LANES

@@ -9,7 +9,7 @@ use super::merge::Stream;
 use super::shape::Shape;
 use super::slot_table::SlotTable;
 
-/// Stands for "no quotient": it exceeds every quotient.
+/// The number that stands for "no quotient". It is greater than every quotient.
 const NONE: u64 = u64::MAX;
 
 /// Fills an empty filter with ascending fingerprints, each appended after the one before; nothing is searched, moved or
@@ -45,7 +45,7 @@ struct Front {
     starts: u64,
     /// The shifted bits of block `slot_block`.
     shifted: u64,
-    /// The eight bytes that were written last.
+    /// The eight bytes of remainders that were written last.
     tail: u64,
     /// The position of `tail` among the bytes of the block's remainders.
     tail_at: u32,
@@ -102,7 +102,8 @@ impl<'a, M: DerefMut<Target = [u8]>> Builder<'a, M> {
         Ok(())
     }
 
-    /// How many of the first `fingerprints`, at most a chunk, can certainly be appended; 0 only if the first cannot.
+    /// The number of fingerprints at the front of `fingerprints`, at most a chunk, that can certainly be appended; 0
+    /// only if the first cannot.
     fn regular(&self, fingerprints: &[u64]) -> usize {
         let (shape, front) = (&self.filter.shape, &self.front);
         let first = fingerprints[0];

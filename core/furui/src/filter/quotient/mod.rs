@@ -170,7 +170,7 @@ impl<M> QuotientFilter<M> {
         }
     }
 
-    /// How many fingerprints are held, copies included.
+    /// The number of fingerprints in the filter, copies included.
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -185,7 +185,7 @@ impl<M> QuotientFilter<M> {
         self.shape.capacity
     }
 
-    /// How many slots the table has.
+    /// The number of slots of the table.
     pub fn slots(&self) -> u64 {
         self.shape.slots
     }
@@ -200,12 +200,12 @@ impl<M> QuotientFilter<M> {
         self.shape.last
     }
 
-    /// Whether the filter keeps a copy for each key that is inserted; see [`counting`](Self::counting).
+    /// True if the filter keeps a copy for each key that is inserted; see [`counting`](Self::counting).
     pub fn is_counting(&self) -> bool {
         self.counting
     }
 
-    /// How many different fingerprints are held.
+    /// The number of different fingerprints in the filter.
     pub fn distinct(&self) -> u64 {
         self.distinct
     }
@@ -222,7 +222,7 @@ impl<M> QuotientFilter<M> {
 }
 
 impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
-    /// How many bits the table takes.
+    /// The size of the table in bits.
     pub fn bits(&self) -> u64 {
         self.table.bits()
     }

@@ -150,17 +150,17 @@ impl<M> RingedBloom<M> {
         self.ring.params()
     }
 
-    /// How many keys the filter was sized for: the number of groups, n.
+    /// The number of keys that the filter was sized for, which is the number of groups (n).
     pub fn capacity(&self) -> u64 {
         self.ring.groups()
     }
 
-    /// How many bits the filter has: m.
+    /// The number of bits of the filter (m).
     pub fn bits(&self) -> u64 {
         self.ring.bits()
     }
 
-    /// How many bits belong to a key: k.
+    /// The number of bits that belong to each key (k).
     pub fn probes(&self) -> u32 {
         self.params().probes()
     }
@@ -189,7 +189,7 @@ impl<M: Deref<Target = [u8]>> RingedBloom<M> {
         self.words.as_chunks().0
     }
 
-    /// How many bits in `from..to` are set.
+    /// The number of bits that are set among the positions `from..to`.
     fn ones_in(&self, from: u64, to: u64) -> u64 {
         let words = self.words();
         let (first, last) = ((from / 64) as usize, to.div_ceil(64) as usize);
@@ -251,7 +251,7 @@ impl<M: Deref<Target = [u8]>> Filter for RingedBloom<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for RingedBloom<M> {
-    /// This filter is never full.
+    /// Inserts the key with this hash. The result is never an error, because this filter is never full.
     #[inline]
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         Ok(lookup::insert(self.words.as_chunks_mut().0, &self.ring, key))

@@ -13,7 +13,7 @@ const LEAST_GAMMA: u64 = 1 << 32;
 /// The maximum number of bits a key, in units of 2⁻³² bits.
 const MOST_GAMMA: u64 = 1 << 48;
 
-/// How many bits a ringed filter has for each key: γ.
+/// The number of bits that a ringed filter has for each key (γ).
 ///
 /// ```
 /// use furui::filter::{Gamma, RingedParams};
@@ -52,7 +52,7 @@ pub enum Gamma {
 pub struct RingedParams {
     probes: u32,
     delta: u32,
-    /// γ in units of 2⁻³² bits, so that all machines round it equally.
+    /// The number of bits a key (γ) in units of 2⁻³² bits, so that all machines round it equally.
     gamma: u64,
 }
 
@@ -142,27 +142,27 @@ impl RingedParams {
         Ok(Self { probes, delta, gamma })
     }
 
-    /// How many bits belong to a key (k).
+    /// The number of bits that belong to each key (k).
     pub fn probes(&self) -> u32 {
         self.probes
     }
 
-    /// How many bits a group has (γ).
+    /// The number of bits of a group (γ).
     pub fn gamma(&self) -> f64 {
         self.gamma as f64 * 2f64.powi(-32)
     }
 
-    /// How many groups a window has (δ).
+    /// The number of groups of a window (δ).
     pub fn delta(&self) -> u32 {
         self.delta
     }
 
-    /// How many bits a window has: ⌊δ γ⌋.
+    /// The number of bits of a window: ⌊δ γ⌋.
     pub fn window(&self) -> u32 {
         ((u64::from(self.delta) * self.gamma) >> 32) as u32
     }
 
-    /// How many bits the filter of `keys` keys has: m = ⌈n γ⌉ (eq. 7).
+    /// The number of bits of the filter of `keys` keys: m = ⌈n γ⌉ (eq. 7).
     ///
     /// # Errors
     /// If that is more than 2⁴³.
@@ -198,7 +198,7 @@ impl RingedParams {
         [("probes a key", self.probes().into()), ("2⁻³² bits for each group", self.fixed_gamma()), delta]
     }
 
-    /// γ in units of 2⁻³² bits.
+    /// The number of bits a key (γ) in units of 2⁻³² bits.
     pub(super) fn fixed_gamma(&self) -> u64 {
         self.gamma
     }

@@ -3,7 +3,7 @@
 use super::RingedParams;
 use crate::filter::ConfigError;
 
-/// The ring of a filter of a given size: all that depends on the size.
+/// The ring of bits of a filter, with the numbers that are computed from its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ring {
     params: RingedParams,
@@ -11,7 +11,7 @@ pub(super) struct Ring {
     bits: u64,
     /// ⌈2⁶⁴ / bits⌉, modulo 2⁶⁴.
     reciprocal: u64,
-    /// Windows that begin before this bit end within the ring.
+    /// The position before which a window must begin so that it ends within the ring.
     straight: u64,
 }
 
@@ -64,7 +64,7 @@ impl Ring {
         self.start(self.groups.remainder(hash))
     }
 
-    /// Whether the window that begins at `start` ends within the ring.
+    /// True if the window that begins at `start` ends within the ring.
     #[inline(always)]
     pub(super) fn is_straight(&self, start: u64) -> bool {
         start < self.straight

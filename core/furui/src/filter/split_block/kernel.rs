@@ -22,7 +22,7 @@ pub(super) type SplitBlock = [u8; 32];
 const SALTS: [u32; 8] =
     [0x47B6_137B, 0x4497_4D91, 0x8824_AD5B, 0xA2B7_289D, 0x7054_95C7, 0x2DF1_424B, 0x9EFC_4947, 0x5C6B_FB31];
 
-/// Whether all bits of `key` are set.
+/// True if all bits of `key` are set.
 #[inline]
 pub(super) fn contains(cpu: Cpu, blocks: &[SplitBlock], key: KeyHash) -> bool {
     let block = &blocks[place(key, blocks.len())];
@@ -47,7 +47,8 @@ pub(super) fn insert(cpu: Cpu, blocks: &mut [SplitBlock], key: KeyHash) -> bool 
     }
 }
 
-/// For a single key, a call with its arguments in registers is faster than [`Cpu::run`].
+/// Tests the bits of a single key with vector instructions. A call with its arguments in registers is faster than
+/// [`Cpu::run`].
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn test_v3(block: &SplitBlock, key: KeyHash) -> bool {
