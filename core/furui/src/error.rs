@@ -45,7 +45,7 @@ pub enum Error {
     },
     /// The bytes of a file are damaged, foreign, or of a later version.
     Format(FormatError),
-    /// A store cannot be opened or changed.
+    /// A store could not be opened or changed.
     Store(StoreError),
     /// A filter of fixed size has no room for another key.
     Full(Full),

@@ -5,7 +5,7 @@ use super::{Buffer, NoMemory};
 pub(crate) struct BitWriter {
     /// The complete 64-bit words, little-endian.
     bytes: Vec<u8>,
-    /// The bits after the whole words, fewer than 64.
+    /// The bits after the complete 64-bit words, fewer than 64.
     word: u64,
     len: u64,
 }

@@ -26,7 +26,7 @@ use super::{Buffer, Cpu, NoMemory};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Rank1<M = Buffer> {
-    /// Little-endian words; bits beyond `len` are ignored.
+    /// The bits as little-endian words; bits beyond `len` are ignored.
     words: M,
     len: u64,
     /// The number of ones before each block, including the block of position `len`.
@@ -129,7 +129,7 @@ impl<M: Deref<Target = [u8]>> Rank1<M> {
     }
 }
 
-/// The number of ones before each block.
+/// Yields the number of ones before each block of 512 bits.
 fn counts(words: &[u8], len: u64) -> impl Iterator<Item = u64> {
     (0..count(len)).scan(0, move |sum, index| {
         let before = *sum;

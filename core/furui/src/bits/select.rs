@@ -35,11 +35,11 @@ const FEW: usize = 8;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Select0<M = Buffer> {
-    /// Little-endian words; bits beyond `len` are ignored.
+    /// The bits as little-endian words; bits beyond `len` are ignored.
     words: M,
     len: u64,
     zeros: u64,
-    /// The number of zeros before each block.
+    /// The number of zeros before each block of 512 bits.
     counts: Counts<M>,
     /// The hints: the number of the block that has each zero whose number is a multiple of [`HINT`], and then the
     /// number of the last block.
@@ -117,7 +117,7 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
         &self.words
     }
 
-    /// The index: the counts and the hints.
+    /// The index in two parts: the number of zeros before each block of 512 bits, and the block of every 512th zero.
     pub fn index(&self) -> [&[u8]; 2] {
         [self.counts.bytes(), self.hints.bytes()]
     }
@@ -191,7 +191,7 @@ fn hint_count(zeros: u64) -> usize {
     zeros.div_ceil(HINT) as usize + 1
 }
 
-/// The number of zeros before each block.
+/// Yields the number of zeros before each block of 512 bits.
 fn counts(words: &[u8], len: u64) -> impl Iterator<Item = u64> {
     (0..blocks(len)).scan(0, move |sum, index| {
         let before = *sum;

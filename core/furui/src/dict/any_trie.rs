@@ -48,7 +48,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> AnyTrie<M, G> {
         }
     }
 
-    /// The value of `key`; `None` if the trie does not know it.
+    /// The value or deletion of `key`; `None` if the trie does not have the key.
     #[inline]
     pub(super) fn get(&self, key: &[u8]) -> Option<Found> {
         match self {
@@ -57,7 +57,8 @@ impl<M: Deref<Target = [u8]>, G: Guard> AnyTrie<M, G> {
         }
     }
 
-    /// Looks up each of `keys`. `out` is cleared first.
+    /// Looks up each of `keys`. `out` is cleared first, and gets one result for each key; `None` stands for a key that
+    /// the trie does not have.
     pub(super) fn get_all(&self, keys: &[&[u8]], out: &mut Vec<Option<Found>>) {
         match self {
             Self::Compact(trie) => trie.get_all(keys, out),
@@ -68,7 +69,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> AnyTrie<M, G> {
         }
     }
 
-    /// The lengths and values of all keys that `text` begins with, the shortest first.
+    /// The length and the value or deletion of each key that is a prefix of `text`, the shortest first.
     pub(super) fn prefixes(&self, text: &[u8]) -> Vec<(usize, Found)> {
         match self {
             Self::Compact(trie) => trie.prefixes(text).collect(),
@@ -104,7 +105,7 @@ impl AnyTrie {
 }
 
 impl<M: Deref<Target = [u8]>> AnyTrie<M> {
-    /// The ids that are the values of a trie in a dictionary of bytes, ascending.
+    /// The ids of the values of all keys of a trie in a dictionary of bytes, ascending.
     pub(super) fn value_ids(&self) -> Result<Vec<u32>, TrieError> {
         let mut ids = self.values()?;
         ids.sort_unstable();
@@ -119,7 +120,7 @@ impl<M: Deref<Target = [u8]>> AnyTrie<M> {
         }
     }
 
-    /// Checks that the nodes form one tree.
+    /// Checks that the nodes of the trie form one tree. The error describes the problem.
     pub(super) fn check(&self) -> Result<(), &'static str> {
         match self {
             Self::Compact(trie) => trie.check().map_err(|(_, what)| what),

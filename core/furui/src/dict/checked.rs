@@ -62,7 +62,7 @@ impl CheckedTrie {
         self.trie.bytes()
     }
 
-    /// The value of `key`; `None` if the trie does not know it.
+    /// The value or deletion of `key`; `None` if the trie does not have the key.
     #[inline]
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<Found>, FormatError> {
         if self.regions.all_checked() {
@@ -73,7 +73,8 @@ impl CheckedTrie {
         Ok(found)
     }
 
-    /// Looks up each of `keys`. `out` is cleared first.
+    /// Looks up each of `keys`. `out` is cleared first, and gets one result for each key; `None` stands for a key that
+    /// the trie does not have.
     pub(super) fn get_all(&self, keys: &[&[u8]], out: &mut Vec<Option<Found>>) -> Result<(), FormatError> {
         if self.regions.all_checked() {
             self.trie.get_all(keys, out);
@@ -88,7 +89,7 @@ impl CheckedTrie {
         CheckedEntries { entries: self.guarded().entries_from(from), regions: &self.regions }
     }
 
-    /// The lengths and values of all keys that `text` begins with, the shortest first.
+    /// The length and the value or deletion of each key that is a prefix of `text`, the shortest first.
     pub(super) fn prefixes(&self, text: &[u8]) -> Result<Vec<(usize, Found)>, FormatError> {
         let found = self.guarded().prefixes(text);
         self.regions.result()?;

@@ -33,11 +33,11 @@ use crate::format::FormatError;
 /// ```
 #[derive(Debug)]
 pub struct Entries<'a, V: ?Sized = u32> {
-    /// The layers, oldest first.
+    /// The layers (tries and write buffers) of the dictionary, oldest first.
     layers: &'a [Layer],
-    /// The streams, newest first.
+    /// The sorted streams that are merged, one for each layer, newest first.
     streams: Vec<Stream<'a>>,
-    /// The range ends before this key. `None` if it has no end.
+    /// The exclusive upper bound of the keys; `None` if the range has no end.
     end: Option<Vec<u8>>,
     key: Vec<u8>,
     /// An error that occurred when the iteration began, and that has not been returned yet.

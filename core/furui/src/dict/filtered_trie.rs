@@ -19,11 +19,11 @@ pub(super) struct Union {
     pub(super) filter: NewFilter,
 }
 
-/// The section that holds the complete file of a trie.
+/// The tag of the section that holds the complete file of a trie.
 const TRIE: Tag = Tag::new(*b"TRIE");
-/// The section that holds the complete file of a filter.
+/// The tag of the section that holds the complete file of a filter.
 const FILTER: Tag = Tag::new(*b"FILT");
-/// The section that holds the complete file of values, in a dictionary of bytes.
+/// The tag of the section that holds the complete file of values, in a dictionary of bytes.
 const VALUES: Tag = Tag::new(*b"VALS");
 
 /// A trie with a filter of its keys, in one file of a [`Dict`](super::Dict). In a dictionary of bytes the values are in
@@ -46,11 +46,11 @@ const VALUES: Tag = Tag::new(*b"VALS");
 #[derive(Debug)]
 pub struct FilteredTrie {
     entry: RunEntry,
-    /// The whole file, which stays readable when it is removed.
+    /// The bytes of the whole file. They can still be read after the file was removed.
     file: Bytes,
     trie: CheckedTrie,
     filter: TrieFilter,
-    /// The values; `None` in a dictionary of numbers.
+    /// The values of the trie's keys; `None` in a dictionary of numbers.
     values: Option<ValueFile>,
 }
 
@@ -146,7 +146,7 @@ impl FilteredTrie {
         self.trie.nodes()
     }
 
-    /// The bytes of the trie, without its filter.
+    /// The size of the trie in bytes, without its filter.
     pub fn trie_bytes(&self) -> usize {
         self.trie.bytes()
     }
@@ -243,7 +243,7 @@ impl FilteredTrie {
     }
 }
 
-/// A file that is a section of another one, and its name in errors.
+/// Returns a file that is embedded as a section in another one, and the name of the embedded file in errors.
 fn part(file: &impl ReadAt, envelope: &Envelope, tag: Tag) -> Result<(Bytes, String)> {
     let section = envelope.section(tag)?;
     let bytes = file.bytes(section.offset, section.length);

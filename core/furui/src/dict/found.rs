@@ -1,4 +1,4 @@
-/// The value of a key in a trie.
+/// The result of finding a key in a trie: its value, or its deletion.
 ///
 /// ```
 /// use furui::raw::{Found, Skeleton, Trie};

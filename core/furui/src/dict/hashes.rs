@@ -26,7 +26,7 @@ impl<H> FilterHashes<H> {
         }
     }
 
-    /// All hashes. It is an error if their number is not `keys`.
+    /// Returns all hashes, or an error if their number is not `keys`.
     pub(super) fn finish(self, keys: u64) -> Result<Vec<H>, TrieError> {
         if self.0.len() as u64 == keys { Ok(self.0) } else { Err(TrieError::Damaged) }
     }

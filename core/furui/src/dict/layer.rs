@@ -6,14 +6,15 @@ use super::{FilteredTrie, TrieError, WriteBuffer};
 use crate::error::Result;
 use crate::store::Taken;
 
-/// A part of a dictionary: the keys that were put during some stretch of time.
+/// A part of a dictionary: a trie, or a window (write buffer). Parts are in the order of time in which their keys were
+/// put.
 #[derive(Clone, Debug)]
 pub(super) enum Layer {
     Trie(Arc<FilteredTrie>),
     Buffer(Arc<BufferLayer>),
 }
 
-/// A window (write buffer) of new keys, with what belongs to them.
+/// A window (write buffer) of new keys, with the values and numbers that belong to them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BufferLayer {
     pub(super) buffer: WriteBuffer,

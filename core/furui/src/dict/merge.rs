@@ -77,7 +77,7 @@ fn louds(layers: &[Layer], rolling: &Rolling, making: &Making, forget: bool) -> 
     one_state(AnyTrie::Louds(trie), hashes, making)
 }
 
-/// Merges as [`louds`] does, but the walk carries `K` hash states, for a filter with `K` polynomials.
+/// Merges as [`louds`] does, but the walk carries `K` hash states, for filters whose positions are `K` polynomials.
 fn polynomials<const K: usize>(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
     let (parts, mut hashes) = (parts(layers)?, room::<PolynomialHashes<K>>(layers)?);
     let start = PolynomialHashes::start();
@@ -102,7 +102,7 @@ fn room<H>(layers: &[Layer]) -> Result<FilterHashes<H>> {
     Ok(FilterHashes::with_room(layers.iter().map(Layer::keys).sum())?)
 }
 
-/// Merges key by key, for a dictionary whose hash has no state that a walk can carry.
+/// Merges the parts key by key, for a dictionary whose hash has no state that a walk over a trie can carry.
 fn by_key(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
     let mut bytes = vec![];
     let mut ends = vec![];

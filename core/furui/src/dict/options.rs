@@ -29,14 +29,15 @@ pub struct DictOptions {
     /// error. With `None` an existing dictionary is opened with its own layout, and a new one is
     /// [`Compact`](Layout::Compact).
     pub layout: Option<Layout>,
-    /// The maximum number of keys of a window (write buffer) before it is frozen: the paper's w. At least 1.
+    /// The maximum number of keys of a window (write buffer) before it is frozen, which the paper calls w. It is at
+    /// least 1.
     pub window: usize,
     /// The maximum number of bytes of keys and values in a window (a write buffer). It is frozen at this limit or at
     /// `window`, whichever comes first. A window that waits to be frozen takes as much memory again.
     pub window_bytes: usize,
-    /// The maximum number of tries when no job is running: the paper's f. At least 1.
+    /// The maximum number of tries when no job is running, which the paper calls f. It is at least 1.
     pub merge_after: usize,
-    /// The choice of the tries that are merged.
+    /// The policy by which the tries to merge are chosen.
     pub merging: Merging,
     /// The false-positive rate of the filters: the probability that a trie is searched for a key that it does not have.
     pub filter_rate: f64,
@@ -51,7 +52,7 @@ pub struct DictOptions {
     pub hash: Option<HashSpec>,
 }
 
-/// The choice of the tries of a [`Dict`](super::Dict) that are merged.
+/// The policy by which a [`Dict`](super::Dict) chooses the tries to merge.
 ///
 /// ```
 /// use furui::dict::{Dict, DictOptions, Merging};

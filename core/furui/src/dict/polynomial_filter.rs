@@ -98,7 +98,7 @@ impl<M: Deref<Target = [u8]>> PolynomialFilter<M> {
     }
 }
 
-/// The values of the polynomials of `hash` for a key, and zeros after them.
+/// The values of the polynomials of `hash` for a key; unused entries are 0.
 pub(super) fn polynomials(hash: FilterHash, key: &[u8]) -> [u64; 8] {
     match hash {
         FilterHash::OneState => [0; 8],
@@ -120,7 +120,7 @@ fn first<const K: usize>(key: &[u8]) -> [u64; 8] {
 #[derive(Debug)]
 pub(super) struct CheckedPolynomials {
     filter: PolynomialFilter<Bytes>,
-    /// The address of the file's first byte.
+    /// The address in memory of the file's first byte.
     origin: usize,
     regions: Regions,
 }

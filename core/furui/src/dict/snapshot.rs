@@ -165,12 +165,12 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
         Ok(())
     }
 
-    /// All keys and values, in order of keys.
+    /// An iterator over all keys and their values, in order of keys.
     pub fn iter(&self) -> Entries<'_, V> {
         Entries::new(&self.layers, b"", None)
     }
 
-    /// The keys that begin with `prefix`, and their values, in order of keys.
+    /// An iterator over the keys that begin with `prefix`, and their values, in order of keys.
     ///
     /// ```
     /// let mut dict = furui::dict::Dict::open_with(furui::store::Memory::new(), Default::default())?;
@@ -185,7 +185,7 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
         Entries::new(&self.layers, prefix, after_prefix(prefix))
     }
 
-    /// The keys of a range, and their values, in order of keys.
+    /// An iterator over the keys of a range, and their values, in order of keys.
     ///
     /// ```
     /// let mut dict = furui::dict::Dict::open_with(furui::store::Memory::new(), Default::default())?;
@@ -251,7 +251,7 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
         Ok(found.into_iter().filter_map(|(length, found)| Some((length, found.value()?))).collect())
     }
 
-    /// The hash of every prefix of `text`, beginning with the empty one.
+    /// Yields the hash of every prefix of `text`, beginning with that of the empty prefix.
     fn prefix_hashes(&self, text: &[u8]) -> impl Iterator<Item = KeyHash> {
         let mut walk = self.hasher.rolling().map(|rolling| (rolling, rolling.start()));
         (0..=text.len()).map(move |length| match &mut walk {

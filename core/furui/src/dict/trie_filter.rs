@@ -12,7 +12,8 @@ use crate::store::FilterHash;
 pub(super) struct Asked<'k> {
     pub(super) key: &'k [u8],
     pub(super) hash: KeyHash,
-    /// The polynomials of the key, which are computed for the first filter and used for all filters of a dictionary.
+    /// The polynomials of the key, for filters whose positions are polynomials. They are computed for the first such
+    /// filter, and used for all others.
     polynomials: OnceCell<[u64; 8]>,
 }
 

@@ -13,13 +13,13 @@ pub trait DictValue: Send + Sync + 'static {
     /// The purposes that a dictionary with such values can have. The first one is the default of a new dictionary.
     const PURPOSES: &'static [Purpose];
 
-    /// Reads the value for which a trie or a window (a write buffer) has this number: the number itself, or the bytes
-    /// with this id.
+    /// Reads the value for which a trie or a window (a write buffer) has `number`: the number itself, or the bytes that
+    /// have it as their id.
     #[doc(hidden)]
     fn read(number: u32, layers: Layers<'_>) -> Result<Self::Read<'_>>;
 }
 
-/// The parts of a dictionary, oldest first.
+/// The parts of a dictionary (tries and write buffers), oldest first.
 #[derive(Clone, Copy, Debug)]
 pub struct Layers<'a>(pub(super) &'a [Layer]);
 

@@ -39,7 +39,7 @@ pub(super) fn for_each<T>(
 /// and so small that a prefetched line is still in the nearest cache when it is read.
 const IN_FLIGHT: usize = 128;
 
-/// A key whose bits are being tested.
+/// A key of a batch whose bits are being tested, one after the other.
 #[derive(Clone, Copy)]
 struct Lookup<S> {
     /// The state from which the next positions of the key are computed.

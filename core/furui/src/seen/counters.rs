@@ -19,9 +19,9 @@ pub struct SeenCounters {
     pub keys: u64,
     /// The number of keys that were new.
     pub new: u64,
-    /// The number of keys that the recent cache knew. They are certainly repeats.
+    /// The number of keys that were in the recent cache. They are certainly repeats.
     pub recent_hits: u64,
-    /// The number of keys that the LRU knew. They are certainly repeats.
+    /// The number of keys that were in the LRU. They are certainly repeats.
     pub lru_hits: u64,
     /// The number of keys that the stable filter claimed to know, if the claim was not audited. These keys are repeats,
     /// except for a few new keys that were [dropped](Self::dropped_measured).

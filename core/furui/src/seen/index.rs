@@ -13,7 +13,7 @@ pub(super) const SLOT_BYTES: usize = 5;
 /// entries, so the methods take a function from the number of an entry to its key.
 #[derive(Clone, Debug)]
 pub(super) struct Index {
-    /// The number of an entry plus 1, or 0 in an empty slot.
+    /// The slots of the hash table: the number of an entry plus 1, or 0 in an empty slot.
     slots: Vec<u32>,
 }
 

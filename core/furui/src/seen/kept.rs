@@ -15,7 +15,7 @@ use crate::format::{Align, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, Read
 use crate::hash::KeyHash;
 use crate::store::{Manifest, Storage, TIERS};
 
-/// The state in which the tiers of a set are when the set is opened.
+/// The state of a set's tiers (exact cache and stable filter) when the set was opened.
 ///
 /// ```
 /// use furui::seen::{Cache, Seen, SeenOptions, Start};
@@ -33,16 +33,16 @@ use crate::store::{Manifest, Storage, TIERS};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// Empty: the store kept no tiers, or the cache is not [`Cache::LruStable`](super::Cache::LruStable), the only
-    /// cache whose tiers are kept.
+    /// The tiers began empty: the store kept no tiers, or the cache is not
+    /// [`Cache::LruStable`](super::Cache::LruStable), the only cache whose tiers are kept.
     Empty,
-    /// Empty: the tiers that the store kept belong to another state of the set, because a process was killed, or the
-    /// set was changed without its tiers.
+    /// The tiers began empty: those that the store kept belong to another state of the set, because a process was
+    /// killed, or the set was changed without its tiers.
     Outdated,
     /// The exact cache began with the kept keys. The stable filter began empty, because the kept filter has another
     /// number of counters, probes or decrements.
     Keys,
-    /// The tiers began with everything that the last process kept.
+    /// The tiers began with all keys and counters that the last process kept.
     Whole,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct KeptHead {
     pub(super) generation: u64,
     pub(super) mark: u32,
     pub(super) replacement: Replacement,
-    /// The number of keys that the file has.
+    /// The number of keys of the exact cache that are in the file.
     pub(super) keys: u64,
     /// The number of keys that the exact cache had room for.
     pub(super) capacity: u64,

@@ -38,13 +38,13 @@ use crate::store::{Directory, Storage, TIERS};
 ///
 /// Two keys with the same 64-bit hash are one key: see [`KeyHash`].
 ///
-/// # What is kept
+/// # Durability
 ///
 /// After [`sync`](Self::sync) or [`publish`](Self::publish) every key that was inserted before survives a crash of the
 /// process or of the machine.
 ///
 /// **Dropping a `Seen` publishes nothing.** The keys that were inserted since the last sync are then lost, unless the
-/// set outgrew its memory meanwhile and wrote them to storage. What was on storage before stays.
+/// set outgrew its memory meanwhile and wrote them to storage. Keys that were on storage before are kept.
 ///
 /// ```
 /// use furui::seen::Seen;
@@ -115,13 +115,13 @@ const EXTEND_BATCH: usize = 4096;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeenOptions {
-    /// The cache in front of the exact set.
+    /// The kind of cache in front of the exact set.
     pub cache: Cache,
     /// The sizes of [`Cache::Lru`] and [`Cache::LruStable`]. Sizes that are given here do not depend on `memory`, but
     /// the tiers together may take at most 7 / 8 of it.
     pub sizes: TierSizes,
-    /// The memory for the set and the cache in bytes, at least [`CascadeOptions::MIN_MEMORY`]. Keys that do not fit go
-    /// to storage.
+    /// The memory for the set and the cache in bytes, at least [`CascadeOptions::MIN_MEMORY`]. Keys that do not fit are
+    /// written to storage.
     pub memory: u64,
     /// The spec (algorithm and seed) by which keys are hashed. A store keeps the hash it was made with, and opening it
     /// with another one is an error. With `None` an existing store is opened with its own hash, and a new one gets XXH3
@@ -431,7 +431,7 @@ impl<S: Storage> Seen<S> {
         Ok(())
     }
 
-    /// The state in which the tiers were when the set was opened. [`Start::Whole`] means that they were as an earlier
+    /// The state of the tiers when the set was opened. [`Start::Whole`] means that they were as an earlier
     /// [`publish`](Self::publish) left them.
     pub fn start(&self) -> Start {
         self.start

@@ -218,7 +218,8 @@ impl<T: RecentTag, const WAYS: usize> Filter for Recent<T, WAYS> {
 }
 
 impl<T: RecentTag, const WAYS: usize> FilterMut for Recent<T, WAYS> {
-    /// True if the key was not remembered: it is new, or was forgotten. A [`Recent`] is never full.
+    /// Inserts the key with this hash. Returns true if the key was not remembered: it is new, or was forgotten. A
+    /// [`Recent`] is never full.
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         Ok(!self.observe(key))
     }

@@ -35,7 +35,7 @@ impl Replacement {
     }
 }
 
-/// The exact cache in front of a filter or of the set.
+/// The exact cache that is the first tier in front of the set.
 pub(super) enum Front {
     Lru(Lru),
     Clock(Clock),

@@ -98,7 +98,7 @@ impl Tiers {
         })
     }
 
-    /// Enlarges the tiers for a set that has grown beyond memory.
+    /// Enlarges the recent cache, because the set has grown beyond memory, and a miss costs more.
     pub(super) fn enlarge(&mut self, memory: u64) -> Result<()> {
         if let Self::Recent(small) = self {
             let large = recent(RECENT_KEYS_STORAGE, memory)?;

@@ -139,7 +139,7 @@ impl<S: Storage> Seen<S> {
         matches!(window, Some(Window::Keys(keys)) if keys.get() / Window::SLICES < SHORT_SLICE)
     }
 
-    /// Replaces the cache, if there is one, by an empty one.
+    /// Replaces the cache in front of the set, if there is one, by an empty one.
     pub(super) fn empty_tiers(&mut self) -> Result<()> {
         if let Tiers::None = self.tiers {
             return Ok(());

@@ -14,7 +14,7 @@ const LOCK: &str = "LOCK";
 
 /// A storage in a directory. Each file is written under a temporary name, synced, and renamed.
 ///
-/// # Who may use it
+/// # Readers and writers
 ///
 /// One process at a time opens the directory for writing ([`open`](Self::open)); a second one gets
 /// [`StoreProblem::Locked`]. Any number of processes open it for reading ([`open_read_only`](Self::open_read_only))

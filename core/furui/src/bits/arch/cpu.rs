@@ -20,12 +20,12 @@ pub(crate) struct Cpu(Level);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) enum Level {
-    /// Only the instructions for which the program was compiled.
+    /// No instructions but those for which the program was compiled.
     Portable,
-    /// x86-64-v3: AVX2, BMI1, BMI2, LZCNT, POPCNT.
+    /// The instructions of x86-64-v3: AVX2, BMI1, BMI2, LZCNT, POPCNT.
     #[cfg(target_arch = "x86_64")]
     V3,
-    /// AVX-512 as Ice Lake and Zen 4 have it: F, BW, DQ, VL, VBMI and VBMI2, on top of x86-64-v3.
+    /// The instructions of AVX-512 as Ice Lake and Zen 4 have it: F, BW, DQ, VL, VBMI and VBMI2, on top of x86-64-v3.
     #[cfg(target_arch = "x86_64")]
     V4,
 }

@@ -44,14 +44,14 @@ use crate::store::{
 /// A `Dict` dereferences to its newest [`Snapshot`], which has the methods that read; [`snapshot`](Self::snapshot)
 /// gives one to keep.
 ///
-/// # Who does the work
+/// # Jobs
 ///
 /// [`job`](Self::job) hands freezing and merging out to any thread; meanwhile the dictionary is read and written, and
 /// no thread waits. If a window is full and the job for the previous window was not taken, [`put`](Self::put) does the
 /// work itself. So a caller that does not use jobs has at most two windows in memory, and at most
 /// [`merge_after`](DictOptions::merge_after) tries.
 ///
-/// # What is kept
+/// # Durability
 ///
 /// After [`sync`](Self::sync) everything that was put before survives a crash of the process or of the machine.
 ///
@@ -90,9 +90,9 @@ pub struct Dict<S: Storage = Directory, V: DictValue + ?Sized = u32> {
     state: Snapshot<V>,
     /// The number of full windows (write buffers) that wait to be frozen into tries. They are the oldest windows.
     waiting: usize,
-    /// The id of the next value in a dictionary of bytes.
+    /// The id of the next value in a dictionary of bytes; ids ascend in the order in which values were put.
     next_id: u32,
-    /// The numbers that a dictionary of numbers has ever held.
+    /// The set of all numbers that a dictionary of numbers has ever held, so that none is given twice.
     taken: Taken,
     /// The token of the last job that freezes windows (full write buffers), as long as that job may be running.
     freezing: Weak<()>,

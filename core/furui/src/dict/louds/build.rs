@@ -76,7 +76,7 @@ impl LoudsBuilder {
         value.map_or(Ok(()), |value| self.dead.push(value.is_none()))
     }
 
-    /// The number of keys so far.
+    /// The number of keys that were added so far.
     pub fn keys(&self) -> u64 {
         self.dead.len()
     }

@@ -61,7 +61,7 @@ pub struct LoudsTrie<M = Buffer, G = Trusted> {
     base: Select0<M>,
     leaf: Rank1<M>,
     edge: M,
-    /// Four little-endian bytes for each value; 0 for a deleted key.
+    /// The values, in four little-endian bytes each; 0 for a deleted key.
     values: M,
     /// A bit for each value, which is set if its key is deleted. Empty if no key is deleted.
     dead: M,
@@ -160,13 +160,13 @@ impl<M: Deref<Target = [u8]>, G: Guard> LoudsTrie<M, G> {
         Some((bit.checked_sub(node + 1)?, bit))
     }
 
-    /// True if BASE has a one at `bit`.
+    /// True if the bit with index `bit` in BASE, the unary numbers of children, is a one.
     #[inline]
     fn has_one(&self, bit: u64) -> bool {
         bit < self.base.len() && self.byte(self.base.words(), bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 == 1)
     }
 
-    /// The byte of a node; `None` for the root.
+    /// The byte on the edge that leads to a node; `None` for the root.
     #[inline]
     fn label(&self, node: u64) -> Option<u8> {
         self.byte(&self.edge, node.checked_sub(1)?)
@@ -180,7 +180,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> LoudsTrie<M, G> {
         self.value_at(self.leaf.rank1_seen(node, |bytes| self.see(bytes)))
     }
 
-    /// The value with this index among the values.
+    /// The value, or the deletion, at `index` in the list of values.
     #[inline]
     fn value_at(&self, index: u64) -> Option<Value> {
         let bytes = self.values.as_chunks().0.get(usize::try_from(index).ok()?)?;

@@ -29,7 +29,7 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
         builder.finish()
     }
 
-    /// A bit for each node, which is set if a key ends at the node or below it.
+    /// Returns a bit for each node, which is set if a key ends at the node or below it, so that the node is kept.
     fn staying(&self) -> Result<Vec<u64>, TrieError> {
         let nodes = self.nodes();
         let mut stays = filled(0u64, nodes.div_ceil(64) as usize)?;

@@ -7,7 +7,7 @@ use super::position::{NODES, Position};
 use super::writer::DIRECTORY_STEP;
 use super::{Trie, TriePart};
 
-/// An offset among a trie's bytes, and the problem there.
+/// A damage that a check found: its offset among the trie's bytes, and the problem.
 type Damage = (usize, &'static str);
 
 impl<M: Deref<Target = [u8]>> Trie<M> {

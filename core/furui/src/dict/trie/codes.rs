@@ -44,7 +44,7 @@ impl Code {
 
 /// The assignment of short codes to frequent labels, and the places of the labels' texts.
 pub(super) struct Codes {
-    /// The code of each label, by the label's number.
+    /// The code of each label. The index is the label's number.
     pub(super) of: Vec<Code>,
     /// The offset and the length of the text for every one-byte code, then for every [`GROUP`] two-byte codes, which
     /// have texts of equal length.

@@ -29,7 +29,7 @@ pub(super) struct Draft {
     records: Vec<u8>,
 }
 
-/// The number of bytes of records that are written at a time.
+/// The number of bytes that are written to the records at a time.
 const WORD: usize = size_of::<u128>();
 const CODES: usize = NODES * 2 + 2;
 const RECORDS: usize = NODES * MAX_RECORD_NIBBLES.div_ceil(2) + WORD;

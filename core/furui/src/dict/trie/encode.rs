@@ -82,7 +82,7 @@ struct Records<'s> {
     /// For each label, by its number: the position of the node at which the label was first written, plus one; 0 if it
     /// was not written yet.
     written: Vec<u64>,
-    /// A buffer for the 64-bit words of the tokens of one label.
+    /// A reusable buffer for the words of tokens into which one label is divided.
     cut: Vec<u64>,
 }
 

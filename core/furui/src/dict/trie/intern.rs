@@ -50,7 +50,7 @@ impl Batch {
 }
 
 impl Default for Interner {
-    /// The seed of the hash is random, because the strings are parts of keys that strangers choose.
+    /// Creates an empty table with a random seed, because the strings are parts of keys that an adversary may choose.
     fn default() -> Self {
         Self { places: vec![], counts: vec![], text: vec![], slots: vec![], hasher: HashSpec::random().hasher() }
     }

@@ -19,7 +19,7 @@ use crate::hash::HashSpec;
 
 /// The maximum number of prefix lengths of a jump table.
 pub(super) const MAX_LENGTHS: usize = 4;
-/// The maximum length of a prefix that is jumped over, in bytes.
+/// The maximum length of a prefix in the jump table, in bytes.
 pub(super) const MAX_JUMP_LENGTH: u16 = 248;
 
 /// The minimum number of keys below a node for which the jump table has an entry.
@@ -37,7 +37,7 @@ const TAG_BITS: u32 = 24;
 /// The prefix lengths of a jump table in bytes, the longest first; unused entries are 0.
 pub(super) type Lengths = [u16; MAX_LENGTHS];
 
-/// A node that has an entry in the jump table.
+/// A node to which the jump table leads, with the prefix that is its entry.
 struct Landing {
     /// The bytes on the path from the root to the node.
     path: Vec<u8>,
@@ -57,7 +57,7 @@ pub(super) struct Jump {
 /// An inner node with many keys below it. The root is the first such node.
 struct Heavy {
     inner: u32,
-    /// The position of the node; it has no meaning for the root.
+    /// The position of the node among the blocks of nodes; the root has none, and any value here.
     position: Position,
     parent: usize,
     /// The length of the path from the root, in bytes.
@@ -200,7 +200,8 @@ fn array_of(lengths: &[u16]) -> Lengths {
 
 /// The cost of a look-up in the jump table that finds no entry, in levels of the trie.
 const VAIN_LEVELS: f64 = 0.5;
-/// The cost of each byte that a table takes per key, in levels of the trie that a search passes.
+/// The cost of the table's size: the number of levels that a search must save for each byte that the table takes per
+/// key.
 const LEVELS_PER_BYTE: f64 = 8.0;
 /// The minimum number of levels that a further length must save after its costs are subtracted.
 const MIN_SCORE: f64 = 0.3;

@@ -18,7 +18,7 @@ struct Way {
     length: u8,
 }
 
-/// More tokens than any text has, because texts have fewer bytes.
+/// The number of tokens that stands for "no division". Every division has fewer tokens, because texts have fewer bytes.
 const NO_WAY: u32 = 1 << 16;
 
 impl LabelMatcher {

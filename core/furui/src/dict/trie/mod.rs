@@ -204,7 +204,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         }
     }
 
-    /// The value of `key`; `None` if the trie does not know it.
+    /// The value or deletion of `key`; `None` if the trie does not have the key.
     pub fn get(&self, key: &[u8]) -> Option<Found> {
         let id = self.vectors.run(
             #[inline(always)]
@@ -268,7 +268,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         (0..self.shape.keys).filter_map(|id| self.found(id).value())
     }
 
-    /// The value of the key with this id.
+    /// The value or deletion of the key with this id.
     #[inline]
     fn found(&self, id: u64) -> Found {
         let deleted = self.part(TriePart::Deleted);

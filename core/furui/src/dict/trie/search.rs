@@ -132,9 +132,9 @@ impl<'k> Search<'k> {
     }
 }
 
-/// Prefetches two blocks of usual size, because children are as likely to be in the next block as in this one, and
-/// labels are at the end of a block. Which cache lines of the two blocks will be read is known too late, and guesses
-/// failed too often.
+/// Prefetches the block of nodes at `offset` and, at the usual size of a block, the next one: children are as likely to
+/// be in the next block as in this one, and labels are at the end of a block. Which cache lines of the two blocks will
+/// be read is known too late for a narrower prefetch.
 #[inline(always)]
 pub(super) fn fetch(nodes: &[u8], offset: usize) {
     const LINE: usize = 64;

@@ -115,7 +115,7 @@ impl Skeleton {
         self.distinct.intern_all(&mut self.waiting, |node, number| rests[node as usize] = number)
     }
 
-    /// Makes room for `nodes` more nodes, at which `keys` keys end.
+    /// Makes room for `nodes` more nodes and `keys` more keys.
     #[inline(always)]
     fn reserve(&mut self, nodes: usize, keys: usize) -> Result<(), TrieError> {
         reserve(&mut self.edges, nodes)?;
@@ -173,7 +173,7 @@ struct Post {
     last: u16,
 }
 
-/// A node on the path to the last key. Its children before that path are complete ("closed").
+/// A node whose children are not complete yet, because it is on the path to the last key.
 struct Open {
     depth: usize,
     key: u32,

@@ -11,7 +11,7 @@ pub(super) struct Text<'a> {
     len: usize,
 }
 
-/// The number of bytes that are copied or compared at a time. Most texts are no longer.
+/// The number of bytes that are copied or compared at a time. Most texts are not longer than this.
 const SHORT: usize = 16;
 
 /// The number of bytes after the beginning of a text that must be readable, or writable in a copy, so that a short text
@@ -54,7 +54,7 @@ impl<'a> Text<'a> {
         Self { bytes: &self.bytes[count..], len: self.len - count }
     }
 
-    /// The first bytes of the text, at most `len`.
+    /// The first `len` bytes of the text, or the whole text if it is shorter.
     #[inline(always)]
     pub(super) fn up_to(self, len: usize) -> Self {
         Self { len: len.min(self.len), ..self }

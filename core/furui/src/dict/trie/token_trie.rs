@@ -23,9 +23,9 @@ pub(super) struct TokenTrie {
 #[derive(Clone, Copy)]
 pub(super) struct TokenPlace(u64);
 
-/// The number of bits of a node's name.
+/// The number of bits of a node's name, which is its index in the table.
 pub(super) const NAME_BITS: u32 = 25;
-/// The number of bits for a token's number plus one.
+/// The number of bits for the number of a token plus one, in a node.
 pub(super) const END_BITS: u32 = 13;
 const NO_NAME: u32 = (1 << NAME_BITS) - 1;
 /// The name of the root. The child of the root for a byte is at the index that equals the byte.

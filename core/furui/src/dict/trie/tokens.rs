@@ -14,8 +14,8 @@ pub(super) const MAX_TOKENS: usize = 1 << 12;
 /// token. Unlike in OnPair, the caller chooses k, and may train again if there were too few or too many tokens.
 pub(super) struct Tokens {
     tokens: Vec<Token>,
-    /// The edges of a trie of all tokens, in a hash table with open addressing. A slot holds (node · 256 + byte) · 2¹⁶
-    /// + child, or 0 if it is empty. Node 0 is the root.
+    /// The edges of a trie of all tokens, in an open-addressing hash table. A slot is 0 if it is empty, and otherwise
+    /// holds the parent, the byte and the child of an edge: (node · 256 + byte) · 2¹⁶ + child. Node 0 is the root.
     children: Vec<u64>,
     /// For each node of the trie of tokens, the number of the token that ends there, plus one; 0 if none does.
     ends: Vec<u16>,

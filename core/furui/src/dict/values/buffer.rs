@@ -22,7 +22,7 @@ impl ValueBuffer {
         self.bytes.len() + self.ends.len() * Self::VALUE_BYTES
     }
 
-    /// The ids of the values.
+    /// The range of the ids of the values.
     pub(in crate::dict) fn ids(&self) -> Range<u32> {
         self.first..self.first + self.ends.len() as u32
     }
@@ -50,7 +50,7 @@ impl ValueBuffer {
         }
     }
 
-    /// The value with this id.
+    /// The bytes of the value with this id; `None` if the buffer does not have it.
     pub(in crate::dict) fn get(&self, id: u32) -> Option<&[u8]> {
         let index = id.checked_sub(self.first)? as usize;
         let end = *self.ends.get(index)?;

@@ -167,12 +167,12 @@ impl ValueFile {
         Ok(&self.file[self.data.clone()][range])
     }
 
-    /// The error that a value is missing, or the error of a checksum if one is wrong.
+    /// Returns the error that a value is missing, or the error of a checksum if one is wrong.
     fn missing(&self) -> FormatError {
         self.invalid(0, "a key has no value")
     }
 
-    /// The error that the data at offset `at` is invalid, or the error of a checksum if one is wrong.
+    /// Returns the error that the data at offset `at` is invalid, or the error of a checksum if one is wrong.
     fn invalid(&self, at: usize, what: &'static str) -> FormatError {
         let here = FormatError {
             file: self.name.clone(),
@@ -188,7 +188,8 @@ struct Walk<'v> {
     values: &'v ValueFile,
     /// The offset in the data at which the next value's head begins.
     at: usize,
-    /// The id of the first value, until that value is read. The step of ids in that value's head is not used.
+    /// The id of the first value of the block, until that value is read; then `None`. The step of ids in the head of
+    /// that value is not used.
     next: Option<u32>,
     last: u32,
 }

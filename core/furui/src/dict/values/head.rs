@@ -7,7 +7,7 @@ pub(super) const MAX_HEAD: usize = 10;
 pub(super) struct ValueHead {
     /// The difference between the value's id and that of the value before it.
     pub(super) step: u32,
-    /// The length of the value.
+    /// The length of the value, in bytes.
     pub(super) length: u32,
 }
 

@@ -50,7 +50,8 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         }
     }
 
-    /// The error that two filters cannot be combined or compared.
+    /// Returns the error that two filters cannot be combined or compared: they are of different kinds, or of a kind
+    /// without this operation.
     fn unlike<N: Deref<Target = [u8]>>(&self, other: &AnyFilter<N>) -> Mismatch {
         let (ours, theirs) = (self.kind(), other.kind());
         if ours == theirs { Mismatch::Unsupported(ours) } else { Mismatch::Kind { ours, theirs } }

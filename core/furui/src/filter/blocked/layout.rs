@@ -54,14 +54,14 @@ impl Layout {
         self.probes() > LANES
     }
 
-    /// The row of a key in its own line; `choice` determines the row's first lane.
+    /// The row of lanes in which a key has bits in its own line; `choice` determines the row's first lane.
     #[inline(always)]
     pub(super) fn own(self, choice: u64) -> &'static Row {
         // If there is a bit in each lane, the row is a constant, which a loop over keys need not load.
         if self.probes() < LANES { Row::of(self.probes(), choice) } else { &Row::FULL }
     }
 
-    /// The row of a key in the neighbouring line; `choice` determines the row's first lane.
+    /// The row of lanes in which a key has bits in the neighbouring line; `choice` determines the row's first lane.
     #[inline(always)]
     pub(super) fn other(self, choice: u64) -> &'static Row {
         Row::of(self.probes() - LANES, choice)
@@ -81,7 +81,7 @@ impl Layout {
 }
 
 impl Row {
-    /// A bit in each lane.
+    /// The row with a bit in each of the eight lanes.
     const FULL: Self = Self([1; 8]);
 
     /// The row of `lanes` lanes, at most 8; `choice` determines the first of them.

@@ -27,11 +27,11 @@ use crate::store::{MANIFEST, Manifest, RunEntry, Storage, StoreKind};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combination {
-    /// The keys that any of the sets has.
+    /// The combination has the keys that at least one of the sets has.
     Union,
-    /// The keys of the first set that no other has.
+    /// The combination has the keys of the first set that no other set has.
     Difference,
-    /// The keys that all sets have.
+    /// The combination has the keys that all sets have.
     Intersection,
 }
 
@@ -197,7 +197,7 @@ impl<'a> Combined<'a> {
     }
 }
 
-/// A position among the sorted keys of a set, which moves forward.
+/// A cursor in the sorted keys of a set, which moves only forward.
 pub(super) struct KeyCursor<'a> {
     keys: Sources<'a>,
     /// The keys that were read from the set last; the position is among them.

@@ -268,7 +268,7 @@ impl<S: Storage> CascadeFilter<S> {
         Estimate { value, error: value / (2.0 * self.fingerprints().last() as f64).sqrt() }
     }
 
-    /// The set of the filter's fingerprints, which says where in RAM and on storage they are.
+    /// The set of fingerprints that the filter consists of, for information about its memory and its runs.
     pub fn set(&self) -> &Cascade<S> {
         &self.set
     }

@@ -40,7 +40,7 @@ impl KeySet {
         Self(MemTable::small())
     }
 
-    /// Inserts a key. True if it is new.
+    /// Inserts a key. Returns true if it is new.
     ///
     /// # Errors
     /// [`Error::NoMemory`] if there is not enough memory to grow, or if the hashes are not uniform, so that too many
@@ -76,7 +76,7 @@ impl KeySet {
         self.0.contains(Fingerprints::EXACT.place_of(key))
     }
 
-    /// Removes a key. False if it is not in the set.
+    /// Removes a key. Returns false if it is not in the set.
     pub fn remove(&mut self, key: KeyHash) -> bool {
         self.0.remove(Fingerprints::EXACT.place_of(key))
     }

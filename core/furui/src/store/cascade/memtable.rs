@@ -28,7 +28,8 @@ use crate::bits::{NoMemory, Words, prefetch, scale};
 /// so the tables one after the other are a sorted run, too. Each table grows as one of that many parts of a large
 /// table.
 pub(crate) struct MemTable {
-    /// `homes` home slots, then spare ones. The last slot is always empty. Zero is an empty slot.
+    /// The home slots, `homes` of them, and after them spare slots. A slot holds a hash, or 0 if it is empty. The last
+    /// slot is always empty.
     slots: Words,
     homes: usize,
     /// The number of tables, each of which has one of as many equal ranges of the 64-bit hashes.
@@ -75,11 +76,11 @@ pub(super) fn range_of(hash: u64, ranges: usize) -> usize {
     scale(hash, ranges)
 }
 
-/// The number of home slots, and of spare ones, of a [small](MemTable::small) table.
+/// The number of home slots, and the number of spare slots, of a [small](MemTable::small) table.
 const SMALL_SLOTS: usize = 16;
 
 impl MemTable {
-    /// An empty table that takes 256 bytes, for a set among many.
+    /// A small empty table, of 256 bytes, for a program with many sets.
     pub(crate) fn small() -> Self {
         Self::with_slots(Words::heap(2 * SMALL_SLOTS), SMALL_SLOTS, 0, 1)
     }
@@ -109,7 +110,8 @@ impl MemTable {
         Self { ages: vec![0; new.slots.len()], ..new }
     }
 
-    /// An empty table of the same kind that takes little memory.
+    /// An empty table for the range `number`, which takes little memory. Like this table, it has a window or not, and
+    /// is one of as many tables.
     pub(super) fn renewed(&self, number: usize) -> Self {
         if self.is_dated() { Self::dated() } else { Self::of_range(number, self.tables) }
     }
@@ -175,7 +177,7 @@ impl MemTable {
         self.len + additional > self.capacity(if self.all_homes < LARGE_SLOTS { GROW_LOAD } else { FULL_LOAD })
     }
 
-    /// The number of home slots by which the table grows at once.
+    /// The number of home slots that the table adds when it grows.
     fn more_homes(&self) -> usize {
         self.homes / 8 + (self.homes / 4).min(EXTRA_SLOTS / self.tables)
     }

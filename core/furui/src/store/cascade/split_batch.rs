@@ -7,7 +7,7 @@ use crate::store::Fingerprints;
 
 /// A batch of keys for a set that is split: for each [`Share`](super::Share) a [`Part`] with the keys of its range.
 ///
-/// [`Seen::split`](crate::seen::Seen::split) shows what it is for.
+/// [`Seen::split`](crate::seen::Seen::split) describes the steps that a batch passes.
 ///
 /// ```
 /// use furui::HashSpec;

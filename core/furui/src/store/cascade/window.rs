@@ -37,9 +37,9 @@ impl<S: Storage> Cascade<S> {
     /// Advances a set with a window to this tick, at which the keys of later batches occur. A tick before the present
     /// one changes nothing.
     ///
-    /// If the tick is in another slice of the window, runs of slices that are no longer remembered are removed, and
-    /// those of the slice that ends become one. Keys in memory stay there. After a crash during this call, or before
-    /// the next sync, keys may be remembered for longer, but none is forgotten early.
+    /// If the tick is in another slice of the window, runs of slices that are not remembered any more are removed, and
+    /// those of the slice that ends are merged into one. Keys in memory are kept. After a crash during this call, or
+    /// before the next sync, keys may be remembered for longer, but none is forgotten early.
     ///
     /// # Errors
     /// Those of [`insert_all`](Self::insert_all).
