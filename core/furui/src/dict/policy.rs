@@ -33,8 +33,8 @@ pub(super) fn tries_to_merge(sizes: &[u64], new: u64, options: &DictOptions) -> 
 mod tests {
     use super::*;
 
-    /// How often each key is written on average when `windows` full write buffers are frozen into tries, one after the
-    /// other, and the maximum number of tries at any time.
+    /// Returns the number of times that each key is written on average when `windows` full write buffers are frozen
+    /// into tries, one after the other, and the maximum number of tries at any time.
     fn simulate(windows: u64, merge_after: usize, merging: Merging) -> (f64, usize) {
         const WINDOW: u64 = 1000;
         let options = DictOptions { merge_after, merging, ..DictOptions::default() };

@@ -5,7 +5,7 @@ use std::hint::select_unpredictable;
 use crate::bits::{Cpu, bit, prefetch};
 use crate::hash::KeyHash;
 
-/// The prefetch distance, in keys.
+/// The prefetch distance of a batch, in keys.
 const AHEAD: usize = 16;
 
 /// Calls `each` with every key and its index, in order. If the table is `far` (beyond the near caches), `fetch` is

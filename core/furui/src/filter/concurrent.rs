@@ -34,12 +34,12 @@ use crate::hash::{HashSpec, Hashes, KeyHash};
 /// ```
 #[derive(Debug)]
 pub struct Concurrent<F> {
-    /// The filter with an empty table: its bits are in `words`.
+    /// The filter without its table, whose bits are in `words`.
     shape: F,
     words: Box<[AtomicU64]>,
 }
 
-/// Tables of at most this many words are not prefetched.
+/// The maximum size, in words, of a table that is not prefetched.
 const NEAR: usize = (12 << 20) / 8;
 
 /// A filter that threads can share. Its table consists of words, and an insertion only sets bits.
@@ -51,7 +51,7 @@ pub(super) trait BitTable: Sized {
     /// Splits the filter into a filter with an empty table, and the table of little-endian words.
     fn take_table(self) -> (Self, Buffer);
 
-    /// This filter with `table` as its table.
+    /// Returns a filter like this one, with `table` as its table.
     fn with_table(&self, table: Buffer) -> Self;
 
     fn hash_spec(&self) -> HashSpec;

@@ -16,7 +16,7 @@ use crate::hash::{HashSpec, Hashes, KeyHash};
 pub enum ConfigError {
     /// A number is outside its range.
     OutOfRange {
-        /// The name of the counted things, in the plural.
+        /// The name of the things whose number is out of range, in the plural.
         what: &'static str,
         /// The number that was given.
         given: u64,
@@ -30,43 +30,43 @@ pub enum ConfigError {
     Rate {
         /// The rate that was given.
         given: f64,
-        /// The bound: valid rates are greater than this number.
+        /// The exclusive lower bound of the rates that are valid.
         finest: f64,
     },
     /// A set with a window cannot have a stable filter as its cache, because such a filter does not forget by time.
     WindowOfStable,
     /// A filter for this many keys at this rate would exceed the maximum size of its kind.
     TooLarge {
-        /// The number of keys.
+        /// The number of keys that the filter was to hold.
         keys: u64,
         /// The false-positive rate that the filter was to have with these keys.
         rate: f64,
-        /// The largest size of a filter of this kind.
+        /// The maximum size of a filter of this kind, in the unit `what`.
         most: u64,
         /// The unit of the size, in the plural.
         what: &'static str,
     },
     /// With fingerprints of this length, the keys would have a higher false-positive rate than is allowed.
     RateExceeded {
-        /// The number of keys.
+        /// The number of keys that the filter was to hold.
         keys: u64,
         /// The false-positive rate that is expected with these keys.
         expected: f64,
-        /// The rate that must not be exceeded.
+        /// The maximum false-positive rate that was allowed.
         allowed: f64,
     },
     /// Counters cannot have this many bits.
     CounterBits {
-        /// The number of bits that was given.
+        /// The number of bits a counter that was given.
         given: u32,
-        /// The numbers that are valid.
+        /// The numbers of bits that a counter may have.
         valid: &'static [u32],
     },
     /// With this many probes a key has bits in two lines, so the number of lines must be even.
     OddLines {
-        /// The number of lines that was given.
+        /// The number of cache lines that was given.
         lines: u64,
-        /// The number of probes.
+        /// The number of probes a key that was given.
         probes: u32,
     },
     /// A bit is set after the last bit of a table.
@@ -97,7 +97,7 @@ pub enum ConfigError {
     NoMemory {
         /// The number of items for which there is no memory.
         count: usize,
-        /// The name of the items.
+        /// The name of the items for which there is no memory, in the plural.
         what: &'static str,
     },
 }
@@ -199,7 +199,7 @@ pub enum Mismatch {
     Unsupported(Kind),
     /// A size or parameter differs.
     Size {
-        /// The name of the counted things, in the plural.
+        /// The name of the things whose numbers differ, in the plural.
         what: &'static str,
         /// The number of these things in the first filter.
         ours: u64,
@@ -342,13 +342,13 @@ pub(super) fn no_memory(count: usize, what: &'static str) -> ConfigError {
 /// The properties of a filter that give its bits their meaning. Two filters can be combined if these are equal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meaning<const N: usize> {
-    /// Sizes and parameters, each with its name.
+    /// The sizes and parameters of the filter, each with its name.
     pub(super) sizes: [(&'static str, u64); N],
     pub(super) hash: HashSpec,
 }
 
 impl<const N: usize> Meaning<N> {
-    /// Checks that `other` is equal. The error names the difference.
+    /// Returns an error that names the difference if `other` is not equal.
     pub(super) fn check(self, other: Self) -> Result<(), Mismatch> {
         for ((what, ours), (_, theirs)) in self.sizes.into_iter().zip(other.sizes) {
             if ours != theirs {

@@ -12,7 +12,7 @@ use super::{
 use crate::format::{FormatError, Kind, Problem, ReadError, WriteError};
 use crate::hash::{HashSpec, Hashes};
 
-/// Defines lookups by bytes and by batches of hashes.
+/// Defines the methods of a filter that look up keys, as bytes and as batches of hashes.
 macro_rules! queries {
     ($filter:ident) => {
         impl<M: Deref<Target = [u8]>> $filter<M> {
@@ -49,7 +49,7 @@ macro_rules! queries {
     };
 }
 
-/// Defines how one kind of filter is saved and opened.
+/// Defines the methods by which filters of one kind are saved and opened.
 macro_rules! files {
     ($filter:ident, $any:ident) => {
         impl<M: Deref<Target = [u8]>> $filter<M> {
@@ -97,7 +97,7 @@ macro_rules! files {
     };
 }
 
-/// Defines insertions into a filter that always has room.
+/// Defines the methods that insert keys into a filter that is never full.
 macro_rules! insertions {
     ($filter:ident) => {
         impl<M: DerefMut<Target = [u8]>> $filter<M> {
@@ -128,7 +128,7 @@ macro_rules! insertions {
     };
 }
 
-/// Defines insertions into a filter that may be full.
+/// Defines the methods that insert keys into a filter that may be full, and return an error then.
 macro_rules! insertions_with_room {
     () => {
         /// Inserts `key`, hashed as [`hash_spec`](Self::hash_spec) says. Returns true if it was certainly new.

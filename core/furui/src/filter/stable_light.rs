@@ -260,7 +260,8 @@ impl<M: Deref<Target = [u8]>> Filter for StableBloomLight<M> {
         true
     }
 
-    /// The rate (c/m)^k, where c of the m counters are not 0 and a key has k of them. Cost: one pass over the counters.
+    /// The false-positive rate (c/m)^k, where c of the m counters are not 0 and a key has k of them. Cost: one pass
+    /// over the counters.
     fn false_positive_rate(&self) -> f64 {
         self.counters.false_positive_rate()
     }

@@ -68,7 +68,7 @@ impl Envelope {
         Reader { file, name }.open()
     }
 
-    /// The file's name, as it was given to [`open`](Self::open).
+    /// The file's name in errors, as it was given to [`open`](Self::open).
     pub fn name(&self) -> &str {
         &self.name
     }

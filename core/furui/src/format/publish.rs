@@ -9,7 +9,7 @@ use super::WriteError;
 /// The suffix of the temporary name that a file has until it is complete.
 pub(crate) const TEMPORARY: &str = ".furui-tmp";
 
-/// The size of the buffer in front of the operating system, in bytes.
+/// The size of the write buffer in front of the operating system, in bytes.
 pub(crate) const WRITE_BUFFER: usize = 128 << 10;
 
 /// The number of random digits in a temporary name, between the file's name and [`TEMPORARY`].

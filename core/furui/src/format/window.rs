@@ -57,7 +57,7 @@ impl Window {
         u64::try_from(end).unwrap_or(u64::MAX)
     }
 
-    /// The oldest slice that is still remembered while `slice` is the present slice.
+    /// The oldest slice that a set remembers while `slice` is the present slice.
     pub(crate) fn oldest(slice: u64) -> u64 {
         slice.saturating_sub(Self::SLICES)
     }

@@ -46,7 +46,7 @@ pub struct Directory {
     path: PathBuf,
     /// The maximum size in bytes of a file that is mapped into memory when it is opened.
     mapped: u64,
-    /// The lock of the directory; `None` if it was opened for reading.
+    /// The lock of the directory; `None` if the directory was opened for reading only.
     lock: Option<Arc<Lock>>,
     /// The manifest that was opened or published last. While it is open, no other file has its inode.
     manifest: Mutex<Option<File>>,
@@ -232,7 +232,7 @@ impl Storage for Directory {
     }
 }
 
-/// A log in a [`Directory`].
+/// An append-only log, a file in a [`Directory`].
 struct DiskLog {
     file: File,
     path: PathBuf,
@@ -283,7 +283,7 @@ struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock of a directory.
+    /// Locks a directory for writing. It is an error if another process has the lock.
     fn take(directory: &Path) -> Result<Self> {
         let path = directory.join(LOCK);
         loop {

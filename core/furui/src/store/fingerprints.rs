@@ -33,15 +33,16 @@ pub struct Fingerprints {
 }
 
 impl Fingerprints {
-    /// The fingerprint of a key is its whole 64-bit hash, so that different hashes stay different.
+    /// The range of fingerprints of an exact set: the fingerprint of a key is its whole 64-bit hash, so that different
+    /// hashes have different fingerprints.
     pub const EXACT: Self = Self { last: u64::MAX, step: 1, inverse: 0 };
 
     /// The largest possible `last`, apart from that of [`EXACT`](Self::EXACT). With it, less than one in 2⁸ of the
     /// 64-bit numbers lies above the place of the last fingerprint.
     pub const MAX_LAST: u64 = 1 << 56;
 
-    /// The fingerprints 1 to `last`; `None` if `last` is 0, or if it is greater than [`MAX_LAST`](Self::MAX_LAST) but
-    /// not 2⁶⁴ − 1.
+    /// The range of fingerprints from 1 to `last`; `None` if `last` is 0, or if it is greater than
+    /// [`MAX_LAST`](Self::MAX_LAST) but not 2⁶⁴ − 1.
     pub fn new(last: u64) -> Option<Self> {
         match last {
             u64::MAX => Some(Self::EXACT),

@@ -30,11 +30,11 @@ pub const TIERS: &str = "TIERS";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StoreKind {
-    /// The set of keys that `furui seen` has seen.
+    /// An exact set of keys, as `furui seen` keeps it.
     Seen,
     /// A dictionary with this purpose, as `furui dict` keeps it.
     Dict(Purpose),
-    /// A cascade filter: an approximate set.
+    /// A cascade filter, which is an approximate set.
     Filter,
 }
 

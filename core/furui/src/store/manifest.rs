@@ -18,7 +18,8 @@ const META_NEXT_FILE: usize = 16;
 const META_RUN_COUNT: usize = 24;
 const META_LAYOUT: usize = 26;
 const META_FILTER_HASH: usize = 27;
-/// The offset of the next id of a dictionary of bytes, or of the mark of a journal; 0 in other dictionaries.
+/// The offset in the section `META` of a field that depends on the kind of store: the next id of a dictionary of bytes,
+/// or the mark of a journal; 0 in other dictionaries.
 const META_EXTRA: usize = 28;
 
 const RUNS: Tag = Tag::new(*b"RUNS");
@@ -118,7 +119,7 @@ pub struct Manifest {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunEntry {
-    /// The number of the run's file.
+    /// The number in the name of the run's file.
     pub number: u64,
     /// The number of the run's keys.
     pub keys: u64,

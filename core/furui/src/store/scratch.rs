@@ -122,7 +122,7 @@ impl Storage for Scratch {
         Ok(written)
     }
 
-    /// Always fails, because a log is of no use where nothing outlives the process.
+    /// Returns an error, because a log is of no use where nothing outlives the process.
     fn log(&self, name: &str, _head: &[u8]) -> Result<Box<dyn Log>> {
         Err(Error::store(self.path(name), StoreProblem::NoLog))
     }

@@ -187,8 +187,8 @@ impl<M: Deref<Target = [u8]>> Filter for BlockedBloom<M> {
         kernel::contains_all(self.cpu, self.table(), self.layout, keys, out);
     }
 
-    /// The mean, over all lines and all possible first lanes, of the product of the shares of set bits in the probed
-    /// lanes. Cost: one pass over the lines.
+    /// The false-positive rate: the mean, over all lines and all possible first lanes, of the product of the shares of
+    /// set bits in the probed lanes. Cost: one pass over the lines.
     fn false_positive_rate(&self) -> f64 {
         rate::standing(self.table(), self.layout)
     }

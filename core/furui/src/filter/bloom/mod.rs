@@ -63,7 +63,7 @@ const MAX_BITS: u64 = 1 << 43;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bloom<M = Buffer> {
-    /// Little-endian words; bits beyond `bits` are 0.
+    /// The bits as little-endian 64-bit words; bits beyond `bits` are 0.
     pub(super) words: M,
     bits: u64,
     probes: u32,
@@ -189,7 +189,7 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
         self.ones() as f64 / self.bits as f64
     }
 
-    /// The bare table: eight bits a byte, the first bit least significant, and zeros after the last bit.
+    /// The table of bits alone: eight bits a byte, the first bit least significant, and zeros after the last bit.
     pub fn as_bytes(&self) -> &[u8] {
         &self.words[..self.bits.div_ceil(8) as usize]
     }
@@ -223,7 +223,8 @@ impl<M: Deref<Target = [u8]>> Filter for Bloom<M> {
         }
     }
 
-    /// The rate (x/m)^k, where x of the m bits are set and a key has k of them. Cost: one pass over the bits.
+    /// The false-positive rate (x/m)^k, where x of the m bits are set and a key has k of them. Cost: one pass over the
+    /// bits.
     fn false_positive_rate(&self) -> f64 {
         self.fill().powi(self.probes as i32)
     }

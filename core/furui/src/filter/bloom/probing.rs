@@ -5,10 +5,12 @@ use crate::filter::batch;
 use crate::filter::probes::{Probes, salted_positions};
 use crate::hash::KeyHash;
 
-/// Tables of at most this many words are in a cache near enough for the processor to overlap lookups by itself.
+/// The maximum size, in words, of a table that is not prefetched for lookups: it lies in a cache near enough for the
+/// processor to overlap lookups by itself.
 const NEAR: usize = (4 << 20) / 8;
 
-/// Tables of at most this many words are in a cache near enough for the processor to overlap insertions by itself.
+/// The maximum size, in words, of a table that is not prefetched for insertions: it lies in a cache near enough for the
+/// processor to overlap insertions by itself.
 const NEAR_TO_INSERT: usize = (12 << 20) / 8;
 
 /// The size of a Bloom filter in bits, and the number of bits that belong to each key.

@@ -201,7 +201,7 @@ impl GrowingBloom {
         self.rate * (1.0 - self.tightening) * self.tightening.powi(self.parts.len() as i32)
     }
 
-    /// The capacity of the next part in keys, which is 0 if the filter has its only part.
+    /// The capacity of the next part, in keys; 0 if the expansion is 0, so that the first part is the only one.
     fn next_capacity(&self) -> u64 {
         let largest = self.parts.iter().map(|part| part.filter.capacity()).max();
         let is_one = self.expansion == 1 && self.parts.len() >= EQUAL_PARTS;
@@ -255,7 +255,7 @@ impl GrowingBloom {
 }
 
 impl<M> GrowingBloom<M> {
-    /// The false-positive rate that the filter does not exceed.
+    /// The upper bound of the filter's false-positive rate, for any number of keys.
     pub fn rate(&self) -> f64 {
         self.rate
     }
@@ -330,7 +330,8 @@ impl<M: Deref<Target = [u8]>> Filter for GrowingBloom<M> {
         }
     }
 
-    /// The rate 1 - ∏ (1 - rateᵢ), where rateᵢ is the present rate of part i. Cost: one pass over all bits.
+    /// The false-positive rate 1 - ∏ (1 - rateᵢ), where rateᵢ is the present rate of part i. Cost: one pass over all
+    /// bits.
     fn false_positive_rate(&self) -> f64 {
         -self.parts.iter().map(|part| (-part.filter.false_positive_rate()).ln_1p()).sum::<f64>().exp_m1()
     }

@@ -13,7 +13,8 @@ pub(super) struct Head {
     pub(super) offset: u16,
     /// A 1 bit for each slot whose own quotient has a run, wherever the run lies.
     pub(super) occupied: u64,
-    /// A 1 bit for each slot in which a run begins, that is, each used slot that is not is_continuation.
+    /// A 1 bit for each slot in which a run begins, that is, each used slot whose remainder does not continue the run
+    /// of the slot before.
     pub(super) starts: u64,
     /// A 1 bit for each slot whose fingerprint lies after the slot of its quotient.
     pub(super) shifted: u64,

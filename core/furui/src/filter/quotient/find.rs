@@ -230,9 +230,9 @@ impl<M: Deref<Target = [u8]>> Filter for QuotientFilter<M> {
         );
     }
 
-    /// The rate m / D, where m of the D possible fingerprints are held. This is exact for a uniform hash, because a new
-    /// key has each of the D fingerprints with equal probability (to within D / 2⁶⁴, the unevenness of a scaled 64-bit
-    /// hash).
+    /// The false-positive rate m / D, where m of the D possible fingerprints are held. This is exact for a uniform
+    /// hash, because a new key has each of the D fingerprints with equal probability (to within D / 2⁶⁴, the unevenness
+    /// of a scaled 64-bit hash).
     fn false_positive_rate(&self) -> f64 {
         self.distinct as f64 / self.shape.domain()
     }

@@ -190,7 +190,7 @@ impl std::iter::FusedIterator for FingerprintIter<'_> {}
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QuotientSlot {
-    /// True if a fingerprint is held whose quotient is the number of this slot.
+    /// True if the filter holds a fingerprint whose quotient is the number of this slot.
     pub is_occupied: bool,
     /// True if this slot's remainder belongs to the run of the slot before.
     pub is_continuation: bool,

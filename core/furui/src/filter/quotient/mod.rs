@@ -180,7 +180,7 @@ impl<M> QuotientFilter<M> {
         self.len == 0
     }
 
-    /// The maximum number of fingerprints: 97 % of the slots, rounded up.
+    /// The maximum number of fingerprints that the filter holds: 97 % of the slots, rounded up.
     pub fn capacity(&self) -> u64 {
         self.shape.capacity
     }
@@ -227,7 +227,8 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
         self.table.bits()
     }
 
-    /// Iterates over the fingerprints held, in ascending order, with copies repeated. Cost: one pass over the table.
+    /// An iterator over the fingerprints in the filter, in ascending order, with copies repeated. Cost: one pass over
+    /// the table.
     pub fn fingerprints(&self) -> FingerprintIter<'_> {
         FingerprintIter::new(self.decoder(), self.len)
     }

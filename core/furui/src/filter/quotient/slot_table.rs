@@ -160,7 +160,7 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
         self.block(slot.block).remainders_from(slot.index) & self.remainder_mask
     }
 
-    /// The bytes after the last block.
+    /// The padding bytes after the last block.
     pub(super) fn padding(&self) -> &[u8] {
         &self.bytes[self.blocks * self.block_bytes..]
     }

@@ -7,14 +7,15 @@ use crate::bits::{bit, prefetch_for_write};
 use crate::filter::batch;
 use crate::hash::KeyHash;
 
-/// Tables of at most this many words are in a cache near enough for the processor to overlap lookups by itself.
+/// The maximum size, in words, of a table that is not prefetched for lookups: it lies in a cache near enough for the
+/// processor to overlap lookups by itself.
 const NEAR: usize = (4 << 20) / 8;
 
 /// The number of keys whose fractions are computed at a time. The fractions of this many keys fit into the first-level
 /// cache.
 const CHUNK: usize = 128;
 
-/// Keys are inserted into tables of at most this many words without a prefetch: a prefetch would compute the positions
+/// The maximum size, in words, of a table that is not prefetched for insertions: a prefetch would compute the positions
 /// a second time, and save no time.
 const NEAR_TO_INSERT: usize = (2 << 20) / 8;
 

@@ -87,7 +87,7 @@ const WINDOW: u32 = 1000;
 /// For many filters and precomputed keys, see [`RingedKey`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RingedBloom<M = Buffer> {
-    /// Little-endian words; bits beyond those of the ring are 0.
+    /// The bits as little-endian 64-bit words; bits beyond those of the ring are 0.
     pub(super) words: M,
     ring: Ring,
     hash: HashSpec,
@@ -180,7 +180,7 @@ impl<M: Deref<Target = [u8]>> RingedBloom<M> {
         lookup::contains_all(self.words(), &self.ring, keys, out);
     }
 
-    /// The bare table: eight bits a byte, the first bit least significant, and zeros after the last bit.
+    /// The table of bits alone: eight bits a byte, the first bit least significant, and zeros after the last bit.
     pub fn as_bytes(&self) -> &[u8] {
         &self.words[..self.bits().div_ceil(8) as usize]
     }
@@ -232,8 +232,9 @@ impl<M: Deref<Target = [u8]>> Filter for RingedBloom<M> {
         lookup::contains_all_hashes(self.words(), &self.ring, keys, out);
     }
 
-    /// The mean of (x/w)^k over all windows, where x of the w bits of a window are set. This is exact for a uniform
-    /// hash and windows far shorter than 2³² bits. Cost: one pass over the bits, two steps a group.
+    /// The false-positive rate: the mean of (x/w)^k over all windows, where x of the w bits of a window are set. This
+    /// is exact for a uniform hash and windows far shorter than 2³² bits. Cost: one pass over the bits, two steps a
+    /// group.
     fn false_positive_rate(&self) -> f64 {
         let (bits, window) = (self.bits(), u64::from(self.params().window()));
         // A window covers some whole rounds of the ring and a part of one.

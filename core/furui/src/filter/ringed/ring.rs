@@ -9,7 +9,7 @@ pub(super) struct Ring {
     params: RingedParams,
     groups: Divisor,
     bits: u64,
-    /// ⌈2⁶⁴ / bits⌉, modulo 2⁶⁴.
+    /// The fixed-point reciprocal of the number of bits: ⌈2⁶⁴ / bits⌉, modulo 2⁶⁴.
     reciprocal: u64,
     /// The position before which a window must begin so that it ends within the ring.
     straight: u64,
@@ -89,7 +89,8 @@ impl Ring {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Divisor {
     divisor: u64,
-    /// ⌊(2⁶⁴ - 1) / divisor⌋: at most 1 less than 2⁶⁴ / divisor, so a quotient taken with it is right or 1 too small.
+    /// The fixed-point reciprocal of the divisor: ⌊(2⁶⁴ - 1) / divisor⌋. It is at most 1 less than 2⁶⁴ / divisor, so a
+    /// quotient taken with it is right or 1 too small.
     reciprocal: u64,
 }
 

@@ -11,10 +11,10 @@ use crate::bits::{Cpu, Level, prefetch, prefetch_for_write};
 use crate::filter::batch;
 use crate::hash::KeyHash;
 
-/// Tables of at most this many bytes are not prefetched: the processor overlaps the loads of keys by itself.
+/// The maximum size, in bytes, of a table that is not prefetched: the processor overlaps the loads of keys by itself.
 const NEAR: usize = 1 << 20;
 
-/// Eight little-endian words of 32 bits.
+/// A block of 256 bits: eight little-endian words of 32 bits.
 pub(super) type SplitBlock = [u8; 32];
 
 /// The factors by which a key is multiplied, one for each word; the upper 5 bits of the product are the number of the

@@ -181,8 +181,8 @@ impl<M: Deref<Target = [u8]>> Filter for SplitBlockBloom<M> {
         kernel::contains_all(self.cpu, self.table.as_chunks().0, keys, out);
     }
 
-    /// The mean, over all blocks, of the product of the fractions of set bits in the words of a block. Cost: one pass
-    /// over the blocks.
+    /// The false-positive rate: the mean, over all blocks, of the product of the fractions of set bits in the words of
+    /// a block. Cost: one pass over the blocks.
     fn false_positive_rate(&self) -> f64 {
         let blocks = self.table.as_chunks::<BLOCK>().0;
         let rate_of = |block: &kernel::SplitBlock| -> f64 {

@@ -40,10 +40,10 @@ const MAX_UNARY_BYTES: usize = BODY_BYTES / 8 * 8;
 pub struct RemainderBits(u32);
 
 impl RemainderBits {
-    /// The narrowest remainder, for runs that hold a quarter of all fingerprints or more.
+    /// The minimum width of a remainder, in bits, for runs that hold a quarter of all fingerprints or more.
     pub const MIN: u32 = 1;
-    /// The widest remainder, for at most 256 whole hashes. It lies within eight bytes, at whichever bit of a byte it
-    /// begins.
+    /// The maximum width of a remainder, in bits, for runs of at most 256 whole hashes. Such a remainder lies within
+    /// eight bytes, at whichever bit of a byte it begins.
     pub const MAX: u32 = 56;
 
     /// The width for a run of about this many keys. Any number works; a wrong guess only costs space.
@@ -175,13 +175,13 @@ impl<'a> Page<'a> {
         if found == checksum(self.bytes, self.base) { Ok(()) } else { Err(Problem::Checksum) }
     }
 
-    /// The number of keys, from 1 to 16 360.
+    /// The number of keys in the page, from 1 to 16 360.
     #[expect(clippy::len_without_is_empty, reason = "a page is never empty")]
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// The first and least key.
+    /// The first fingerprint of the page, which is the least.
     pub fn first(&self) -> u64 {
         self.base << self.bits.get() | self.remainder(0)
     }

@@ -35,7 +35,7 @@ pub(super) fn runs_to_merge(sizes: &[u64], new: u64) -> usize {
 mod tests {
     use super::*;
 
-    /// How often each key is written on average, and the maximum number of runs at any time.
+    /// Returns the number of times that each key is written on average, and the maximum number of runs at any time.
     fn simulate(keys: u64, table: u64) -> (f64, usize) {
         let (mut sizes, mut written, mut most) = (vec![], 0, 0);
         for done in (0..keys).step_by(table as usize) {

@@ -35,7 +35,7 @@ const PART: usize = 4096;
 /// ```
 pub struct Share<F> {
     pub(super) table: MemTable,
-    /// The runs of the set, while the share is lent. None of them belongs to an earlier slice of a window.
+    /// The runs of the set; `None` unless the share is lent. No run belongs to an earlier slice of a window.
     pub(super) runs: Option<Arc<Vec<Run<F>>>>,
     /// The maximum size of the table in bytes, while the share is lent.
     pub(super) most_bytes: usize,

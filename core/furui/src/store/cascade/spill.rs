@@ -129,7 +129,8 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Merges sorted sources of at most `keys` keys, all of one slice, into the new run `number`.
+    /// Merges sorted sources of at most `keys` keys, all of one slice of the window, into a new run with the number
+    /// `number`.
     pub(super) fn write_run(
         &self,
         number: u64,

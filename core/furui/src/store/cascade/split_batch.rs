@@ -105,13 +105,13 @@ impl SplitBatch {
         std::mem::take(&mut self.parts[share])
     }
 
-    /// Puts a part that was [taken](Self::take) back into the batch.
+    /// Returns a part that was [taken](Self::take), with the answers of its share, to the batch.
     pub fn put(&mut self, share: usize, part: Part) {
         self.left -= usize::from(!part.is_empty());
         self.parts[share] = part;
     }
 
-    /// True if every part with keys was taken and put back.
+    /// True if every part with keys was taken and returned.
     pub fn is_complete(&self) -> bool {
         self.left == 0
     }

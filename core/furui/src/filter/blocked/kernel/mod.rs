@@ -18,7 +18,7 @@ mod avx2;
 mod avx512;
 mod portable;
 
-/// Tables of at most this many bytes are not prefetched: the processor overlaps the loads of keys by itself.
+/// The maximum size, in bytes, of a table that is not prefetched: the processor overlaps the loads of keys by itself.
 const NEAR: usize = 1 << 20;
 
 /// A cache line: eight lanes, which are little-endian words of 64 bits.
