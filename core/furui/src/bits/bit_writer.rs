@@ -40,7 +40,7 @@ impl BitWriter {
         Ok(())
     }
 
-    /// The number of bits pushed so far.
+    /// The number of bits that were pushed so far.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }

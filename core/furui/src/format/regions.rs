@@ -111,7 +111,7 @@ impl Regions {
         }
     }
 
-    /// An error that names the file.
+    /// Creates an error with the file's name, this offset and this problem.
     pub(crate) fn error(&self, offset: u64, problem: Problem) -> FormatError {
         FormatError { file: self.name.clone(), offset, problem }
     }

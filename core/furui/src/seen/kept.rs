@@ -178,7 +178,7 @@ pub(super) fn restore(tiers: &mut Stable, manifest: &Manifest, storage: &impl St
         file.read_at(place.offset + offset, bytes)
             .map_err(|source| ReadError::Io { file: envelope.name().to_owned(), source })?;
         for key in bytes.chunks_exact(KEY_LEN as usize) {
-            // If the cache has less room than it had, the oldest keys are evicted into the filter, as always.
+            // If the cache has less room than the saved one had, the oldest keys are evicted into the stable filter.
             if let Observed::Miss { evicted: Some(evicted) } = tiers.front.observe(KeyHash::new(u64_at(key, 0))) {
                 tiers.filter.insert_hash(evicted).expect("a stable filter is never full");
             }

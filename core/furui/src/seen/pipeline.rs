@@ -423,8 +423,8 @@ impl<S: Storage> Seen<S> {
         match &self.tiers {
             Tiers::LruStable(_) if !changed && self.counters.keys == 0 && self.start == Start::Whole => {}
             Tiers::LruStable(tiers) => kept::save(tiers, self.set.manifest(), self.set.storage())?,
-            // The file `TIERS` belongs to a state that is gone. If it cannot be removed, the next opening finds out
-            // that it is outdated.
+            // The file `TIERS` belongs to an earlier state of the set. If it cannot be removed, the next opening finds
+            // out that it is outdated.
             _ if changed => _ = self.set.storage().remove(TIERS),
             _ => {}
         }

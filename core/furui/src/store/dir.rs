@@ -257,7 +257,7 @@ fn refuse_foreign(path: &Path) -> Result<()> {
     }
     for entry in fs::read_dir(path).map_err(error_at("cannot list", path))? {
         let name = entry.map_err(error_at("cannot list", path))?.file_name();
-        // Other programs have a file LOCK too, but never alone.
+        // Other programs also create a file named `LOCK`, but never as the only file of a directory.
         if !name.to_str().is_some_and(|name| is_ours(name) || is_system_file(name)) {
             return Err(error_of(path, StoreProblem::Foreign));
         }

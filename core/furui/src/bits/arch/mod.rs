@@ -216,7 +216,8 @@ mod tests {
         }
     }
 
-    /// The answers of all functions to an input that is chosen by `x`.
+    /// Returns the results of all functions for an input that is derived from `x`, so that the versions can be
+    /// compared.
     fn answers(cpu: Cpu, words: &[[u8; 8]], x: u64) -> impl PartialEq + Debug {
         let below = |bit: u32, n: usize| (x >> bit) as usize % n;
         let (bytes, word) = (words.as_flattened(), u64::from_le_bytes(words[0]));

@@ -14,7 +14,7 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
         builder.visit(None, 0, self.value(0))?;
         // The next node, its parent, and the parent's number in the pruned trie.
         let (mut node, mut parent, mut kept) = (1, 0, 0);
-        // The first two bits belong to the super-root.
+        // The first two bits of BASE belong to the super-root, and are skipped.
         for bit in 2..self.base.len() {
             if !self.base.bit(bit) {
                 kept += u64::from(stays(parent) || parent == 0);

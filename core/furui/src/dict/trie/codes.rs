@@ -72,13 +72,13 @@ impl Codes {
         let mut of = filled(Code::RECORD, labels.len())?;
         let saving_of = |label| Some((saving(labels.get(label).len(), labels.count(label))?, label));
         let mut wanted: Vec<(u64, u32)> = collected((0..labels.len() as u32).filter_map(saving_of))?;
-        // Ties are ordered by number, so that equal skeletons become equal bytes.
+        // Labels with equal savings are ordered by number, so that equal skeletons are encoded as equal bytes.
         wanted.sort_unstable_by_key(|&(saving, label)| (std::cmp::Reverse(saving), label));
         if let Some(empty) = (0..labels.len() as u32).find(|&label| labels.get(label).is_empty()) {
             of[empty as usize] = Code::EMPTY;
         }
         let length = |label: u32| labels.get(label).len();
-        // The greatest counts come first, and ties are in the order of savings.
+        // Labels are ordered by descending counts; labels with equal counts keep the order of savings.
         let counts = wanted.iter().enumerate().map(|(i, &(_, label))| (std::cmp::Reverse(labels.count(label)), i));
         let mut by_count: Vec<(std::cmp::Reverse<u32>, usize)> = collected(counts)?;
         if by_count.len() > ONES {

@@ -120,7 +120,8 @@ impl Draft {
     /// Appends the finished block to `out`, with 0 as the position of its children, and begins the next block.
     pub(super) fn write(&mut self, out: &mut Vec<u8>) {
         let start = out.len();
-        // Unused slots are marked as first children, so that the last group of siblings ends there.
+        // The slots after the last node are marked as first children, so that the last group of siblings ends before
+        // them.
         let none = u64::MAX.checked_shl(self.nodes as u32).unwrap_or(0);
         self.edges[self.nodes..].fill(0);
         for word in [self.first | none, self.inner, self.one, self.two] {

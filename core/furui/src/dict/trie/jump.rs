@@ -176,7 +176,8 @@ impl Jump {
             }
             entries.push((landing.keys, landing, paths.len() - last.len()));
         }
-        // Ties are broken by the start of the path, and then by its length, the longest first.
+        // Entries with equal numbers of keys are ordered by the start of the path, and then by its length, the longest
+        // first.
         let last_first = |landing: &Landing| std::cmp::Reverse(landing.path.len());
         entries.sort_unstable_by_key(|&(keys, landing, start)| (std::cmp::Reverse(keys), start, last_first(landing)));
         let mut buckets = filled(0, (entries.len() * ENTRY * 5 / 4).div_ceil(BUCKET) * BUCKET)?;

@@ -111,8 +111,8 @@ impl<'k> Search<'k> {
     #[inline(always)]
     fn child<'a, G: Guard>(&self, names: &Names<'a, G>, vectors: Cpu, byte: u8) -> Option<(NodeBlock<'a>, u32)> {
         let (mut block, mut offset, slot) = group(names, self.offset, self.slot, self.skip, vectors)?;
-        // The mask reaches to the next first child. If there is none in the block, the borrow of the subtraction runs
-        // to the top.
+        // `within` is a mask of the group's slots: from `slot` to the slot before the next first child or, if there is
+        // none in the block, to the last slot, because the subtraction then borrows up to the top bit.
         let mut next = block.first() & (!1 << slot);
         let mut within = (next & next.wrapping_neg()).wrapping_sub(1 << slot);
         for _ in 0..MAX_SPAN {

@@ -184,7 +184,7 @@ struct Open {
 fn post_order(keys: &[(&[u8], Option<u32>)]) -> Result<Vec<Post>, TrieError> {
     let mut nodes: Vec<Post> = vec![];
     reserve(&mut nodes, keys.len() + keys.len() / 2)?;
-    // The root is never closed.
+    // The first open node is the root, which is never closed, because its depth is 0.
     let mut open = vec![Open { depth: 0, key: 0, before: 0 }];
     let mut previous: &[u8] = &[];
     for (index, &(key, _)) in keys.iter().enumerate() {

@@ -62,14 +62,14 @@ impl TokenTrie {
             tokens.iter().zip(1..).map(|(token, end)| (&token[..usize::from(token[MAX_TOKEN])], end)).collect();
         sorted.sort_unstable();
         let mut this = Self { places: vec![FREE; 1 << 9] };
-        // The nodes whose children have no places yet: name, depth, and the tokens below. All places before `full` are
-        // taken, or reserved for the root's children.
+        // A stack of nodes whose children have no places yet, each with its name, its depth, and the tokens below it.
+        // All places before `full` are taken, or reserved for the root's children.
         let mut open = vec![(ROOT, 0, sorted.as_slice())];
         let mut full = 0x100;
         while let Some((node, depth, below)) = open.pop() {
             let children: Vec<&[(&[u8], u32)]> = below.chunk_by(|a, b| a.0[depth] == b.0[depth]).collect();
             let byte = |child: &[(&[u8], u32)]| usize::from(child[0].0[depth]);
-            // The places of the root's children are their bytes.
+            // The child of the root for a byte lies at the index that equals the byte.
             let mut base = if node == ROOT { 0 } else { full - byte(children[0]) };
             while node != ROOT && !children.iter().all(|child| this.is_free(base + byte(child))) {
                 base += 1;
@@ -97,7 +97,7 @@ impl TokenTrie {
     }
 
     fn is_free(&self, place: usize) -> bool {
-        // The places of the root's children are reserved.
+        // The first 256 places are reserved for the children of the root.
         place > 0xFF && self.places.get(place).is_none_or(|place| place.parent() == NO_NAME)
     }
 

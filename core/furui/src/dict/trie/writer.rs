@@ -183,7 +183,7 @@ impl Writer {
         }
         while firsts != 0 {
             let position = Position::new(offset, firsts.trailing_zeros());
-            // A block without inner nodes gets the place that the next block with inner nodes gets.
+            // A block without inner nodes stores the same position of children as the next block with inner nodes.
             while self.group == self.parent.1 {
                 let Some(block) = NodeBlock::at(self.nodes.bytes(), self.parent.0) else { break };
                 let next = (self.parent.0 + block.length(), self.parent.1 + block.inner().count_ones());
@@ -203,7 +203,7 @@ impl Writer {
         if self.draft.nodes() > 0 {
             self.block()?;
         }
-        // No group of children is left for the blocks from here on, so they state a position that no node has.
+        // The blocks from here on have no group of children, so they store a position that no node has.
         let mut parent = self.parent.0;
         while let Some(length) = NodeBlock::at(self.nodes.bytes(), parent).map(NodeBlock::length) {
             set_down(self.nodes.bytes_mut(), parent, Position(u64::MAX));

@@ -25,12 +25,13 @@ const MOST_GAMMA: u64 = 1 << 48;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Gamma {
-    /// M(α, 1) = ⌈k / ln 2⌉, as in the paper (eqs. 4 and 6). This is more than a Bloom filter takes for each key: 39 %
-    /// more for k = 1, 16 % for k = 3, 9 % for k = 7, 1 % for k = 11. The additional bits lower the rate.
+    /// The number of bits is rounded up: M(α, 1) = ⌈k / ln 2⌉, as in the paper (eqs. 4 and 6). This is more than a
+    /// Bloom filter takes for each key: 39 % more for k = 1, 16 % for k = 3, 9 % for k = 7, 1 % for k = 11. The
+    /// additional bits lower the rate.
     Whole,
-    /// k / ln 2: the bits for each key of the smallest Bloom filter with the same rate.
+    /// The number of bits is k / ln 2, which is that of the smallest Bloom filter with the same rate.
     Exact,
-    /// This many bits, from 1 to 65,536, in steps of 2⁻³².
+    /// The number of bits is this one, from 1 to 65,536, in steps of 2⁻³².
     Bits(f64),
 }
 

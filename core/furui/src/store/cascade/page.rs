@@ -248,7 +248,7 @@ impl<'a> Page<'a> {
             return Err(Problem::Invalid("a page's unary part holds a different number of keys than its header says"));
         }
         append_packed(&self.bytes[self.remainders..], self.bits.get(), keys);
-        // This fold has no early exit, so that the compiler vectorizes it.
+        // The fold has no early exit, so that the compiler can vectorize it.
         let ascending = keys.iter().zip(&keys[1..]).fold(true, |ascending, (a, b)| ascending & (a < b));
         if ascending { Ok(()) } else { Err(Problem::Invalid("the keys of a page do not ascend")) }
     }

@@ -68,7 +68,8 @@ impl<S: Storage> Cascade<S> {
                 }
             }
         }
-        // The last run comes first, so that the other runs keep their indices.
+        // The replacements are made from the last run to the first, so that the indices of the remaining runs are
+        // unchanged.
         for (index, replacement) in replacements.into_iter().rev() {
             match replacement {
                 Some((entry, run)) => {

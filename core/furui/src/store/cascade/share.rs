@@ -101,8 +101,8 @@ impl<F: ReadAt> Share<F> {
     /// Those of [`Cascade::insert_all`](super::Cascade::insert_all). The verdicts on the batch are then void, and the
     /// set must be opened again.
     pub fn observe(&mut self, part: &mut Part) -> Result<()> {
-        // The set has seen to it that there is room. A table that has become crowded meanwhile takes the keys of the
-        // batches that were admitted before, and gets no others.
+        // The set has made sure that there is room. A table that has become crowded meanwhile still receives the keys
+        // of the batches that were admitted before, and no others.
         if !self.table.grow_for(part.hashes.len(), self.most_bytes).map_err(|_| self.no_memory())? {
             self.table.grow_for(part.hashes.len(), usize::MAX).map_err(|_| self.no_memory())?;
         }

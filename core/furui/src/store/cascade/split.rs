@@ -109,7 +109,7 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// The list of runs, for a change. No share may be lent.
+    /// The list of runs, mutable. It is an error if a share is lent.
     pub(super) fn change_runs(&mut self) -> Result<&mut Vec<Run<S::File>>> {
         let problem = self.refusal(StoreProblem::Lent);
         Arc::get_mut(&mut self.runs).ok_or(problem)

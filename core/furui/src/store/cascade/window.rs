@@ -110,7 +110,7 @@ impl<S: Storage> Cascade<S> {
     pub fn reset_to(&mut self, tick: u64) -> Result<()> {
         self.check_usable()?;
         let Some(window) = self.manifest.window.filter(|_| tick < self.manifest.tick) else { return Ok(()) };
-        // There is at most one run for each slice then.
+        // After the compaction there is at most one run for each slice.
         self.compact()?;
         self.manifest.tick = tick;
         for run in &mut self.manifest.runs {
