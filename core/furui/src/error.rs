@@ -15,7 +15,7 @@ pub use trie::{MAX_KEY, TrieError};
 /// The result of every operation of this crate that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Everything that can go wrong in this crate.
+/// An error of this crate.
 ///
 /// The message of an error says what happened, where, and what to do. The variants and their fields are for programs:
 ///
@@ -38,14 +38,14 @@ pub enum Error {
     Io {
         /// The operation that failed, as in "cannot write".
         action: &'static str,
-        /// The file or directory.
+        /// The path of the file or directory.
         file: String,
-        /// The operating system's answer.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The bytes of a file are damaged, foreign, or of a later version.
     Format(FormatError),
-    /// A store cannot be opened or changed.
+    /// A store could not be opened or changed.
     Store(StoreError),
     /// A filter of fixed size has no room for another key.
     Full(Full),
@@ -58,7 +58,7 @@ pub enum Error {
     Trie(TrieError),
     /// The system has no memory left.
     NoMemory {
-        /// The purpose of the memory.
+        /// The purpose for which the memory was requested.
         what: &'static str,
         /// The number of bytes that were requested.
         bytes: usize,

@@ -123,7 +123,7 @@ impl HashAlgorithm {
         Self::ALL.into_iter().find(|algorithm| algorithm.code() == code)
     }
 
-    /// The name as users write it (`--hash NAME`).
+    /// The name of the algorithm in options and output (`--hash NAME`).
     pub const fn name(self) -> &'static str {
         match self {
             Self::Xxh3 => "xxh3",
@@ -145,7 +145,7 @@ impl FromStr for HashAlgorithm {
     }
 }
 
-/// How keys are hashed: algorithm and seed. Two structures can be combined only if their specs are equal.
+/// The specification of a hash: algorithm and seed. Two structures can be combined only if their specs are equal.
 ///
 /// ```
 /// use furui::HashSpec;
@@ -156,7 +156,7 @@ impl FromStr for HashAlgorithm {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HashSpec {
-    /// The function, which decides the speed and against whom keys are safe.
+    /// The hash function, which determines the speed, and the adversaries against whom keys are safe.
     pub algorithm: HashAlgorithm,
     /// The seed of XXH64. For SHA-1, it is a prefix of each key. For SipHash, the rolling hash and (unless it is 0)
     /// XXH3, the secret key of the hash is derived from it. A file holds the seed unencrypted, so a file with a secret

@@ -1,7 +1,7 @@
 //! The parts that the structures of this crate are made of, for experiments and for crates that measure them.
 //!
-//! What stands here is not part of the promise of a version number: any release may change or remove it, and the
-//! changelog need not say so. A program that uses it should depend on one exact version of this crate.
+//! The items of this module are exempt from semantic versioning: any release may change or remove them, and the
+//! changelog need not say so. A program that uses them should depend on one exact version of this crate.
 
 pub use crate::bits::buffer::{Buffer, NoMemory};
 pub use crate::bits::cells::Cells;

@@ -1,4 +1,5 @@
-//! Values as people write them, in an option, an argument of Python or a command to a server: `64MiB`, `10M`, `0x2a`.
+//! Readers of values as people write them, in an option, an argument of Python or a command to a server: `64MiB`,
+//! `10M`, `0x2a`.
 //!
 //! A value that has a type of its own is read by the type's [`FromStr`](std::str::FromStr), with the same error:
 //! [`Window`](crate::store::Window), [`HashAlgorithm`](crate::HashAlgorithm) and [`HashSpec`](crate::HashSpec).
@@ -13,7 +14,7 @@
 
 use std::fmt;
 
-/// Why a text is not a value. The message quotes the text, and says how to write it.
+/// The error that a text is not a valid value. The message quotes the text, and says how to write it.
 ///
 /// ```
 /// let error = furui::text::size("64XB").unwrap_err();

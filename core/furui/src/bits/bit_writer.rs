@@ -3,9 +3,9 @@ use super::{Buffer, NoMemory};
 /// A bit string that grows at its end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BitWriter {
-    /// The words that are full, little-endian.
+    /// The complete 64-bit words, little-endian.
     bytes: Vec<u8>,
-    /// The bits after the whole words, fewer than 64.
+    /// The bits after the complete 64-bit words, fewer than 64.
     word: u64,
     len: u64,
 }
@@ -40,7 +40,7 @@ impl BitWriter {
         Ok(())
     }
 
-    /// The number of bits pushed so far.
+    /// The number of bits that were pushed so far.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }

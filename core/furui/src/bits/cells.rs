@@ -29,7 +29,7 @@ mod tests;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cells<M = Buffer> {
-    /// Whole words; bits beyond the last cell are 0.
+    /// The counters, packed into whole words; bits beyond the last counter are 0.
     words: M,
     len: usize,
     bits: u32,

@@ -1,7 +1,7 @@
 //! Branchless merging of two sorted sequences of numbers.
 
-/// How many parts of one two-way merge proceed concurrently. Each step of a merge waits about 8 cycles for the step
-/// before; four independent chains of steps fill that time.
+/// The number of parts of one two-way merge that are merged concurrently. Each step of a merge waits about 8 cycles for
+/// the step before; four independent chains of steps fill that time.
 const CHAINS: usize = 4;
 
 /// Merges `a` and `b`, both ascending, into `out`, and keeps all equal numbers. The length of `out` must be the sum of
@@ -28,7 +28,7 @@ pub(crate) fn merge_two(a: &[u64], b: &[u64], out: &mut [u64]) {
     }
 }
 
-/// How many of the `rank` smallest numbers of `a` and `b` come from `a`, by binary search.
+/// The number of numbers from `a` among the `rank` smallest numbers of `a` and `b`, by binary search.
 fn co_rank(a: &[u64], b: &[u64], rank: usize) -> usize {
     let (mut low, mut high) = (rank.saturating_sub(b.len()), rank.min(a.len()));
     while low < high {
@@ -42,7 +42,8 @@ fn co_rank(a: &[u64], b: &[u64], rank: usize) -> usize {
     low
 }
 
-/// The number of the merge at index `rank`. Of the numbers before it, `taken` come from `a` and the others from `b`.
+/// Returns the number at index `rank` of the merged sequence. Of the numbers before it, `taken` come from `a` and the
+/// others from `b`.
 ///
 /// An exhausted side counts as `u64::MAX`. This value loses every comparison except with a true `u64::MAX`, and then
 /// all remaining numbers are equal to it.

@@ -4,7 +4,8 @@ use super::arch::{self, Cpu};
 /// it begins at.
 pub(crate) const MAX_PACKED_BITS: u32 = 56;
 
-/// How many numbers are packed together. Eight numbers of b bits fill exactly b bytes, so every group starts on a byte.
+/// The number of numbers in a group, which are packed together. Eight numbers of b bits fill exactly b bytes, so every
+/// group starts on a byte.
 const GROUP: usize = 8;
 
 /// The size of a group's buffer. Each number is loaded or stored as eight bytes, which may reach beyond the group.

@@ -26,7 +26,7 @@ use super::{Buffer, Cpu, NoMemory};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Rank1<M = Buffer> {
-    /// Little-endian words; bits beyond `len` are ignored.
+    /// The bits as little-endian words; bits beyond `len` are ignored.
     words: M,
     len: u64,
     /// The number of ones before each block, including the block of position `len`.
@@ -65,7 +65,7 @@ impl<M: Deref<Target = [u8]>> Rank1<M> {
         Rank1 { words: &self.words, len: self.len, counts: self.counts.borrowed(), instructions: self.instructions }
     }
 
-    /// Whether the index is correct. Cost: one pass over the bits.
+    /// True if the index is correct. Cost: one pass over the bits.
     pub fn verify(&self) -> bool {
         counts(&self.words, self.len).enumerate().all(|(index, ones)| self.counts.get(index) == ones)
     }
@@ -85,18 +85,18 @@ impl<M: Deref<Target = [u8]>> Rank1<M> {
         &self.words
     }
 
-    /// The index, that is, the counts.
+    /// The index: the number of ones before each block of 512 bits.
     pub fn index(&self) -> &[u8] {
         self.counts.bytes()
     }
 
-    /// Whether the bit at `position` is one; false beyond the end.
+    /// True if the bit at `position` is one; false beyond the end.
     #[inline]
     pub fn bit(&self, position: u64) -> bool {
         position < self.len && self.words[(position / 8) as usize] >> (position % 8) & 1 == 1
     }
 
-    /// How many of the bits 0..`position` are one; bits beyond the end count as zeros.
+    /// The number of ones among the bits 0..`position`; bits beyond the end count as zeros.
     #[inline]
     pub fn rank1(&self, position: u64) -> u64 {
         self.rank1_seen(position, |_| {})
@@ -129,7 +129,7 @@ impl<M: Deref<Target = [u8]>> Rank1<M> {
     }
 }
 
-/// The number of ones before each block.
+/// Yields the number of ones before each block of 512 bits.
 fn counts(words: &[u8], len: u64) -> impl Iterator<Item = u64> {
     (0..count(len)).scan(0, move |sum, index| {
         let before = *sum;

@@ -3,7 +3,7 @@ use std::ops::Deref;
 use super::counts::{BLOCK, Counts, block, block_bytes};
 use super::{Buffer, Cpu, NoMemory};
 
-/// The number of zeros per hint.
+/// The number of zeros from one hint of the index to the next.
 const HINT: u64 = 512;
 
 /// The maximum number of candidate blocks that are searched linearly; more are narrowed down by binary search first.
@@ -35,13 +35,14 @@ const FEW: usize = 8;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Select0<M = Buffer> {
-    /// Little-endian words; bits beyond `len` are ignored.
+    /// The bits as little-endian words; bits beyond `len` are ignored.
     words: M,
     len: u64,
     zeros: u64,
-    /// The number of zeros before each block.
+    /// The number of zeros before each block of 512 bits.
     counts: Counts<M>,
-    /// The block of each zero whose number is a multiple of [`HINT`], and the last block, as [`hints`] yields them.
+    /// The hints: the number of the block that has each zero whose number is a multiple of [`HINT`], and then the
+    /// number of the last block.
     hints: Counts<M>,
     instructions: Cpu,
 }
@@ -88,7 +89,7 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
         }
     }
 
-    /// Whether the index and the number of zeros are correct. Cost: one pass over the bits.
+    /// True if the index and the number of zeros are correct. Cost: one pass over the bits.
     pub fn verify(&self) -> bool {
         let last = blocks(self.len).checked_sub(1);
         counts(&self.words, self.len).enumerate().all(|(index, zeros)| self.counts.get(index) == zeros)
@@ -116,12 +117,12 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
         &self.words
     }
 
-    /// The index: the counts and the hints.
+    /// The index in two parts: the number of zeros before each block of 512 bits, and the block of every 512th zero.
     pub fn index(&self) -> [&[u8]; 2] {
         [self.counts.bytes(), self.hints.bytes()]
     }
 
-    /// Whether the bit at `position` is one; false beyond the end.
+    /// True if the bit at `position` is one; false beyond the end.
     #[inline]
     pub fn bit(&self, position: u64) -> bool {
         position < self.len && self.words[(position / 8) as usize] >> (position % 8) & 1 == 1
@@ -190,7 +191,7 @@ fn hint_count(zeros: u64) -> usize {
     zeros.div_ceil(HINT) as usize + 1
 }
 
-/// The number of zeros before each block.
+/// Yields the number of zeros before each block of 512 bits.
 fn counts(words: &[u8], len: u64) -> impl Iterator<Item = u64> {
     (0..blocks(len)).scan(0, move |sum, index| {
         let before = *sum;
@@ -199,7 +200,8 @@ fn counts(words: &[u8], len: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// The block of each zero whose number is a multiple of [`HINT`], and then the last block.
+/// Yields the number of the block that has each zero whose number is a multiple of [`HINT`], and then the number of the
+/// last block.
 fn hints<M: Deref<Target = [u8]>>(counts: &Counts<M>, len: u64, zeros: u64) -> impl Iterator<Item = u64> {
     let mut index = 0;
     let of_zeros = (0..zeros).step_by(HINT as usize).map(move |zero| {

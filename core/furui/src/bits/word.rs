@@ -38,13 +38,13 @@ impl Lanes {
         Self { width, count, ones, tops: ones << (width - 1) }
     }
 
-    /// How many lanes there are.
+    /// The number of lanes.
     #[inline(always)]
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
-    /// Whether the first lane of `one` or of `other` holds `value`, without a branch between the two tests. Lookups
+    /// True if the first lane of `one` or of `other` holds `value`, without a branch between the two tests. Lookups
     /// call this method if a word has room for only one lane; words with more lanes are tested by
     /// [`any_equal`](Self::any_equal).
     #[inline(always)]
@@ -54,7 +54,7 @@ impl Lanes {
         (borrows(one) | borrows(other)) >> 63 != 0
     }
 
-    /// Whether any of the first `lanes` lanes of `word` holds `value`. Bits above the lanes are ignored.
+    /// True if any of the first `lanes` lanes of `word` holds `value`. Bits above the lanes are ignored.
     ///
     /// The zero-lane test `(x - 1) & !x` can err only in lanes above a true zero lane, because of a borrow from that
     /// lane, so the answer to "any lane" is exact.

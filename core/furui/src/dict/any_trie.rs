@@ -9,7 +9,7 @@ use crate::error::TrieError;
 use crate::format::Seal;
 use crate::store::Layout;
 
-/// A trie of one of the layouts of a dictionary.
+/// A trie in either of the two layouts that a dictionary can have.
 #[derive(Debug)]
 pub(super) enum AnyTrie<M = Buffer, G = Trusted> {
     Compact(Trie<M, G>),
@@ -48,7 +48,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> AnyTrie<M, G> {
         }
     }
 
-    /// The value of `key`; `None` if the trie does not know it.
+    /// The value or deletion of `key`; `None` if the trie does not have the key.
     #[inline]
     pub(super) fn get(&self, key: &[u8]) -> Option<Found> {
         match self {
@@ -57,7 +57,8 @@ impl<M: Deref<Target = [u8]>, G: Guard> AnyTrie<M, G> {
         }
     }
 
-    /// Looks up each of `keys`. `out` is cleared first.
+    /// Looks up each of `keys`. `out` is cleared first, and gets one result for each key; `None` stands for a key that
+    /// the trie does not have.
     pub(super) fn get_all(&self, keys: &[&[u8]], out: &mut Vec<Option<Found>>) {
         match self {
             Self::Compact(trie) => trie.get_all(keys, out),
@@ -68,7 +69,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> AnyTrie<M, G> {
         }
     }
 
-    /// The lengths and values of all keys that `text` begins with, the shortest first.
+    /// The length and the value or deletion of each key that is a prefix of `text`, the shortest first.
     pub(super) fn prefixes(&self, text: &[u8]) -> Vec<(usize, Found)> {
         match self {
             Self::Compact(trie) => trie.prefixes(text).collect(),
@@ -93,8 +94,8 @@ impl<M: Deref<Target = [u8]>, G: Guard> AnyTrie<M, G> {
 }
 
 impl AnyTrie {
-    /// Replaces each value by its index in `values`, which are all values of the trie, ascending, without repeats. No
-    /// key of the trie may be deleted.
+    /// Replaces each value of the trie by its index in `values`, the ascending list of all distinct values of the trie.
+    /// No key of the trie may be deleted.
     pub(super) fn renumber(&mut self, values: &[u32]) {
         match self {
             Self::Compact(trie) => trie.renumber(values),
@@ -104,7 +105,7 @@ impl AnyTrie {
 }
 
 impl<M: Deref<Target = [u8]>> AnyTrie<M> {
-    /// The ids that are the values of a trie in a dictionary of bytes, ascending.
+    /// The ids of the values of all keys of a trie in a dictionary of bytes, ascending.
     pub(super) fn value_ids(&self) -> Result<Vec<u32>, TrieError> {
         let mut ids = self.values()?;
         ids.sort_unstable();
@@ -119,7 +120,7 @@ impl<M: Deref<Target = [u8]>> AnyTrie<M> {
         }
     }
 
-    /// Checks that the nodes form one tree.
+    /// Checks that the nodes of the trie form one tree. The error describes the problem.
     pub(super) fn check(&self) -> Result<(), &'static str> {
         match self {
             Self::Compact(trie) => trie.check().map_err(|(_, what)| what),
@@ -129,7 +130,7 @@ impl<M: Deref<Target = [u8]>> AnyTrie<M> {
 }
 
 impl<'t, G: Guard> AnyTrie<&'t [u8], G> {
-    /// The keys from `from` on, and their values, in byte order.
+    /// An iterator over the keys from `from` on, in byte order, and their values.
     pub(super) fn entries_from(self, from: &[u8]) -> AnyEntries<'t, G> {
         match self {
             Self::Compact(trie) => AnyEntries::Compact(TrieEntries::new(trie, from)),
@@ -138,7 +139,7 @@ impl<'t, G: Guard> AnyTrie<&'t [u8], G> {
     }
 }
 
-/// The keys of an [`AnyTrie`] in byte order, and their values.
+/// An iterator over the keys of an [`AnyTrie`] in byte order, and their values.
 #[derive(Debug)]
 pub(super) enum AnyEntries<'t, G: Guard> {
     Compact(TrieEntries<Trie<&'t [u8], G>>),
@@ -146,7 +147,7 @@ pub(super) enum AnyEntries<'t, G: Guard> {
 }
 
 impl<G: Guard> AnyEntries<'_, G> {
-    /// The next key, in a buffer of this iterator, and its value.
+    /// Returns the next key, in a buffer of this iterator, and its value; `None` at the end.
     pub(super) fn next_entry(&mut self) -> Option<(&[u8], Found)> {
         match self {
             Self::Compact(entries) => entries.next_entry(),

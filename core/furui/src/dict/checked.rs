@@ -20,9 +20,9 @@ use crate::store::Layout;
 pub(super) struct CheckedTrie {
     trie: AnyTrie<Bytes>,
     regions: Regions,
-    /// The offset in the file that the trie's guard counts from.
+    /// The offset in the file of the trie's first byte, from which the guard counts.
     base: usize,
-    /// Set once the tables of labels of a compact trie were checked. The guard does not check them.
+    /// A mark that is set once the tables of labels of a compact trie were checked. The guard does not check them.
     labels: OnceLock<()>,
 }
 
@@ -62,7 +62,7 @@ impl CheckedTrie {
         self.trie.bytes()
     }
 
-    /// The value of `key`; `None` if the trie does not know it.
+    /// The value or deletion of `key`; `None` if the trie does not have the key.
     #[inline]
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<Found>, FormatError> {
         if self.regions.all_checked() {
@@ -73,7 +73,8 @@ impl CheckedTrie {
         Ok(found)
     }
 
-    /// Looks up each of `keys`. `out` is cleared first.
+    /// Looks up each of `keys`. `out` is cleared first, and gets one result for each key; `None` stands for a key that
+    /// the trie does not have.
     pub(super) fn get_all(&self, keys: &[&[u8]], out: &mut Vec<Option<Found>>) -> Result<(), FormatError> {
         if self.regions.all_checked() {
             self.trie.get_all(keys, out);
@@ -83,12 +84,12 @@ impl CheckedTrie {
         self.regions.result()
     }
 
-    /// The keys from `from` on, and their values, in byte order.
+    /// An iterator over the keys from `from` on, in byte order, and their values.
     pub(super) fn entries_from(&self, from: &[u8]) -> CheckedEntries<'_> {
         CheckedEntries { entries: self.guarded().entries_from(from), regions: &self.regions }
     }
 
-    /// The lengths and values of all keys that `text` begins with, the shortest first.
+    /// The length and the value or deletion of each key that is a prefix of `text`, the shortest first.
     pub(super) fn prefixes(&self, text: &[u8]) -> Result<Vec<(usize, Found)>, FormatError> {
         let found = self.guarded().prefixes(text);
         self.regions.result()?;
@@ -114,7 +115,7 @@ impl CheckedTrie {
     }
 }
 
-/// The keys of a [`CheckedTrie`] in byte order, and their values.
+/// An iterator over the keys of a [`CheckedTrie`] in byte order, and their values.
 #[derive(Debug)]
 pub(super) struct CheckedEntries<'t> {
     entries: AnyEntries<'t, Checked<'t>>,
@@ -122,7 +123,7 @@ pub(super) struct CheckedEntries<'t> {
 }
 
 impl CheckedEntries<'_> {
-    /// The next key, in a buffer of this iterator, and its value.
+    /// Returns the next key, in a buffer of this iterator, and its value; `None` at the end.
     pub(super) fn next_entry(&mut self) -> Result<Option<(&[u8], Found)>, FormatError> {
         let entry = self.entries.next_entry();
         self.regions.result()?;

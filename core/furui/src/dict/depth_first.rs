@@ -46,7 +46,7 @@ pub trait Nodes {
 /// ```
 pub struct TrieEntries<T: Nodes> {
     trie: T,
-    /// The nodes to visit, with the lengths of the paths to their parents. The last one is visited next.
+    /// The stack of nodes to visit, each with the length of the path to its parent. The last one is visited next.
     stack: Vec<(T::Node, usize)>,
     path: Vec<u8>,
     /// The maximum number of nodes that may still be visited, because a damaged trie may have more than one path to a
@@ -83,7 +83,7 @@ impl<T: Nodes> TrieEntries<T> {
         None
     }
 
-    /// Skips the keys before `key`.
+    /// Positions the iterator at the first key that is not less than `key`.
     fn seek(&mut self, key: &[u8]) {
         let mut child = Some(self.trie.root());
         let mut label = vec![];

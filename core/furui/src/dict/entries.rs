@@ -33,11 +33,11 @@ use crate::format::FormatError;
 /// ```
 #[derive(Debug)]
 pub struct Entries<'a, V: ?Sized = u32> {
-    /// The layers, oldest first.
+    /// The layers (tries and write buffers) of the dictionary, oldest first.
     layers: &'a [Layer],
-    /// The streams, newest first.
+    /// The sorted streams that are merged, one for each layer, newest first.
     streams: Vec<Stream<'a>>,
-    /// The range ends before this key. `None` if it has no end.
+    /// The exclusive upper bound of the keys; `None` if the range has no end.
     end: Option<Vec<u8>>,
     key: Vec<u8>,
     /// An error that occurred when the iteration began, and that has not been returned yet.
@@ -51,7 +51,7 @@ enum Stream<'a> {
     Trie(Box<TrieStream<'a>>),
 }
 
-/// The entries of a trie, and a copy of the next entry.
+/// The sorted entries of a trie as a stream, with a copy of the next entry.
 #[derive(Debug)]
 struct TrieStream<'a> {
     entries: CheckedEntries<'a>,
@@ -77,7 +77,8 @@ impl<'a> TrieStream<'a> {
 }
 
 impl<'a, V: DictValue + ?Sized> Entries<'a, V> {
-    /// The keys from `from` on, before `end` if there is one. `layers` are oldest first.
+    /// An iterator over the keys from `from` on, up to but not including `end` if there is one. `layers` are oldest
+    /// first.
     pub(super) fn new(layers: &'a [Layer], from: &[u8], end: Option<Vec<u8>>) -> Self {
         let streams = layers.iter().rev().map(|layer| match layer {
             Layer::Buffer(window) => {
@@ -114,14 +115,14 @@ impl<'a, V: DictValue + ?Sized> Entries<'a, V> {
         }
     }
 
-    /// The next key, with its value or deletion in the newest part that has the key.
+    /// Returns the next key, and its value or deletion in the newest part that has the key; `None` at the end.
     pub(super) fn next_found(&mut self) -> Result<Option<(&[u8], Found)>> {
         let found = self.advance()?;
         Ok(found.map(|found| (&*self.key, found)))
     }
 
-    /// Advances to the next key, leaves it in `key`, and returns its value or deletion. After an error there is no next
-    /// key.
+    /// Advances to the next key, stores it in `key`, and returns its value or deletion; `None` at the end. After an
+    /// error the iterator has ended.
     fn advance(&mut self) -> Result<Option<Found>> {
         let next = match self.failure.take() {
             Some(failure) => Err(failure),

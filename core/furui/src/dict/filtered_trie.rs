@@ -12,18 +12,18 @@ use crate::format::{Align, Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Prob
 use crate::hash::KeyHash;
 use crate::store::{RunEntry, Storage, StoreKind, Taken};
 
-/// The trie and the filter of several parts of a dictionary that were merged.
+/// A new trie with the filter of its keys, the result of merging several parts of a dictionary.
 pub(super) struct Union {
     pub(super) trie: AnyTrie,
     /// The filter of the trie's keys.
     pub(super) filter: NewFilter,
 }
 
-/// The section that holds the complete file of a trie.
+/// The tag of the section that holds the complete file of a trie.
 const TRIE: Tag = Tag::new(*b"TRIE");
-/// The section that holds the complete file of a filter.
+/// The tag of the section that holds the complete file of a filter.
 const FILTER: Tag = Tag::new(*b"FILT");
-/// The section that holds the complete file of values, in a dictionary of bytes.
+/// The tag of the section that holds the complete file of values, in a dictionary of bytes.
 const VALUES: Tag = Tag::new(*b"VALS");
 
 /// A trie with a filter of its keys, in one file of a [`Dict`](super::Dict). In a dictionary of bytes the values are in
@@ -46,17 +46,17 @@ const VALUES: Tag = Tag::new(*b"VALS");
 #[derive(Debug)]
 pub struct FilteredTrie {
     entry: RunEntry,
-    /// The whole file, which stays readable when it is removed.
+    /// The bytes of the whole file. They can still be read after the file was removed.
     file: Bytes,
     trie: CheckedTrie,
     filter: TrieFilter,
-    /// The values; `None` in a dictionary of numbers.
+    /// The values of the trie's keys; `None` in a dictionary of numbers.
     values: Option<ValueFile>,
 }
 
 impl FilteredTrie {
-    /// Writes the file with this number, and opens it. In a dictionary of bytes `values` writes the file of the values
-    /// whose ids the trie has.
+    /// Writes the file with this number, and opens it. In a dictionary of bytes, `values` is called to write the
+    /// section with the values whose ids the trie has.
     pub(super) fn publish<S: Storage>(
         storage: &S,
         number: u64,
@@ -131,7 +131,7 @@ impl FilteredTrie {
         Ok((envelope, Self { entry, file, trie, filter, values }))
     }
 
-    /// The manifest's entry for this file.
+    /// The manifest's entry for this file: its number, its number of keys, its length and its checksum.
     pub fn entry(&self) -> &RunEntry {
         &self.entry
     }
@@ -146,12 +146,12 @@ impl FilteredTrie {
         self.trie.nodes()
     }
 
-    /// The bytes of the trie, without its filter.
+    /// The size of the trie in bytes, without its filter.
     pub fn trie_bytes(&self) -> usize {
         self.trie.bytes()
     }
 
-    /// The number of bytes of the values, with some bytes for the id and the length of each; `None` in a dictionary of
+    /// The size in bytes of the values and of the heads (id and length) in front of them; `None` in a dictionary of
     /// numbers.
     pub fn value_bytes(&self) -> Option<u64> {
         self.values.as_ref().map(ValueFile::bytes)
@@ -175,8 +175,8 @@ impl FilteredTrie {
         if self.filter.contains(asked)? { Ok(self.trie.get(asked.key)?) } else { Ok(None) }
     }
 
-    /// Looks up the keys `keys[i]` for the indices i in `open`, whose hashes are `hashes`. Returns the positions in
-    /// `open` of the keys that the trie knows, ascending, and the trie's answers for them.
+    /// Looks up the keys `keys[i]`, with the hashes `hashes`, for the indices i in `open`. Returns a pair for each key
+    /// that the trie has: its position in `open`, ascending, and its value or deletion.
     pub(super) fn get_all(
         &self,
         open: &[usize],
@@ -243,7 +243,7 @@ impl FilteredTrie {
     }
 }
 
-/// A file that is a section of another one, and its name in errors.
+/// Returns a file that is embedded as a section in another one, and the name of the embedded file in errors.
 fn part(file: &impl ReadAt, envelope: &Envelope, tag: Tag) -> Result<(Bytes, String)> {
     let section = envelope.section(tag)?;
     let bytes = file.bytes(section.offset, section.length);

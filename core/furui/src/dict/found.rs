@@ -1,4 +1,4 @@
-/// The value of a key in a trie.
+/// The result of finding a key in a trie: its value, or its deletion.
 ///
 /// ```
 /// use furui::raw::{Found, Skeleton, Trie};
@@ -15,9 +15,9 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// The key has this number: its value, or the place of a value of bytes.
+    /// The key is present. In a dictionary of numbers this is its value, in a dictionary of bytes the id of its value.
     Value(u32),
-    /// The key is deleted, here and in all older tries of a dictionary.
+    /// The key was deleted (a tombstone), which hides its values in all older tries of the dictionary.
     Deleted,
 }
 

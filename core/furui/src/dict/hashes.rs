@@ -11,7 +11,7 @@ use crate::hash::{HashSpec, KeyHash};
 pub(super) struct FilterHashes<H>(Vec<H>);
 
 impl<H> FilterHashes<H> {
-    /// Room for the hashes of at most this many keys.
+    /// An empty list with room for the hashes of at most this many keys.
     pub(super) fn with_room(most: u64) -> Result<Self, TrieError> {
         let mut hashes = vec![];
         reserve(&mut hashes, usize::try_from(most).unwrap_or(usize::MAX))?;
@@ -26,13 +26,13 @@ impl<H> FilterHashes<H> {
         }
     }
 
-    /// All hashes. It is an error if their number is not `keys`.
+    /// Returns all hashes, or an error if their number is not `keys`.
     pub(super) fn finish(self, keys: u64) -> Result<Vec<H>, TrieError> {
         if self.0.len() as u64 == keys { Ok(self.0) } else { Err(TrieError::Damaged) }
     }
 }
 
-/// The filter of keys with these hashes, which has the false-positive `rate` for their number.
+/// Builds the filter of keys with these hashes, with the false-positive `rate` at their number.
 pub(super) fn blocked(hashes: &[KeyHash], hash: HashSpec, rate: f64) -> Result<BlockedBloom, ConfigError> {
     let mut filter = BlockedBloom::with_rate(hashes.len() as u64, rate)?.hashed_by(hash);
     filter.insert_all(hashes).expect("a Bloom filter is never full");

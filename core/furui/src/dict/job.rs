@@ -64,7 +64,7 @@ pub struct Done {
     pub(super) sources: Vec<Layer>,
     /// The new trie; `None` if no key is left.
     pub(super) trie: Option<Arc<FilteredTrie>>,
-    /// The numbers that the windows (write buffers) among the sources have taken.
+    /// The numbers that were put into the windows (write buffers) among the sources.
     pub(super) taken: Taken,
     _ticket: Arc<()>,
 }
@@ -72,15 +72,15 @@ pub struct Done {
 /// The work of a job: parts of a dictionary that are merged into one.
 #[derive(Debug)]
 pub(super) struct Task {
-    /// The parts, oldest first.
+    /// The parts of the dictionary that are merged, oldest first.
     pub(super) sources: Vec<Layer>,
-    /// The number of the new file.
+    /// The number of the file that the job writes.
     pub(super) number: u64,
     pub(super) making: Making,
-    /// True if the dictionary has no part that is older than the `sources`. Then deletions are no longer needed, and
-    /// values may have ids from 0 on.
+    /// True if the dictionary has no part that is older than the `sources`. Then deletions can be dropped, and values
+    /// may have ids from 0 on.
     pub(super) oldest: bool,
-    /// A token that lives as long as the job may be running.
+    /// A token that exists as long as the job may be running, so that the dictionary does not hand out the work twice.
     pub(super) ticket: Arc<()>,
 }
 

@@ -6,20 +6,21 @@ use super::{FilteredTrie, TrieError, WriteBuffer};
 use crate::error::Result;
 use crate::store::Taken;
 
-/// A part of a dictionary: the keys that were put during some stretch of time.
+/// A part of a dictionary: a trie, or a window (write buffer). Parts are in the order of time in which their keys were
+/// put.
 #[derive(Clone, Debug)]
 pub(super) enum Layer {
     Trie(Arc<FilteredTrie>),
     Buffer(Arc<BufferLayer>),
 }
 
-/// A buffer of new keys.
+/// A window (write buffer) of new keys, with the values and numbers that belong to them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BufferLayer {
     pub(super) buffer: WriteBuffer,
-    /// The values of the window's keys in a dictionary of bytes; otherwise empty.
+    /// The values of the window's keys in a dictionary of bytes; empty in other dictionaries.
     pub(super) values: ValueBuffer,
-    /// The numbers that were put with these keys in a dictionary of numbers; otherwise none.
+    /// The numbers that were put with the window's keys in a dictionary of numbers; empty in other dictionaries.
     pub(super) taken: Taken,
 }
 
@@ -40,7 +41,7 @@ impl Layer {
         }
     }
 
-    /// The value with this id, which is in [`ids`](Self::ids).
+    /// The value with this id, which must be one of the [`ids`](Self::ids).
     pub(super) fn value(&self, id: u32) -> Result<&[u8]> {
         match self {
             Self::Trie(trie) => Ok(trie.values().ok_or(TrieError::Damaged)?.get(id)?),
@@ -48,7 +49,7 @@ impl Layer {
         }
     }
 
-    /// Calls `each` for the values with these ids, which ascend.
+    /// Calls `each` with each of these ids, which ascend, and with its value.
     pub(super) fn each_value(&self, ids: &[u32], mut each: impl FnMut(u32, &[u8]) -> Result<()>) -> Result<()> {
         match self {
             Self::Trie(trie) => trie.values().ok_or(TrieError::Damaged)?.for_each(ids, each),
@@ -56,7 +57,7 @@ impl Layer {
         }
     }
 
-    /// True if this and `other` are handles to the same part.
+    /// True if this layer and `other` are handles to the same part of the dictionary.
     pub(super) fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Trie(a), Self::Trie(b)) => Arc::ptr_eq(a, b),

@@ -1,10 +1,10 @@
 use crate::hash::KeyHasher;
 use crate::store::{FilterHash, Layout, Manifest, Purpose, StoreKind};
 
-/// The way in which the tries of a dictionary are made.
+/// The parameters of a dictionary by which its tries and their filters are made.
 #[derive(Clone, Debug)]
 pub(super) struct Making {
-    /// The kind of the dictionary, which says what its values are.
+    /// The kind of the store, which names the purpose of the dictionary.
     pub(super) kind: StoreKind,
     pub(super) layout: Layout,
     pub(super) hasher: KeyHasher,
@@ -14,12 +14,12 @@ pub(super) struct Making {
 }
 
 impl Making {
-    /// True if the values are bytes, which are beside the tries.
+    /// True if the values are byte strings, which are stored beside the tries.
     pub(super) fn has_bytes(&self) -> bool {
         self.kind == StoreKind::Dict(Purpose::Bytes)
     }
 
-    /// The way in which the tries of the dictionary with this manifest are made.
+    /// The parameters of the dictionary with this manifest, with the false-positive rate of new filters.
     pub(super) fn new(manifest: &Manifest, rate: f64) -> Self {
         let Manifest { store: kind, layout, filter_hash, hash, .. } = *manifest;
         Self { kind, layout, hasher: hash.hasher(), filter_hash, rate }

@@ -37,7 +37,7 @@ pub(super) fn merge(layers: &[Layer], making: &Making, forget: bool) -> Result<U
     }
 }
 
-/// Makes a compact trie of a window (a write buffer).
+/// Encodes a window (a write buffer) as a compact trie.
 fn encode(window: &BufferLayer, making: &Making, forget: bool) -> Result<Union> {
     let stays = |record: &Record<'_>| !forget || record.found != Found::Deleted;
     let mut hashes = FilterHashes::with_room(window.buffer.len() as u64)?;
@@ -77,7 +77,7 @@ fn louds(layers: &[Layer], rolling: &Rolling, making: &Making, forget: bool) -> 
     one_state(AnyTrie::Louds(trie), hashes, making)
 }
 
-/// Merges as [`louds`] does, but the walk carries `K` hash states, for a filter with `K` polynomials.
+/// Merges as [`louds`] does, but the walk carries `K` hash states, for filters whose positions are `K` polynomials.
 fn polynomials<const K: usize>(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
     let (parts, mut hashes) = (parts(layers)?, room::<PolynomialHashes<K>>(layers)?);
     let start = PolynomialHashes::start();
@@ -97,12 +97,12 @@ fn merged<'p>(parts: &'p [LoudsPart<'_>]) -> Result<Merged<PartNode<'p>>> {
     Ok(Merged::new(roots).expect("at least one part"))
 }
 
-/// Room for the hashes of all keys of some layers.
+/// Allocates room for the hashes of all keys of some layers.
 fn room<H>(layers: &[Layer]) -> Result<FilterHashes<H>> {
     Ok(FilterHashes::with_room(layers.iter().map(Layer::keys).sum())?)
 }
 
-/// Merges key by key, for a dictionary whose hash has no state that a walk can carry.
+/// Merges the parts key by key, for a dictionary whose hash has no state that a walk over a trie can carry.
 fn by_key(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
     let mut bytes = vec![];
     let mut ends = vec![];
@@ -127,7 +127,7 @@ fn by_key(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
     one_state(trie, hashes, making)
 }
 
-/// A trie and the filter of its keys, which have these hashes.
+/// Joins a trie and a new filter of its keys, which have these hashes.
 fn one_state(trie: AnyTrie, hashes: FilterHashes<KeyHash>, making: &Making) -> Result<Union> {
     let filter = blocked(&hashes.finish(trie.keys())?, making.hasher.spec(), making.rate)?;
     Ok(Union { trie, filter: NewFilter::OneState(filter) })

@@ -38,8 +38,8 @@ use super::{Node, Value};
 #[derive(Clone, Debug)]
 pub struct Merged<N>(Nodes<N>);
 
-/// One node of each trie that still has nodes to visit here, that of the newest trie first. There is at least one node.
-/// One or two nodes need no allocation.
+/// The nodes that a virtual node holds: at most one of each trie, that of the newest trie first, and at least one in
+/// all. One or two nodes need no allocation.
 #[derive(Clone, Debug)]
 enum Nodes<N> {
     One([N; 1]),
@@ -68,7 +68,7 @@ impl<N: Node + Clone> Merged<N> {
         }
     }
 
-    /// The nodes that have the smallest byte.
+    /// The nodes, one for each trie that has it, whose byte is the smallest.
     #[inline]
     fn smallest(&self) -> impl Iterator<Item = &N> {
         let alphabet = self.alphabet();

@@ -17,41 +17,42 @@ use crate::store::{FilterHash, Layout, Manifest, Purpose};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DictOptions {
-    /// What the dictionary is for. A dictionary keeps its purpose, and opening it with another one is an error. With
-    /// `None` an existing dictionary is opened with its own purpose, and a new one is for
+    /// The purpose of the dictionary, which is fixed when it is made. Opening a dictionary with another purpose is an
+    /// error. With `None` an existing dictionary is opened with its own purpose, and a new one is for
     /// [`Numbers`](Purpose::Numbers), or for [`Bytes`](Purpose::Bytes) if its values are bytes.
     pub purpose: Option<Purpose>,
-    /// How the keys are made from records. A dictionary keeps the form it was made with, and opening it with another
-    /// one is an error. With `None` an existing dictionary is opened whatever its form, and a new one gets the empty
-    /// form: a record is its own key.
+    /// The form of the keys: the way in which they are made from records. A dictionary keeps the form it was made with,
+    /// and opening it with another one is an error. With `None` an existing dictionary is opened whatever its form, and
+    /// a new one gets the empty form: a record is its own key.
     pub form: Option<KeyForm>,
     /// The layout of the tries. A dictionary keeps the layout it was made with, and opening it with another one is an
     /// error. With `None` an existing dictionary is opened with its own layout, and a new one is
     /// [`Compact`](Layout::Compact).
     pub layout: Option<Layout>,
-    /// The maximum number of keys of a window (write buffer) before it is frozen: the paper's w. At least 1.
+    /// The maximum number of keys of a window (write buffer) before it is frozen, which the paper calls w. It is at
+    /// least 1.
     pub window: usize,
     /// The maximum number of bytes of keys and values in a window (a write buffer). It is frozen at this limit or at
     /// `window`, whichever comes first. A window that waits to be frozen takes as much memory again.
     pub window_bytes: usize,
-    /// The maximum number of tries when no job is running: the paper's f. At least 1.
+    /// The maximum number of tries when no job is running, which the paper calls f. It is at least 1.
     pub merge_after: usize,
-    /// The choice of the tries that are merged.
+    /// The policy by which the tries to merge are chosen.
     pub merging: Merging,
-    /// The false-positive rate of the filters, which is the share of tries that are searched in vain.
+    /// The false-positive rate of the filters: the probability that a trie is searched for a key that it does not have.
     pub filter_rate: f64,
     /// The hash from which the filters derive the positions of a key. A dictionary keeps the filter hash it was made
     /// with, and opening it with another one is an error. With `None` an existing dictionary is opened with its own
     /// filter hash, and a new one has [`OneState`](FilterHash::OneState). The other filter hashes are for
     /// [`Layout::Louds`].
     pub filter_hash: Option<FilterHash>,
-    /// How keys are hashed. A dictionary keeps the hash it was made with, and opening it with another one is an error.
-    /// With `None` an existing dictionary is opened with its own hash, and a new one gets the rolling hash with a
-    /// random seed.
+    /// The spec (algorithm and seed) by which keys are hashed. A dictionary keeps the hash it was made with, and
+    /// opening it with another one is an error. With `None` an existing dictionary is opened with its own hash, and a
+    /// new one gets the rolling hash with a random seed.
     pub hash: Option<HashSpec>,
 }
 
-/// The choice of the tries of a [`Dict`](super::Dict) that are merged.
+/// The policy by which a [`Dict`](super::Dict) chooses the tries to merge.
 ///
 /// ```
 /// use furui::dict::{Dict, DictOptions, Merging};

@@ -6,7 +6,7 @@ use crate::error::{Result, TrieError};
 
 /// A part of a dictionary of LOUDS tries, as a trie that can be walked and merged.
 pub(super) enum LoudsPart<'a> {
-    /// The keys of a window (write buffer), in order.
+    /// The sorted keys of a window (write buffer), with their values.
     Keys(Vec<(&'a [u8], Value)>),
     Trie(LoudsTrie<&'a [u8]>),
 }

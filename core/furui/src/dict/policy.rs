@@ -7,8 +7,8 @@ use super::{DictOptions, Merging};
 /// would depend on a few keys.
 const GROWTH_QUARTERS: u64 = 5;
 
-/// The number of the newest tries with which a new trie of `new` keys is merged. `sizes` has the number of keys of each
-/// trie, oldest first.
+/// Returns the number of tries, counted from the newest, that are to be merged with a new trie of `new` keys. `sizes`
+/// has the number of keys of each existing trie, oldest first.
 pub(super) fn tries_to_merge(sizes: &[u64], new: u64, options: &DictOptions) -> usize {
     let spare = (sizes.len() + 1).saturating_sub(options.merge_after);
     match options.merging {
@@ -33,8 +33,8 @@ pub(super) fn tries_to_merge(sizes: &[u64], new: u64, options: &DictOptions) -> 
 mod tests {
     use super::*;
 
-    /// How often each key is written on average when `windows` full write buffers are frozen into tries, one after the
-    /// other, and the maximum number of tries at any time.
+    /// Returns the number of times that each key is written on average when `windows` full write buffers are frozen
+    /// into tries, one after the other, and the maximum number of tries at any time.
     fn simulate(windows: u64, merge_after: usize, merging: Merging) -> (f64, usize) {
         const WINDOW: u64 = 1000;
         let options = DictOptions { merge_after, merging, ..DictOptions::default() };

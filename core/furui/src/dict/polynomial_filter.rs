@@ -14,7 +14,7 @@ const META: Tag = Tag::new(*b"META");
 const META_LEN: usize = 32;
 const BITS: Tag = Tag::new(*b"BITS");
 
-/// The maximum number of bits, as in other Bloom filters.
+/// The maximum number of bits, which is that of all Bloom filters of this crate.
 const MAX_BITS: u64 = 1 << 43;
 
 /// The Bloom filter of the paper: its k positions are k polynomials of a key's bytes, modulo the number of bits.
@@ -72,7 +72,8 @@ impl PolynomialFilter {
 }
 
 impl<M: Deref<Target = [u8]>> PolynomialFilter<M> {
-    /// Whether a key with these polynomials may be among the keys. `see` is called with the bytes before they are read.
+    /// True if a key with these polynomials may be in the filter. `see` is called with bytes of the filter before they
+    /// are read, so that they can be checked.
     fn contains(&self, polynomials: &[u64; 8], see: impl Fn(&[u8])) -> bool {
         polynomials[..usize::from(self.hash.polynomials())].iter().map(|hash| hash % self.bits).all(|position| {
             let byte = &self.words[(position / 8) as usize..][..1];
@@ -97,7 +98,7 @@ impl<M: Deref<Target = [u8]>> PolynomialFilter<M> {
     }
 }
 
-/// The values of the polynomials of `hash` for a key, and zeros after them.
+/// The values of the polynomials of `hash` for a key; unused entries are 0.
 pub(super) fn polynomials(hash: FilterHash, key: &[u8]) -> [u64; 8] {
     match hash {
         FilterHash::OneState => [0; 8],
@@ -119,7 +120,7 @@ fn first<const K: usize>(key: &[u8]) -> [u64; 8] {
 #[derive(Debug)]
 pub(super) struct CheckedPolynomials {
     filter: PolynomialFilter<Bytes>,
-    /// The address of the file's first byte.
+    /// The address in memory of the file's first byte.
     origin: usize,
     regions: Regions,
 }
@@ -154,7 +155,7 @@ impl CheckedPolynomials {
         Ok(Self { filter, origin: bytes.as_ptr().addr(), regions })
     }
 
-    /// Whether a key with these [`polynomials`] may be among the keys.
+    /// True if a key with these [`polynomials`] may be in the filter; false if it certainly is not.
     pub(super) fn contains(&self, polynomials: &[u64; 8]) -> Result<bool, FormatError> {
         if self.regions.all_checked() {
             return Ok(self.filter.contains(polynomials, |_| {}));
@@ -171,7 +172,8 @@ impl CheckedPolynomials {
         &self.filter
     }
 
-    /// The present false-positive rate, from the bits that are set. Checks all regions.
+    /// The present false-positive rate, computed from the number of bits that are set. All regions of the file are
+    /// checked.
     pub(super) fn rate(&self) -> Result<f64, FormatError> {
         self.regions.check_all()?;
         Ok(self.filter.rate())

@@ -51,7 +51,7 @@ impl<V: ?Sized> Clone for Snapshot<V> {
 }
 
 impl<V: DictValue + ?Sized> Snapshot<V> {
-    /// How keys are hashed.
+    /// The spec (algorithm and seed) by which keys are hashed.
     pub fn hash_spec(&self) -> HashSpec {
         self.hasher.spec()
     }
@@ -84,7 +84,7 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
         })
     }
 
-    /// The number of keys that are not in a trie yet.
+    /// The number of keys, deletions included, that are in write buffers and not in a trie yet.
     pub fn buffered(&self) -> usize {
         self.windows().map(WriteBuffer::len).sum()
     }
@@ -96,8 +96,9 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
         })
     }
 
-    /// The value of `key`. Cost: a probe of each write buffer and of each trie's filter, and usually a search of one
-    /// trie; if values are bytes, also a search among the values of one part.
+    /// The value of `key`; `None` if the key is absent or deleted. Cost: a probe of each write buffer and of each
+    /// trie's filter, and usually a search of one trie; if values are bytes, also a search among the values of one
+    /// part.
     ///
     /// # Errors
     /// [`Error::Format`](crate::Error::Format) if a part of a file that was read, now or before, is damaged.
@@ -121,7 +122,7 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
         Ok(self.find(key, self.hasher.hash(key))?.and_then(Found::value).is_some())
     }
 
-    /// The newest value or deletion of a key.
+    /// Returns the value or the deletion of a key in the newest part that has the key; `None` if none does.
     pub(super) fn find(&self, key: &[u8], hash: KeyHash) -> Result<Option<Found>> {
         let asked = Asked::new(key, hash);
         for layer in self.layers.iter().rev() {
@@ -137,7 +138,7 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
     }
 
     /// Looks up a batch of keys, which takes less time than looking them up one by one. `out` is cleared, and gets the
-    /// value of each key.
+    /// value of each key; `None` stands for a key that is absent or deleted.
     ///
     /// # Errors
     /// Those of [`get`](Self::get).
@@ -164,12 +165,12 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
         Ok(())
     }
 
-    /// All keys and values, in order of keys.
+    /// An iterator over all keys and their values, in order of keys.
     pub fn iter(&self) -> Entries<'_, V> {
         Entries::new(&self.layers, b"", None)
     }
 
-    /// The keys that begin with `prefix`, and their values, in order of keys.
+    /// An iterator over the keys that begin with `prefix`, and their values, in order of keys.
     ///
     /// ```
     /// let mut dict = furui::dict::Dict::open_with(furui::store::Memory::new(), Default::default())?;
@@ -184,7 +185,7 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
         Entries::new(&self.layers, prefix, after_prefix(prefix))
     }
 
-    /// The keys of a range, and their values, in order of keys.
+    /// An iterator over the keys of a range, and their values, in order of keys.
     ///
     /// ```
     /// let mut dict = furui::dict::Dict::open_with(furui::store::Memory::new(), Default::default())?;
@@ -211,7 +212,7 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
         Entries::new(&self.layers, &from, end)
     }
 
-    /// The length and the value of the longest key that `text` begins with.
+    /// Returns the length and the value of the longest key that is a prefix of `text`; `None` if no key is.
     ///
     /// # Errors
     /// Those of [`get`](Self::get).
@@ -220,7 +221,7 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
         longest.map(|(length, number)| Ok((length, V::read(number, Layers(&self.layers))?))).transpose()
     }
 
-    /// The lengths and the values of all keys that `text` begins with, the shortest first.
+    /// Returns the length and the value of each key that is a prefix of `text`, the shortest first.
     ///
     /// # Errors
     /// Those of [`get`](Self::get).
@@ -229,7 +230,8 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
         found.map(|(length, number)| Ok((length, V::read(number, Layers(&self.layers))?))).collect()
     }
 
-    /// The length of each key that `text` begins with, and the number that the newest part with this key has for it.
+    /// Returns, for each key that is a prefix of `text`, its length and the number (a value or the id of one) that the
+    /// newest part with this key has for it.
     fn prefixes_found(&self, text: &[u8]) -> Result<Vec<(usize, u32)>> {
         let text = &text[..text.len().min(super::MAX_KEY)];
         let mut found = BTreeMap::new();
@@ -249,7 +251,7 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
         Ok(found.into_iter().filter_map(|(length, found)| Some((length, found.value()?))).collect())
     }
 
-    /// The hash of every prefix of `text`, beginning with the empty one.
+    /// Yields the hash of every prefix of `text`, beginning with that of the empty prefix.
     fn prefix_hashes(&self, text: &[u8]) -> impl Iterator<Item = KeyHash> {
         let mut walk = self.hasher.rolling().map(|rolling| (rolling, rolling.start()));
         (0..=text.len()).map(move |length| match &mut walk {
@@ -264,7 +266,7 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
     }
 }
 
-/// Removes the items at the known positions, which ascend.
+/// Removes from `list` the items at the positions that `known` names, which ascend.
 fn take_out<T>(list: &mut Vec<T>, known: &[(usize, Found)]) {
     if known.is_empty() {
         return;

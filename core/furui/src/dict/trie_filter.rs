@@ -12,7 +12,8 @@ use crate::store::FilterHash;
 pub(super) struct Asked<'k> {
     pub(super) key: &'k [u8],
     pub(super) hash: KeyHash,
-    /// The polynomials of the key, which are computed for the first filter and used for all filters of a dictionary.
+    /// The polynomials of the key, for filters whose positions are polynomials. They are computed for the first such
+    /// filter, and used for all others.
     polynomials: OnceCell<[u64; 8]>,
 }
 
@@ -23,7 +24,7 @@ impl<'k> Asked<'k> {
     }
 }
 
-/// A filter that is to be written with its trie.
+/// A new filter, which is to be written into the file of its trie.
 #[derive(Debug)]
 pub(super) enum NewFilter {
     OneState(BlockedBloom),
@@ -80,7 +81,7 @@ impl TrieFilter {
         Ok(Self(Kinds::OneState(filter)))
     }
 
-    /// Whether a key may be in the trie.
+    /// True if the key may be in the trie; false if it certainly is not.
     #[inline(always)]
     pub(super) fn contains(&self, asked: &Asked<'_>) -> Result<bool> {
         Ok(match &self.0 {
@@ -91,7 +92,8 @@ impl TrieFilter {
         })
     }
 
-    /// Whether each of `keys`, which have these hashes, may be in the trie. `out` is cleared first.
+    /// Tells for each of `keys`, which have these hashes, whether it may be in the trie. `out` is cleared first, and
+    /// gets one answer for each key.
     pub(super) fn contains_all<'k>(
         &self,
         mut keys: impl Iterator<Item = &'k [u8]>,

@@ -5,22 +5,21 @@ use super::layer::Layer;
 use crate::error::Result;
 use crate::store::Purpose;
 
-/// A type of the values of a [`Dict`](super::Dict): numbers, `u32`, or any bytes, `[u8]`.
+/// The type of the values of a [`Dict`](super::Dict): `u32` for numbers, `[u8]` for bytes.
 pub trait DictValue: Send + Sync + 'static {
-    /// A value as it is read: a number, or bytes that the dictionary lends.
+    /// The type of a value that was read: a number, or bytes borrowed from the dictionary.
     type Read<'a>: Copy + fmt::Debug + PartialEq + Send + Sync;
 
-    /// The purposes of the dictionaries that have such values. The first is that of a new dictionary for which nobody
-    /// names one.
+    /// The purposes that a dictionary with such values can have. The first one is the default of a new dictionary.
     const PURPOSES: &'static [Purpose];
 
-    /// Reads the value for which a trie or a window (a write buffer) has this number: the number itself, or the bytes
-    /// with this id.
+    /// Reads the value for which a trie or a window (a write buffer) has `number`: the number itself, or the bytes that
+    /// have it as their id.
     #[doc(hidden)]
     fn read(number: u32, layers: Layers<'_>) -> Result<Self::Read<'_>>;
 }
 
-/// The parts of a dictionary, oldest first.
+/// The parts of a dictionary (tries and write buffers), oldest first.
 #[derive(Clone, Copy, Debug)]
 pub struct Layers<'a>(pub(super) &'a [Layer]);
 

@@ -3,7 +3,7 @@ use std::fmt;
 use crate::format::{Printable, Window};
 use crate::hash::KeyForm;
 
-/// Which store cannot be opened or changed, and why.
+/// An error of opening or changing a store, with its path and the problem.
 ///
 /// ```
 /// use furui::Error;
@@ -22,7 +22,7 @@ use crate::hash::KeyForm;
 pub struct StoreError {
     /// The store's directory, or the file in it that has the problem.
     pub path: String,
-    /// What is wrong with it, and so what to do.
+    /// The problem with the store or the file, from which the caller sees what to do.
     pub problem: StoreProblem,
 }
 
@@ -56,7 +56,7 @@ pub enum StoreProblem {
     Overwritten,
     /// Other processes replaced the manifest again and again while the files it names were being opened.
     Unsettled {
-        /// How often the files were opened.
+        /// The number of attempts to open the files.
         tries: u32,
     },
     /// An earlier change failed, and its effect on storage is not known.
@@ -93,9 +93,9 @@ pub enum StoreProblem {
     },
     /// The keys of the store were made from records in another way.
     OtherForm {
-        /// How the keys were made.
+        /// The form of the store's keys.
         found: Box<KeyForm>,
-        /// How the caller expected them to be made.
+        /// The form of keys that the caller expected.
         expected: Box<KeyForm>,
     },
     /// The window of the set is not the one that was asked for: the set remembers a different part of the stream.
@@ -114,7 +114,7 @@ pub enum StoreProblem {
     NoSuchFilters {
         /// The layout, by its [name](crate::store::Layout::name).
         layout: &'static str,
-        /// The name of the hash of filters that it does not have.
+        /// The name of the filter hash, which tries of this layout cannot have.
         filter_hash: &'static str,
     },
     /// The name of a file is not valid in a store.

@@ -17,21 +17,21 @@ pub const MAX_KEY: usize = 1 << 16;
 pub enum TrieError {
     /// A key is longer than [`MAX_KEY`].
     KeyTooLong {
-        /// The number of keys before this one.
+        /// The index of the key, counted from 0 in the order of the input.
         index: usize,
         /// The length of the key in bytes.
         length: usize,
     },
     /// A key is not greater than the one before it.
     Unsorted {
-        /// The number of keys before this one.
+        /// The index of the key, counted from 0 in the order of the input.
         index: usize,
     },
     /// The trie would exceed a limit of its format.
     TooLarge(&'static str),
     /// There is no memory for this many bytes.
     NoMemory(usize),
-    /// A trie to merge is damaged.
+    /// One of the tries to merge is damaged.
     Damaged,
 }
 

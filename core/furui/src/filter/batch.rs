@@ -5,7 +5,7 @@ use std::hint::select_unpredictable;
 use crate::bits::{Cpu, bit, prefetch};
 use crate::hash::KeyHash;
 
-/// The prefetch distance, in keys.
+/// The prefetch distance of a batch, in keys.
 const AHEAD: usize = 16;
 
 /// Calls `each` with every key and its index, in order. If the table is `far` (beyond the near caches), `fetch` is
@@ -39,14 +39,14 @@ pub(super) fn for_each<T>(
 /// and so small that a prefetched line is still in the nearest cache when it is read.
 const IN_FLIGHT: usize = 128;
 
-/// A key whose bits are being tested.
+/// A key of a batch whose bits are being tested, one after the other.
 #[derive(Clone, Copy)]
 struct Lookup<S> {
     /// The state from which the next positions of the key are computed.
     state: S,
     /// The position of the bit whose line was prefetched.
     position: usize,
-    /// How many bits of the key are to be tested after the one at `position`.
+    /// The number of bits of the key that are still to be tested after the one at `position`.
     left: u32,
     /// The index of the key in the batch.
     key: usize,

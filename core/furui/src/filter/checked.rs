@@ -60,7 +60,7 @@ impl CheckedFilter {
         Ok(Self { filter, file: bytes.clone(), regions })
     }
 
-    /// Whether `key` may be in the set.
+    /// True if `key` may be in the set; false if it certainly is not.
     ///
     /// # Errors
     /// [`FormatError`] if a region that this call or an earlier one has read is damaged.
@@ -128,7 +128,7 @@ impl CheckedFilter {
         self.filter.kind()
     }
 
-    /// How the keys are hashed.
+    /// The spec (algorithm and seed) by which keys are hashed.
     pub fn hash_spec(&self) -> HashSpec {
         self.filter.hash_spec()
     }

@@ -34,15 +34,15 @@ use crate::hash::{HashSpec, Hashes, KeyHash};
 /// ```
 #[derive(Debug)]
 pub struct Concurrent<F> {
-    /// The filter with an empty table: its bits are in `words`.
+    /// The filter without its table, whose bits are in `words`.
     shape: F,
     words: Box<[AtomicU64]>,
 }
 
-/// Tables of at most this many words are not prefetched.
+/// The maximum size, in words, of a table that is not prefetched.
 const NEAR: usize = (12 << 20) / 8;
 
-/// A filter that threads can share: its bits lie in words, and an insertion only sets bits.
+/// A filter that threads can share. Its table consists of words, and an insertion only sets bits.
 #[expect(private_bounds, reason = "how a filter is shared is not part of the interface")]
 pub trait Shareable: BitTable {}
 
@@ -51,7 +51,7 @@ pub(super) trait BitTable: Sized {
     /// Splits the filter into a filter with an empty table, and the table of little-endian words.
     fn take_table(self) -> (Self, Buffer);
 
-    /// This filter with `table` as its table.
+    /// Returns a filter like this one, with `table` as its table.
     fn with_table(&self, table: Buffer) -> Self;
 
     fn hash_spec(&self) -> HashSpec;
@@ -61,7 +61,7 @@ pub(super) trait BitTable: Sized {
     fn all(&self, words: usize, key: KeyHash, each: impl FnMut(usize, u64) -> bool) -> bool;
 }
 
-/// A word of the table.
+/// A 64-bit word of the table, which threads share.
 trait Word {
     fn get(&self) -> u64;
 
@@ -69,7 +69,8 @@ trait Word {
     fn set(&self, bits: u64) -> u64;
 }
 
-/// Threads pass only the bits themselves to each other, so no other memory needs to be ordered.
+/// Atomic words with relaxed order: threads pass only the bits themselves to each other, so no other memory needs to be
+/// ordered.
 impl Word for AtomicU64 {
     #[inline(always)]
     fn get(&self) -> u64 {
@@ -114,12 +115,12 @@ impl<F: Shareable> Concurrent<F> {
         Ok(self.shape.with_table(table))
     }
 
-    /// How keys are hashed.
+    /// The spec (algorithm and seed) by which keys are hashed.
     pub fn hash_spec(&self) -> HashSpec {
         self.shape.hash_spec()
     }
 
-    /// Whether `key` may have been inserted; "no" is certain.
+    /// True if `key` may have been inserted; false if it certainly was not.
     pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
         self.contains_hash(self.hash_spec().hash(key.as_ref()))
     }

@@ -15,7 +15,7 @@ use crate::hash::KeyHash;
 /// The maximum number of counters of a filter: 256 GiB at 2 bits each, 1 TiB at 8.
 pub const MAX_COUNTERS: u64 = 1 << 40;
 
-/// The prefetch distance, in keys.
+/// The prefetch distance of a batch, in keys.
 const AHEAD: usize = 16;
 
 /// The length in bytes of the section `META` in the file of a filter of counters.
@@ -51,12 +51,12 @@ pub(super) fn check_counters(counters: usize, probes: u32) -> Result<(), ConfigE
 }
 
 impl<M> CounterTable<M> {
-    /// How many counters the filter has.
+    /// The number of counters of the table.
     pub(super) fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// How many bits all counters take together.
+    /// The size of all counters together, in bits.
     pub(super) fn bits(&self) -> u64 {
         u64::from(self.cells.bits()) * self.len() as u64
     }
@@ -69,7 +69,7 @@ impl<M> CounterTable<M> {
 }
 
 impl<M: Deref<Target = [u8]>> CounterTable<M> {
-    /// Whether none of a key's counters is 0. All of them are read before any is tested, because in these filters it is
+    /// True if none of a key's counters is 0. All of them are read before any is tested, because in these filters it is
     /// as unpredictable as a coin toss whether a counter is 0. A branch on it would often be mispredicted.
     #[inline]
     pub(super) fn contains_hash(&self, key: KeyHash) -> bool {

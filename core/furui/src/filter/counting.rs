@@ -12,7 +12,7 @@ use crate::bits::Buffer;
 use crate::format::ReadError;
 use crate::hash::{HashSpec, KeyHash};
 
-/// How many bits a counter may have.
+/// The numbers of bits that a counter may have.
 const WIDTHS: [u32; 3] = [2, 4, 8];
 
 /// A Bloom filter from which keys can be removed. It answers "is it in the set now?" for a set whose keys come and go.
@@ -51,7 +51,7 @@ const WIDTHS: [u32; 3] = [2, 4, 8];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountingBloom<M = Buffer> {
     counters: CounterTable<M>,
-    /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.
+    /// The number of keys that the filter was sized for; 0 if it was not sized for a number of keys.
     capacity: u64,
     hash: HashSpec,
 }
@@ -89,27 +89,27 @@ impl CountingBloom {
 }
 
 impl<M> CountingBloom<M> {
-    /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.
+    /// The number of keys that the filter was sized for; 0 if it was not sized for a number of keys.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// How many counters the filter has.
+    /// The number of counters of the filter.
     pub fn counters(&self) -> usize {
         self.counters.len()
     }
 
-    /// How many bits all counters take together.
+    /// The size of all counters together, in bits.
     pub fn bits(&self) -> u64 {
         self.counters.bits()
     }
 
-    /// How many counters belong to a key.
+    /// The number of counters that belong to each key.
     pub fn probes(&self) -> u32 {
         self.counters.probes
     }
 
-    /// How many bits a counter has.
+    /// The number of bits of a counter.
     pub(crate) fn counter_bits(&self) -> u32 {
         self.counters.cells.bits()
     }
@@ -122,9 +122,9 @@ impl<M> CountingBloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> CountingBloom<M> {
-    /// How often `key` is in the filter: the smallest value of its counters. The result is too high if each of these
-    /// counters also belongs to another key that was inserted. The maximum value of a counter, 15 at 4 bits, means that
-    /// number or more.
+    /// The number of times that `key` is in the filter: the smallest value of its counters. The result is too high if
+    /// each of these counters also belongs to another key that was inserted. The maximum value of a counter, 15 at 4
+    /// bits, means that number or more.
     pub fn count(&self, key: impl AsRef<[u8]>) -> u64 {
         self.count_hash(self.hash.hash(key.as_ref()))
     }
@@ -195,14 +195,15 @@ impl<M: Deref<Target = [u8]>> Filter for CountingBloom<M> {
         self.counters.contains_all(keys, out);
     }
 
-    /// The rate (c/m)^k, where c of the m counters are not 0 and a key has k of them. Cost: one pass over the counters.
+    /// The false-positive rate (c/m)^k, where c of the m counters are not 0 and a key has k of them. Cost: one pass
+    /// over the counters.
     fn false_positive_rate(&self) -> f64 {
         self.counters.false_positive_rate()
     }
 }
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for CountingBloom<M> {
-    /// This filter is never full.
+    /// Inserts the key with this hash. The result is never an error, because this filter is never full.
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         let new = !self.contains_hash(key);
         let positions = self.counters.of(key);

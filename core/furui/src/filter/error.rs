@@ -16,7 +16,7 @@ use crate::hash::{HashSpec, Hashes, KeyHash};
 pub enum ConfigError {
     /// A number is outside its range.
     OutOfRange {
-        /// The name of the counted things, in the plural.
+        /// The name of the things whose number is out of range, in the plural.
         what: &'static str,
         /// The number that was given.
         given: u64,
@@ -30,48 +30,48 @@ pub enum ConfigError {
     Rate {
         /// The rate that was given.
         given: f64,
-        /// The bound: valid rates are greater than this number.
+        /// The exclusive lower bound of the rates that are valid.
         finest: f64,
     },
     /// A set with a window cannot have a stable filter as its cache, because such a filter does not forget by time.
     WindowOfStable,
     /// A filter for this many keys at this rate would exceed the maximum size of its kind.
     TooLarge {
-        /// The number of keys.
+        /// The number of keys that the filter was to hold.
         keys: u64,
-        /// The false-positive rate that they were to have.
+        /// The false-positive rate that the filter was to have with these keys.
         rate: f64,
-        /// The largest size of a filter of this kind.
+        /// The maximum size of a filter of this kind, in the unit `what`.
         most: u64,
         /// The unit of the size, in the plural.
         what: &'static str,
     },
     /// With fingerprints of this length, the keys would have a higher false-positive rate than is allowed.
     RateExceeded {
-        /// The number of keys.
+        /// The number of keys that the filter was to hold.
         keys: u64,
         /// The false-positive rate that is expected with these keys.
         expected: f64,
-        /// The rate that must not be exceeded.
+        /// The maximum false-positive rate that was allowed.
         allowed: f64,
     },
     /// Counters cannot have this many bits.
     CounterBits {
-        /// The number of bits that was given.
+        /// The number of bits a counter that was given.
         given: u32,
-        /// The numbers that are valid.
+        /// The numbers of bits that a counter may have.
         valid: &'static [u32],
     },
     /// With this many probes a key has bits in two lines, so the number of lines must be even.
     OddLines {
-        /// The number of lines that was given.
+        /// The number of cache lines that was given.
         lines: u64,
-        /// The number of probes.
+        /// The number of probes a key that was given.
         probes: u32,
     },
     /// A bit is set after the last bit of a table.
     BitBeyond {
-        /// How many bits the table has.
+        /// The number of bits of the table.
         bits: u64,
     },
     /// Keys cannot be removed from filters of this kind.
@@ -86,18 +86,18 @@ pub enum ConfigError {
     Full(Full),
     /// Parts of fixed sizes take more memory than is allowed.
     BeyondMemory {
-        /// What takes the memory, in the plural.
+        /// The name of the parts that take the memory, in the plural.
         what: &'static str,
-        /// How many bytes the parts take.
+        /// The number of bytes that the parts take.
         bytes: u64,
-        /// How many bytes the parts may take.
+        /// The maximum number of bytes that the parts may take.
         most: u64,
     },
     /// There is not enough memory.
     NoMemory {
         /// The number of items for which there is no memory.
         count: usize,
-        /// The name of the items.
+        /// The name of the items for which there is no memory, in the plural.
         what: &'static str,
     },
 }
@@ -173,7 +173,7 @@ impl std::error::Error for ConfigError {
     }
 }
 
-/// Why two filters cannot be combined or compared, or why a filter does not take a batch of hashes.
+/// The reason why two filters cannot be combined or compared, or why a filter does not accept a batch of hashes.
 ///
 /// ```
 /// use furui::filter::{Bloom, Mismatch};
@@ -199,7 +199,7 @@ pub enum Mismatch {
     Unsupported(Kind),
     /// A size or parameter differs.
     Size {
-        /// The name of the counted things, in the plural.
+        /// The name of the things whose numbers differ, in the plural.
         what: &'static str,
         /// The number of these things in the first filter.
         ours: u64,
@@ -208,21 +208,21 @@ pub enum Mismatch {
     },
     /// The keys are hashed in different ways.
     Hash {
-        /// How the first filter, or the structure that was called, hashes keys.
+        /// The spec by which the first filter, or the structure that was called, hashes keys.
         ours: HashSpec,
-        /// How the keys of the second filter, or of the batch, were hashed.
+        /// The spec by which the keys of the second filter, or of the batch, were hashed.
         theirs: HashSpec,
     },
     /// The union has more keys than the first filter has room for.
     NoRoom {
-        /// How many keys both filters have together.
+        /// The number of keys of both filters together.
         keys: u64,
-        /// How many slots the first filter has.
+        /// The number of slots of the first filter.
         slots: u64,
     },
     /// The union of two growing filters would have too many parts.
     Parts {
-        /// How many parts both filters have together.
+        /// The number of parts of both filters together.
         parts: usize,
         /// The maximum number of parts of a filter.
         most: usize,
@@ -273,7 +273,7 @@ impl fmt::Display for Mismatch {
 impl std::error::Error for Mismatch {}
 
 impl Mismatch {
-    /// The hashes of a batch, if they were made by `spec`.
+    /// Returns the hashes of a batch if they were made by `spec`; otherwise an error.
     pub(crate) fn check(spec: HashSpec, hashes: &Hashes) -> Result<&[KeyHash], Self> {
         if hashes.spec() == spec {
             Ok(hashes.as_slice())
@@ -283,7 +283,7 @@ impl Mismatch {
     }
 }
 
-/// Why a batch of hashes was not inserted into a filter that may be full.
+/// The reason why a batch of hashes was not inserted into a filter that may be full.
 ///
 /// ```
 /// use furui::HashSpec;
@@ -339,16 +339,16 @@ pub(super) fn no_memory(count: usize, what: &'static str) -> ConfigError {
     ConfigError::NoMemory { count, what }
 }
 
-/// The meaning of a filter's bits: two filters can be combined if their values of this type are equal.
+/// The properties of a filter that give its bits their meaning. Two filters can be combined if these are equal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meaning<const N: usize> {
-    /// Sizes and parameters, each with its name.
+    /// The sizes and parameters of the filter, each with its name.
     pub(super) sizes: [(&'static str, u64); N],
     pub(super) hash: HashSpec,
 }
 
 impl<const N: usize> Meaning<N> {
-    /// Checks that `other` is equal. The error names the difference.
+    /// Returns an error that names the difference if `other` is not equal.
     pub(super) fn check(self, other: Self) -> Result<(), Mismatch> {
         for ((what, ours), (_, theirs)) in self.sizes.into_iter().zip(other.sizes) {
             if ours != theirs {

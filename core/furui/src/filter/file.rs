@@ -1,4 +1,4 @@
-//! How a filter is stored in a file, and where its bytes are when it is read back.
+//! The file of a filter: its sections, and the memory in which its table lies when it is opened.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,9 +11,9 @@ use crate::format::{
 };
 use crate::hash::KeyHash;
 
-/// The section of sizes and counts, whose length is fixed for each kind of filter.
+/// The tag of the section with the sizes and counts of a filter, whose length is fixed for each kind of filter.
 pub(super) const META: Tag = Tag::new(*b"META");
-/// The section of the filter's table.
+/// The tag of the section with the filter's table.
 pub(super) const BITS: Tag = Tag::new(*b"BITS");
 
 /// The writer of a filter's file.
@@ -51,14 +51,14 @@ pub(super) fn save(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<Sea
     Ok(())
 }
 
-/// An open file of a filter, whose tables are read as `M`.
+/// A reader of a filter's file, which returns its tables as values of type `M`.
 pub(super) struct FilterSource<'a, M> {
     pub(super) envelope: &'a Envelope,
-    /// Reads and checks the section `META`, of at most so many bytes.
+    /// Reads and checks the section `META`. The argument is the maximum length of the section in bytes.
     meta: Box<dyn Fn(usize) -> Result<Vec<u8>, ReadError> + 'a>,
-    /// The part of the file with this offset and length as a table.
+    /// Reads the part of the file with this offset and length as a table.
     table: Box<dyn Fn(u64, usize) -> Result<M, ReadError> + 'a>,
-    /// Whether the file has other sections too. The caller has checked that the filter's sections are there.
+    /// True if the file has other sections too. The caller has checked that the filter's sections are there.
     embedded: bool,
 }
 
@@ -98,7 +98,7 @@ impl<'a, M> FilterSource<'a, M> {
         Err(self.envelope.error(0, Problem::Invalid("its sections are not those of its kind")).into())
     }
 
-    /// The error that the section `tag` is invalid.
+    /// Creates the error that the section `tag` is invalid; `what` is the reason.
     pub(super) fn invalid(&self, tag: Tag, what: &'static str) -> ReadError {
         let offset = self.envelope.section(tag).map_or(0, |section| section.offset);
         self.envelope.error(offset, Problem::Invalid(what)).into()
@@ -106,24 +106,25 @@ impl<'a, M> FilterSource<'a, M> {
 }
 
 impl<'a> FilterSource<'a, Buffer> {
-    /// A file of the operating system, whose tables are mapped into memory.
+    /// A reader of a file of the operating system, whose tables are mapped into memory.
     pub(super) fn mapped(file: &'a DiskFile, envelope: &'a Envelope) -> Self {
         Self::new(file, envelope, |offset, length| map_table(file, envelope.name(), offset, length))
     }
 
-    /// A file whose tables are read into memory.
+    /// A reader of a file whose tables are copied into memory.
     pub(super) fn copied(file: &'a (impl ReadAt + ?Sized), envelope: &'a Envelope) -> Self {
         Self::new(file, envelope, |offset, length| read_table(file, envelope.name(), offset, length))
     }
 
-    /// A file that has the sections of a filter's file among other sections. Its tables are read into memory.
+    /// A reader of a file that has the sections of a filter's file among other sections. Its tables are copied into
+    /// memory.
     pub(super) fn embedded(file: &'a impl ReadAt, envelope: &'a Envelope) -> Self {
         Self { embedded: true, ..Self::copied(file, envelope) }
     }
 }
 
 impl<'a, 'b: 'a> FilterSource<'a, &'b [u8]> {
-    /// A file in memory, from which the tables are borrowed.
+    /// A reader of a file in memory, from which the tables are borrowed.
     pub(super) fn borrowed(bytes: &'b [u8], envelope: &'a Envelope) -> Self {
         // The envelope has checked that its sections lie inside the file.
         Self::new(bytes, envelope, |offset, length| Ok(&bytes[offset as usize..][..length]))
@@ -131,7 +132,7 @@ impl<'a, 'b: 'a> FilterSource<'a, &'b [u8]> {
 }
 
 impl<'a> FilterSource<'a, Bytes> {
-    /// A file whose bytes are shared, also by the tables of its filter.
+    /// A reader of a file whose bytes are shared: the tables of its filter are handles to the same bytes.
     pub(super) fn shared(bytes: &'a Bytes, envelope: &'a Envelope) -> Self {
         Self::new(bytes, envelope, |offset, length| {
             let start = offset as usize;

@@ -12,11 +12,12 @@ use super::{
 use crate::format::{FormatError, Kind, Problem, ReadError, WriteError};
 use crate::hash::{HashSpec, Hashes};
 
-/// Defines lookups by bytes and by batches of hashes.
+/// Defines the methods of a filter that look up keys, as bytes and as batches of hashes.
 macro_rules! queries {
     ($filter:ident) => {
         impl<M: Deref<Target = [u8]>> $filter<M> {
-            /// Whether `key` may be in the set. The key is hashed as [`hash_spec`](Self::hash_spec) says.
+            /// True if `key` may be in the set; false if it certainly is not. The key is hashed as
+            /// [`hash_spec`](Self::hash_spec) says.
             #[inline]
             pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
                 Filter::contains_hash(self, Filter::hash_spec(self).hash(key.as_ref()))
@@ -39,7 +40,7 @@ macro_rules! queries {
                 Filter::false_positive_rate(self)
             }
 
-            /// How keys are hashed.
+            /// The spec (algorithm and seed) by which keys are hashed.
             #[inline(always)]
             pub fn hash_spec(&self) -> HashSpec {
                 Filter::hash_spec(self)
@@ -48,7 +49,7 @@ macro_rules! queries {
     };
 }
 
-/// Defines how one kind of filter is saved and opened.
+/// Defines the methods by which filters of one kind are saved and opened.
 macro_rules! files {
     ($filter:ident, $any:ident) => {
         impl<M: Deref<Target = [u8]>> $filter<M> {
@@ -77,7 +78,7 @@ macro_rules! files {
         }
 
         impl<M> TryFrom<AnyFilter<M>> for $filter<M> {
-            /// [`Problem::WrongKind`] if the filter is of another kind.
+            /// The error if the filter is of another kind: [`Problem::WrongKind`].
             type Error = Problem;
 
             fn try_from(filter: AnyFilter<M>) -> Result<Self, Problem> {
@@ -96,7 +97,7 @@ macro_rules! files {
     };
 }
 
-/// Defines insertions into a filter that always has room.
+/// Defines the methods that insert keys into a filter that is never full.
 macro_rules! insertions {
     ($filter:ident) => {
         impl<M: DerefMut<Target = [u8]>> $filter<M> {
@@ -127,7 +128,7 @@ macro_rules! insertions {
     };
 }
 
-/// Defines insertions into a filter that may be full.
+/// Defines the methods that insert keys into a filter that may be full, and return an error then.
 macro_rules! insertions_with_room {
     () => {
         /// Inserts `key`, hashed as [`hash_spec`](Self::hash_spec) says. Returns true if it was certainly new.
@@ -152,7 +153,7 @@ macro_rules! insertions_with_room {
     };
 }
 
-/// The result of an insertion into a filter that always has room.
+/// The value of an insertion into a filter that is never full, so that the insertion cannot fail.
 #[inline(always)]
 fn always<T>(inserted: Result<T, Full>) -> T {
     match inserted {

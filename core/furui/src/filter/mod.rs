@@ -81,10 +81,10 @@ pub(crate) use steady::stable_decrements;
 /// # Ok::<(), furui::Error>(())
 /// ```
 pub trait Filter {
-    /// How keys are hashed.
+    /// The spec (algorithm and seed) by which keys are hashed.
     fn hash_spec(&self) -> HashSpec;
 
-    /// Whether the key with this hash may be in the set.
+    /// True if the key with this hash may be in the set.
     fn contains_hash(&self, key: KeyHash) -> bool;
 
     /// Looks up a batch of keys: `out` is cleared and gets one answer per key. Implementations prefetch here.
@@ -93,7 +93,7 @@ pub trait Filter {
         out.extend(keys.iter().map(|&key| self.contains_hash(key)));
     }
 
-    /// Whether the filter forgets old keys, as a stable Bloom filter does. Then a "no" is not certain either.
+    /// True if the filter forgets old keys, as a stable Bloom filter does. Then a "no" is not certain either.
     fn forgets(&self) -> bool {
         false
     }
@@ -135,7 +135,7 @@ pub trait FilterMut: Filter {
     }
 }
 
-/// Why a structure of fixed size has no room for another key.
+/// The reason why a structure of fixed size has no room for another key.
 ///
 /// ```
 /// use furui::filter::{Full, QuotientFilter};
@@ -155,7 +155,7 @@ pub enum Full {
     /// The structure has room, but not where this key belongs: too many keys have neighbouring hashes, or one key was
     /// inserted too often. That does not happen with different keys and a uniform hash.
     Crowded {
-        /// How many keys the structure holds.
+        /// The number of keys that the structure holds.
         len: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! Which positions belong to a key, and which numbers of probes and which rates are valid.
+//! The probe sequence of a key, and the checks of numbers of probes and of rates.
 
 use super::ConfigError;
 use crate::bits::scale;
@@ -28,7 +28,7 @@ impl Probes {
         Self(key.get())
     }
 
-    /// The next position among `counters` counters.
+    /// Returns the next position of the probe sequence, among `counters` counters.
     #[inline(always)]
     pub(super) const fn next(&mut self, counters: usize) -> usize {
         let position = scale(self.0, counters);
@@ -49,7 +49,7 @@ pub(super) fn salted_positions(key: KeyHash, probes: u32, counters: usize) -> im
     (0..probes).map(move |salt| scale(salted_sha1(salt, key), counters))
 }
 
-/// Checks that a filter can make this many probes.
+/// Returns an error if `probes` is not a number of probes that a filter can have.
 pub(super) fn check_probes(probes: u32) -> Result<(), ConfigError> {
     if (1..=MAX_PROBES).contains(&probes) {
         return Ok(());

@@ -5,9 +5,9 @@ use super::{AnyFilter, Estimate, Mismatch, Similarity};
 use crate::format::{EnvelopeWriter, Kind, ReadError, Seal};
 use crate::hash::KeyForm;
 
-/// A filter in the hands of somebody who does not know the seed of its hash. It can be combined and compared with
-/// others of the same seed, which takes only their bits and the [fingerprint](crate::HashSpec::seed_fingerprint) of the
-/// seed. No key can be looked up or inserted.
+/// A filter for a reader who does not know the seed of its hash. It can be combined and compared with others of the
+/// same seed, which takes only their bits and the [fingerprint](crate::HashSpec::seed_fingerprint) of the seed. No key
+/// can be looked up or inserted.
 ///
 /// ```
 /// use furui::filter::{AnyFilter, Bloom, SeedlessFilter};
@@ -32,7 +32,7 @@ use crate::hash::KeyForm;
 /// ```
 #[derive(Debug)]
 pub struct SeedlessFilter {
-    /// The seed of this filter's hash is the fingerprint of the true one, so it answers no question about keys.
+    /// The filter with the fingerprint of the seed in place of the seed, so it cannot answer questions about keys.
     filter: AnyFilter,
 }
 
@@ -46,7 +46,7 @@ impl SeedlessFilter {
         AnyFilter::open_without_seed(path.as_ref()).map(|filter| Self { filter })
     }
 
-    /// Adds the keys of `other`, as [`AnyFilter::union_with`] does.
+    /// Adds the keys of `other` to this filter, as [`AnyFilter::union_with`] does.
     ///
     /// # Errors
     /// If the filters are of different kinds, sizes, hashes or seeds, or of a kind without this operation. In the error
@@ -63,7 +63,7 @@ impl SeedlessFilter {
         self.filter.intersect_with(&other.filter)
     }
 
-    /// How similar the sets of two filters are.
+    /// Estimates the similarity of the sets of two filters.
     ///
     /// # Errors
     /// Those of [`union_with`](Self::union_with).
@@ -76,17 +76,17 @@ impl SeedlessFilter {
         self.filter.kind()
     }
 
-    /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.
+    /// The number of keys that the filter was sized for; 0 if it was not sized for a number of keys.
     pub fn capacity(&self) -> u64 {
         self.filter.capacity()
     }
 
-    /// The approximate number of different keys, for kinds of filter that can estimate it.
+    /// The approximate number of different keys; `None` for kinds of filter that cannot estimate it.
     pub fn cardinality(&self) -> Option<Estimate> {
         self.filter.cardinality()
     }
 
-    /// The false-positive rate for which the filter was made, if there is one.
+    /// The false-positive rate for which the filter was made; `None` if it was not made for a rate.
     pub fn intended_rate(&self) -> Option<f64> {
         self.filter.intended_rate()
     }

@@ -16,7 +16,7 @@ trait Bits<const N: usize> {
 
     fn meaning(&self) -> Meaning<N>;
 
-    /// The model of how keys set bits.
+    /// The model of the way in which keys set the filter's bits, by which sizes of sets are estimated.
     fn marking(&self) -> Marking;
 }
 
@@ -87,7 +87,7 @@ impl<M: Deref<Target = [u8]>> Bits<4> for RingedBloom<M> {
 macro_rules! operations_of_bits {
     ($filter:ident, $table:ident) => {
         impl<M: Deref<Target = [u8]>> $filter<M> {
-            /// How many bits are set. Cost: one pass over the bits.
+            /// The number of bits that are set. Cost: one pass over the bits.
             pub fn ones(&self) -> u64 {
                 ones(Bits::table(self))
             }
@@ -102,8 +102,8 @@ macro_rules! operations_of_bits {
                 self.marking().cardinality(self.ones())
             }
 
-            /// How similar the sets of two filters are: how many bits differ, and how many keys are in each set, in the
-            /// union and in the intersection. Cost: one pass over both.
+            /// Estimates the similarity of the sets of two filters: the number of bits that differ, and the numbers of
+            /// keys in each set, in the union and in the intersection. Cost: one pass over both.
             ///
             /// # Errors
             /// [`Mismatch`] if the filters differ in size, parameters or hash.

@@ -2,7 +2,7 @@
 
 use crate::bits::Cpu;
 
-/// An estimate and how far it may be off.
+/// An estimate with its standard deviation.
 ///
 /// ```
 /// use furui::filter::Bloom;
@@ -35,7 +35,7 @@ impl Estimate {
     }
 }
 
-/// How similar two sets are, estimated from their filters alone.
+/// The similarity of two sets, estimated from their filters alone.
 ///
 /// Only the filters' bits are compared: no key is needed, and the union is never built. Cost: one pass over both.
 ///
@@ -62,22 +62,22 @@ impl Estimate {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Similarity {
-    /// How many bits differ: the ones of a XOR b. 0 for equal sets.
+    /// The number of bits that differ: the ones of a XOR b. 0 for equal sets.
     pub differing_bits: u64,
-    /// How many keys the first filter holds.
+    /// The number of keys in the first filter.
     pub a: Estimate,
-    /// How many keys the second filter holds.
+    /// The number of keys in the second filter.
     pub b: Estimate,
-    /// How many keys are in at least one of the two sets.
+    /// The number of keys that are in at least one of the two sets.
     pub union: Estimate,
-    /// How many keys are in both sets. The estimate may be a little below 0 if there are none: see its error.
+    /// The number of keys that are in both sets. The estimate may be a little below 0 if there are none: see its error.
     pub intersection: Estimate,
     /// Jaccard's similarity: the share of the union's keys that are in both sets, from 0 (nothing in common) to 1
     /// (equal), within its error. It is 1 for two empty sets.
     pub jaccard: Estimate,
 }
 
-/// How many bits are set. Cost: one pass.
+/// The number of bits that are set. Cost: one pass.
 pub(super) fn ones(words: &[u8]) -> u64 {
     let words = words.as_chunks::<8>().0;
     Cpu::detect().run(
@@ -86,7 +86,7 @@ pub(super) fn ones(words: &[u8]) -> u64 {
     )
 }
 
-/// How many bits are set in at least one of two tables of equal length. Cost: one pass over both.
+/// The number of bits that are set in at least one of two tables of equal length. Cost: one pass over both.
 pub(super) fn ones_of_either(a: &[u8], b: &[u8]) -> u64 {
     let words = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
     Cpu::detect().run(
@@ -100,11 +100,11 @@ pub(super) fn ones_of_either(a: &[u8], b: &[u8]) -> u64 {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marking {
     bits: f64,
-    /// ln q, where q is the probability that one key does not set a given bit.
+    /// The logarithm ln q, where q is the probability that one key does not set a given bit.
     ln_zero: f64,
-    /// For two bits of one block, and then for two bits of different blocks: their correlation, and the number of such
-    /// pairs of bits. The correlation is ln(p/q), where p is the probability that a key leaves both bits 0, and q is
-    /// what this probability would be if the bits were independent.
+    /// Two pairs of numbers, for two bits of one block and for two bits of different blocks: the correlation of the
+    /// bits, and the number of such pairs of bits. The correlation is ln(p/q), where p is the probability that a key
+    /// leaves both bits 0, and q is what this probability would be if the bits were independent.
     excess: [(f64, f64); 2],
 }
 

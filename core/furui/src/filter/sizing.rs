@@ -1,4 +1,4 @@
-//! The sizes of Bloom filters and their false-positive rates: k probes a key, n keys, m bits.
+//! The sizes of Bloom filters and their false-positive rates, for k probes a key, n keys and m bits.
 //!
 //! These are equations 1 to 4 of Sei, Matsuzaki and Honiden, "Using Ringed Bloom Filters to Reduce the Communication
 //! Traffic on a Distributed Hash Table", and the exact size for a rate, without the rounding in these equations.
@@ -99,7 +99,8 @@ pub fn few_probes(rate: f64, keys: u64) -> (u64, u32) {
     (size, probes)
 }
 
-/// The number of bits may exceed the smallest by the fraction 1 / `SPARE` if that saves probes.
+/// The divisor that bounds the bits given up for fewer probes: the number of bits may exceed the smallest by the
+/// fraction 1 / `SPARE`.
 const SPARE: u64 = 200;
 
 /// The smallest number of bits with which `keys` keys have the rate `rate` if each key has `probes` probes. `rate` is

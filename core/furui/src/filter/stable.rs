@@ -10,7 +10,7 @@ use crate::bits::{Buffer, scale};
 use crate::format::ReadError;
 use crate::hash::{HashSpec, KeyHash};
 
-/// How many bits a counter may have.
+/// The numbers of bits that a counter may have.
 const WIDTHS: [u32; 4] = [1, 2, 4, 8];
 
 /// A Bloom filter for an endless stream. It answers "was it here lately?", in fixed memory and at a fixed error rate.
@@ -97,22 +97,22 @@ impl<M> StableBloom<M> {
         (1.0 - zeros).powi(self.probes() as i32)
     }
 
-    /// How many counters the filter has.
+    /// The number of counters of the filter.
     pub fn counters(&self) -> usize {
         self.counters.len()
     }
 
-    /// How many bits all counters take together.
+    /// The size of all counters together, in bits.
     pub fn bits(&self) -> u64 {
         self.counters.bits()
     }
 
-    /// How many counters belong to a key (k).
+    /// The number of counters that belong to each key (k).
     pub fn probes(&self) -> u32 {
         self.counters.probes
     }
 
-    /// How many counters an insertion decrements (P).
+    /// The number of counters that an insertion decrements (P).
     pub fn decrements(&self) -> usize {
         self.decrements
     }
@@ -146,14 +146,16 @@ impl<M: Deref<Target = [u8]>> Filter for StableBloom<M> {
         true
     }
 
-    /// The rate (c/m)^k, where c of the m counters are not 0 and a key has k of them. Cost: one pass over the counters.
+    /// The false-positive rate (c/m)^k, where c of the m counters are not 0 and a key has k of them. Cost: one pass
+    /// over the counters.
     fn false_positive_rate(&self) -> f64 {
         self.counters.false_positive_rate()
     }
 }
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for StableBloom<M> {
-    /// Returns true if the key was not remembered, because it is new or has faded. This filter is never full.
+    /// Inserts the key with this hash. Returns true if the key was not remembered, because it is new or has faded. This
+    /// filter is never full.
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         let new = !self.contains_hash(key);
         self.decrement(self.decrements);

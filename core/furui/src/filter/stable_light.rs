@@ -111,7 +111,7 @@ impl StableBloomLight {
         Self::from_parts(counters, probes, sequential_decrements(probes, rate, MAX).ceil() as usize)
     }
 
-    /// The number of probes of [`with_rate`](Self::with_rate).
+    /// The number of probes that [`with_rate`](Self::with_rate) chooses for a filter of `counters` counters.
     pub(crate) fn probes_for(counters: usize, rate: f64) -> Result<u32, ConfigError> {
         own_rate(rate, counters as u64)?;
         Ok(lasting_probes(rate, MAX))
@@ -167,22 +167,22 @@ impl<M> StableBloomLight<M> {
         (1.0 - sequential_zeros(self.probes(), self.decrements as f64, MAX)).powi(self.probes() as i32)
     }
 
-    /// How many counters the filter has.
+    /// The number of counters of the filter.
     pub fn counters(&self) -> usize {
         self.counters.len()
     }
 
-    /// How many bits all counters take together.
+    /// The size of all counters together, in bits.
     pub fn bits(&self) -> u64 {
         self.counters.bits()
     }
 
-    /// How many counters belong to a key (k).
+    /// The number of counters that belong to each key (k).
     pub fn probes(&self) -> u32 {
         self.counters.probes
     }
 
-    /// How many counters an insertion decrements (P).
+    /// The number of counters that an insertion decrements (P).
     pub fn decrements(&self) -> usize {
         self.decrements
     }
@@ -260,14 +260,16 @@ impl<M: Deref<Target = [u8]>> Filter for StableBloomLight<M> {
         true
     }
 
-    /// The rate (c/m)^k, where c of the m counters are not 0 and a key has k of them. Cost: one pass over the counters.
+    /// The false-positive rate (c/m)^k, where c of the m counters are not 0 and a key has k of them. Cost: one pass
+    /// over the counters.
     fn false_positive_rate(&self) -> f64 {
         self.counters.false_positive_rate()
     }
 }
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for StableBloomLight<M> {
-    /// Returns true if the key was not remembered, because it is new or has faded. This filter is never full.
+    /// Inserts the key with this hash. Returns true if the key was not remembered, because it is new or has faded. This
+    /// filter is never full.
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         Ok(self.put(key))
     }

@@ -54,7 +54,8 @@ impl DiskFile {
         file.bytes(0, file.length)
     }
 
-    /// Wraps an open file whose bytes nobody changes from now on. It is mapped if it has at most `mapped` bytes.
+    /// Wraps an open file, whose bytes must not change as long as it is open. It is mapped if it has at most `mapped`
+    /// bytes.
     pub(crate) fn new(file: File, mapped: u64) -> io::Result<Self> {
         let length = file.metadata()?.len();
         let map = if CAN_MAP && (1..=mapped).contains(&length) { Some(Arc::new(map(&file)?)) } else { None };

@@ -47,7 +47,7 @@ pub struct Envelope {
     hash: HashSpec,
     seed: SeedPlace,
     sections: Vec<Section>,
-    /// The place of the checksums of the file's regions, if its kind has them.
+    /// The place of the checksums of the file's regions; `None` if files of its kind have none.
     sums: Option<RegionSums>,
     seal: Seal,
 }
@@ -68,7 +68,7 @@ impl Envelope {
         Reader { file, name }.open()
     }
 
-    /// The file's name, as it was given to [`open`](Self::open).
+    /// The file's name in errors, as it was given to [`open`](Self::open).
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -90,8 +90,8 @@ impl Envelope {
         self.seed == SeedPlace::Elsewhere
     }
 
-    /// The envelope with the seed that its file does not hold. For a file that holds its seed, this method only
-    /// compares the two seeds.
+    /// Returns this envelope with the seed, which its file does not hold. For a file that holds its seed, this method
+    /// only compares the two seeds.
     ///
     /// # Errors
     /// [`Problem::OtherSeed`] if the file was made with another seed.
@@ -108,7 +108,8 @@ impl Envelope {
         Ok(self)
     }
 
-    /// The envelope with the fingerprint of the seed in place of the seed, as in a file that does not hold its seed.
+    /// Returns this envelope with the fingerprint of the seed in place of the seed, as in a file that does not hold its
+    /// seed.
     pub(crate) fn without_seed(mut self) -> Self {
         if self.seed == SeedPlace::File {
             (self.hash.seed, self.seed) = (self.hash.seed_fingerprint(), SeedPlace::Elsewhere);
@@ -116,7 +117,7 @@ impl Envelope {
         self
     }
 
-    /// Checks that the seed of the file's hash is known.
+    /// Returns an error if the seed of the file's hash is not known.
     pub(crate) fn expect_seed(&self) -> Result<(), FormatError> {
         match self.seed {
             SeedPlace::File => Ok(()),
@@ -145,20 +146,20 @@ impl Envelope {
             .ok_or_else(|| self.error(self.seal.length - FOOTER_LEN as u64, Problem::NoSection(tag)))
     }
 
-    /// The regions of the file with these bytes, none of them checked yet; `None` if files of this kind have no
-    /// checksums of regions.
+    /// The regions of the file, whose bytes are `file`, for checking them one by one; none of them is checked yet.
+    /// `None` if files of this kind have no checksums of regions.
     pub(crate) fn regions(&self, file: &Bytes) -> Option<Regions> {
         let RegionSums { section, root } = self.sums?;
         // The length of the file is that of these bytes, and the section lies inside.
         Some(Regions::new(&self.name, file.clone(), section.offset as usize, root))
     }
 
-    /// Makes an error about this file, for the reader of a section.
+    /// Creates the error that this file has `problem` at `offset`, for a caller that reads a section itself.
     pub fn error(&self, offset: u64, problem: Problem) -> FormatError {
         FormatError { file: self.name.clone(), offset, problem }
     }
 
-    /// Checks that the file is of this kind.
+    /// Returns an error if the file is not of this kind.
     ///
     /// # Errors
     /// [`Problem::WrongKind`] if it is of another kind.
@@ -169,7 +170,7 @@ impl Envelope {
         Err(self.error(HEADER_KIND as u64, Problem::WrongKind { found: self.kind, expected }))
     }
 
-    /// Checks that the file's keys were hashed by this spec.
+    /// Returns an error if the file's keys were hashed by another spec.
     ///
     /// # Errors
     /// [`Problem::OtherHash`] if they were hashed by another spec.
@@ -198,8 +199,8 @@ impl Envelope {
         Ok(bytes)
     }
 
-    /// How the keys of the file were made from records: the contents of its last section `FORM`, or the empty form if
-    /// it has none.
+    /// The form of the file's keys: the way in which they were made from records. It is the content of the last
+    /// section, `FORM`, or the empty form if there is no such section.
     ///
     /// # Errors
     /// [`ReadError::Format`] if the section is not a valid [`KeyForm`], is damaged, or is not the last.
@@ -216,7 +217,8 @@ impl Envelope {
         })
     }
 
-    /// The sections that the file's kind prescribes: all except the one that says how keys are made, if there is one.
+    /// The sections that the file's kind prescribes: all except the section `FORM`, which says how keys are made from
+    /// records.
     pub(crate) fn own_sections(&self) -> &[Section] {
         match self.sections() {
             [own @ .., last] if last.tag == FORM => own,
@@ -272,7 +274,7 @@ impl Envelope {
     }
 }
 
-/// A file, and its name in errors.
+/// A file that is being read, and its name in errors.
 struct Reader<'a, F: ?Sized> {
     file: &'a F,
     name: &'a str,
@@ -311,7 +313,8 @@ impl<F: ReadAt + ?Sized> Reader<'_, F> {
         Ok((bytes, header))
     }
 
-    /// The sections, the checksum of the last level of region checksums, and the footer's checksum.
+    /// Reads the table of sections and the footer. Returns the sections, the checksum of the last level of region
+    /// checksums, and the footer's checksum.
     fn sections(&self, length: u64, header: &[u8]) -> Result<(Vec<Section>, u64, u64), ReadError> {
         let footer_offset = length - FOOTER_LEN as u64;
         let mut footer = [0; FOOTER_LEN];
@@ -361,7 +364,8 @@ impl<F: ReadAt + ?Sized> Reader<'_, F> {
         Ok((sections, u64_at(&footer, FOOTER_SUMS), checksum))
     }
 
-    /// Searches for a footer a little before the end. If there is one, bytes were appended to the file.
+    /// Searches for a footer a little before the end. If there is one, returns the problem that bytes were appended to
+    /// the file.
     fn grown(&self, length: u64) -> Result<Option<Problem>, ReadError> {
         let start = length - length.min(GROWTH as u64);
         let mut end = vec![0; (length - start) as usize];

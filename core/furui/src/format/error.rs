@@ -5,7 +5,7 @@ use super::layout::{Kind, Tag};
 use super::printable::Printable;
 use crate::hash::HashSpec;
 
-/// What is wrong with a file's bytes, and where.
+/// A problem with a file's bytes, with the name of the file and the offset of the problem.
 ///
 /// ```
 /// use furui::filter::FilterRef;
@@ -16,7 +16,7 @@ use crate::hash::HashSpec;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatError {
-    /// The file's name, as the caller knows it.
+    /// The file's name, as the caller gave it.
     pub file: String,
     /// The place in the file, in bytes from its start.
     pub offset: u64,
@@ -40,9 +40,9 @@ pub struct FormatError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// The file does not begin as a furui file does.
+    /// The file does not begin with the magic number of furui files.
     NotFurui,
-    /// A later version of furui wrote the file.
+    /// The file was written by a later version of furui, whose format this version cannot read.
     NewerVersion {
         /// The version in the file.
         found: u16,
@@ -82,14 +82,14 @@ pub enum Problem {
         /// The number of bytes that the file has.
         found: u64,
     },
-    /// The file lacks the bytes that end every furui file.
+    /// The file does not end with the magic number that ends every furui file.
     NoEnd,
     /// The file has bytes after its end.
     Appended {
         /// The number of bytes after the file's end.
         bytes: u64,
     },
-    /// The file is missing, but its store needs it.
+    /// The file is missing, but the manifest of its store names it.
     Missing,
     /// The file is whole, but not the one that another file refers to by its [`Seal`](super::Seal).
     OtherFile,
@@ -178,11 +178,11 @@ impl std::error::Error for FormatError {}
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The operating system's answer to a read.
+    /// The operating system could not read the file.
     Io {
-        /// The file's name, as the caller knows it.
+        /// The file's name, as the caller gave it.
         file: String,
-        /// The operating system's answer.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The bytes are damaged, foreign or of a later version.
@@ -226,9 +226,9 @@ impl From<FormatError> for ReadError {
 pub struct WriteError {
     /// The operation that failed, as in "cannot write".
     pub action: &'static str,
-    /// The path of the file, or what the caller calls it.
+    /// The path of the file, or the name that the caller gave it.
     pub file: String,
-    /// The operating system's answer.
+    /// The error of the operating system.
     pub source: io::Error,
 }
 

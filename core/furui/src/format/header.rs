@@ -5,21 +5,21 @@ use super::layout::*;
 use super::{FormatError, Problem};
 use crate::hash::{HashAlgorithm, HashSpec};
 
-/// The 64 bytes at the beginning of every file: the file's kind, and how its keys are hashed.
+/// The header of a file, which is its first 64 bytes: the kind of the file, and the spec by which its keys are hashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) kind: Kind,
-    /// How keys are hashed. If the seed is kept elsewhere, its fingerprint stands in its place.
+    /// The spec by which keys are hashed. If the seed is kept elsewhere, its fingerprint stands in its place.
     pub(crate) hash: HashSpec,
     pub(crate) seed: SeedPlace,
 }
 
-/// Where the seed of a file's hash is.
+/// The place where the seed of a file's hash is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SeedPlace {
     /// The file has the seed, so whoever has the file can hash keys.
     File,
-    /// Known only to the people or programs that share it. The file has the seed's fingerprint.
+    /// The seed is known only to the people or programs that share it. The file has the seed's fingerprint.
     Elsewhere,
 }
 

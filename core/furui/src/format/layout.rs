@@ -67,7 +67,7 @@ pub enum Kind {
     Run,
     /// The journal of a store: hashes that are in no run yet, in order of arrival.
     Journal,
-    /// The tiers in front of the set of a store, as the last process left them.
+    /// The caches (tiers) in front of the set of a store, as the last process left them.
     Tiers,
     /// A Bloom filter.
     Bloom,
@@ -100,7 +100,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The number that stands for this kind in files.
+    /// The number that stands for this kind of file in the header of a file.
     pub const fn code(self) -> u16 {
         match self {
             Self::Manifest => 1,
@@ -124,7 +124,7 @@ impl Kind {
         }
     }
 
-    /// The kind that a number in a file stands for, if this version knows it.
+    /// The kind of file that a number in a header stands for; `None` if this version does not know it.
     pub(crate) const fn from_code(code: u16) -> Option<Self> {
         match code {
             1 => Some(Self::Manifest),
@@ -161,7 +161,7 @@ impl Kind {
         self.is_filter() || matches!(self, Self::Trie | Self::LoudsTrie | Self::Values | Self::PolynomialBloom)
     }
 
-    /// The name as users write it.
+    /// The name of the kind in options and output.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Manifest => "manifest",
@@ -279,9 +279,9 @@ impl fmt::Debug for Tag {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Align {
-    /// Multiples of 64, the size of a cache line.
+    /// The offset is a multiple of 64, the size of a cache line.
     Line,
-    /// Multiples of 4096, the size of a page of memory or storage.
+    /// The offset is a multiple of 4096, the size of a page of memory or storage.
     Page,
 }
 
@@ -329,7 +329,7 @@ pub struct Seal {
     pub checksum: u64,
 }
 
-/// A section as the table describes it.
+/// A section of a file, as the table at the file's end describes it.
 ///
 /// ```
 /// use std::io::Write;

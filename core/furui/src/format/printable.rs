@@ -41,7 +41,7 @@ impl<T: fmt::Display> fmt::Display for Printable<T> {
     }
 }
 
-/// Escapes what is written.
+/// A writer that escapes the text that is written to it.
 struct Escaping<'a, 'f>(&'a mut fmt::Formatter<'f>);
 
 impl Write for Escaping<'_, '_> {

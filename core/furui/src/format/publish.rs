@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 
 use super::WriteError;
 
-/// The suffix of a file's name until the file is whole.
+/// The suffix of the temporary name that a file has until it is complete.
 pub(crate) const TEMPORARY: &str = ".furui-tmp";
 
-/// The size of the buffer in front of the operating system, in bytes.
+/// The size of the write buffer in front of the operating system, in bytes.
 pub(crate) const WRITE_BUFFER: usize = 128 << 10;
 
-/// The number of digits between a file's name and [`TEMPORARY`].
+/// The number of random digits in a temporary name, between the file's name and [`TEMPORARY`].
 const DIGITS: usize = 8;
 
 /// The maximum number of names that are tried for a temporary file. One name is enough unless another process creates
 /// files with these names on purpose.
 const MAX_NAME_TRIES: u32 = 16;
 
-/// Who may read a new file. A file that replaces another one gets the permissions of the old file.
+/// The permissions of a new file. A file that replaces another one gets the permissions of the old file.
 ///
 /// ```
 /// use furui::format::{Access, WriteError, publish};
@@ -36,11 +36,11 @@ const MAX_NAME_TRIES: u32 = 16;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access<'a> {
-    /// Everybody whom the process's umask allows.
+    /// The file can be read by everybody whom the process's umask allows.
     Default,
-    /// Only the owner of the file, from its creation on.
+    /// The file can be read only by its owner, from its creation on.
     Owner,
-    /// Those who may read the file at this path; only the owner if there is no such file.
+    /// The file has the permissions of the file at this path; only the owner can read it if there is no such file.
     Like(&'a Path),
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Bytes;
 
-/// An immutable file that is read at offsets. It is all that the reader of a format needs to know of storage.
+/// An immutable file that is read at offsets. The readers of file formats need no other access to storage.
 ///
 /// A file never changes while it is open (storage publishes files whole), so any number of readers may share it.
 ///

@@ -31,15 +31,15 @@ const LAST_SHARE: usize = 8;
 pub(crate) struct Regions {
     name: String,
     file: Bytes,
-    /// The offset of each level of checksums in the file, the lowest first, and the end of the last one.
+    /// The offset in the file of each level of checksums, the lowest first, and the end of the last one.
     starts: Vec<usize>,
-    /// For each level, the number of the first of the bits in `checked` that stand for the regions below the level. The
-    /// last item is the bit of the last level itself.
+    /// For each level of checksums, the index in `checked` of the first bit for the blocks that the level covers. The
+    /// last item is the index of the bit of the last level itself.
     bits: Vec<usize>,
-    /// The checksum of the last level.
+    /// The checksum of the last level of checksums.
     root: u64,
     checked: Vec<AtomicU64>,
-    /// The number of unchecked regions of the file.
+    /// The number of regions of the file that are not checked yet.
     left: AtomicUsize,
     /// The offset of the first region that was found damaged.
     damage: OnceLock<u64>,
@@ -99,7 +99,7 @@ impl Regions {
         self.result()
     }
 
-    /// Succeeds if everything that was touched so far is undamaged.
+    /// Returns an error if any region that was touched so far is damaged.
     ///
     /// # Errors
     /// [`Problem::Checksum`] with the offset of the first damaged region.
@@ -111,12 +111,12 @@ impl Regions {
         }
     }
 
-    /// An error that names the file.
+    /// Creates an error with the file's name, this offset and this problem.
     pub(crate) fn error(&self, offset: u64, problem: Problem) -> FormatError {
         FormatError { file: self.name.clone(), offset, problem }
     }
 
-    /// Whether the block of this bit was checked. Relaxed loads suffice, because a bit only stands for bytes that never
+    /// True if the block of this bit was checked. Relaxed loads suffice, because a bit only stands for bytes that never
     /// change.
     #[inline(always)]
     fn is_checked(&self, bit: usize) -> bool {

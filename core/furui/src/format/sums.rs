@@ -12,7 +12,7 @@ pub(super) fn sum_of(bytes: &[u8]) -> [u8; SUM] {
     (xxh3_64(bytes) as u32).to_le_bytes()
 }
 
-/// The number of bytes of each level of checksums over `covered` bytes, the lowest level first. The last level has at
+/// The size in bytes of each level of checksums over `covered` bytes, the lowest level first. The last level has at
 /// most [`REGION`] bytes.
 pub(super) fn level_lengths(covered: u64) -> Vec<u64> {
     let mut lengths = vec![covered.div_ceil(REGION as u64) * SUM as u64];
@@ -36,7 +36,7 @@ pub(super) struct Sums {
     level: Vec<u8>,
     /// The hash of the current region.
     region: Xxh3Default,
-    /// The number of bytes of the current region so far.
+    /// The number of bytes of the current region that were hashed so far.
     filled: usize,
 }
 
@@ -67,7 +67,7 @@ impl Sums {
         self.filled = 0;
     }
 
-    /// All levels, the lowest first, and the checksum of the last one.
+    /// Returns all levels of checksums, the lowest first, and the checksum of the last one.
     pub(super) fn finish(mut self) -> (Vec<u8>, u64) {
         if self.filled > 0 {
             self.end_region();

@@ -28,9 +28,9 @@ use crate::text::{self, InvalidText};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Window {
-    /// This many keys of the stream, repeats included.
+    /// The last keys of the stream: this many, repeats included.
     Keys(NonZeroU64),
-    /// This many milliseconds of the time that the caller tells.
+    /// This many milliseconds, by the clock of the caller.
     Milliseconds(NonZeroU64),
 }
 
@@ -38,7 +38,7 @@ impl Window {
     /// The number of slices in a window.
     pub const SLICES: u64 = 16;
 
-    /// The length in ticks.
+    /// The length of the window in ticks (keys or milliseconds).
     pub fn ticks(self) -> u64 {
         match self {
             Self::Keys(ticks) | Self::Milliseconds(ticks) => ticks.get(),
@@ -57,12 +57,12 @@ impl Window {
         u64::try_from(end).unwrap_or(u64::MAX)
     }
 
-    /// The oldest slice that is still remembered while `slice` is the present slice.
+    /// The oldest slice that a set remembers while `slice` is the present slice.
     pub(crate) fn oldest(slice: u64) -> u64 {
         slice.saturating_sub(Self::SLICES)
     }
 
-    /// The number that stands for the unit in a file.
+    /// The number that stands for the unit (keys or milliseconds) in a file.
     pub(crate) fn code(self) -> u32 {
         match self {
             Self::Keys(_) => 0,

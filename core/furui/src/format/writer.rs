@@ -34,7 +34,7 @@ pub struct EnvelopeWriter<W> {
     written: u64,
     sections: Vec<Section>,
     hasher: Xxh3Default,
-    /// The checksums of regions, for kinds of file that have them.
+    /// The checksums of regions, computed while the file is written; `None` for kinds of file that have none.
     sums: Option<Sums>,
 }
 
@@ -100,9 +100,9 @@ impl<W: Write> EnvelopeWriter<W> {
         Ok(())
     }
 
-    /// Writes how the keys of the file were made from records, in the section that
+    /// Writes the form of the keys (the way in which they were made from records) as the section that
     /// [`Envelope::key_form`](super::Envelope::key_form) reads. This section must be the last one. For the empty form,
-    /// none is written.
+    /// no section is written.
     ///
     /// # Errors
     /// Those of [`section`](Self::section).

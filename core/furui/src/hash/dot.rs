@@ -36,7 +36,7 @@ impl Dot {
     }
 }
 
-/// The portable twin of [`sse2::sum`].
+/// The portable version of [`sse2::sum`].
 #[cfg(any(test, not(target_arch = "x86_64")))]
 fn portable(powers: &[u64; RUN + 1], first: u64, eights: &[[u8; 8]]) -> u128 {
     let first = first.to_le_bytes();
@@ -78,7 +78,7 @@ mod sse2 {
         })
     }
 
-    /// See [`Dot::sum`](super::Dot::sum).
+    /// The SSE2 version of [`Dot::sum`](super::Dot::sum).
     #[inline]
     pub(super) fn sum(parts: &PowerParts, first: u64, eights: &[[u8; 8]]) -> u128 {
         // SAFETY: every x86-64 has SSE2.

@@ -75,7 +75,8 @@ impl KeyHasher {
         })
     }
 
-    /// The rolling hash, if it is the algorithm of the spec. A walk over a trie carries its state along each path.
+    /// The rolling hash; `None` if the spec has another algorithm. A walk over a trie carries its state along each
+    /// path.
     #[inline]
     pub(crate) fn rolling(&self) -> Option<&Rolling> {
         match &self.prepared {

@@ -43,7 +43,7 @@ impl Hashes {
         Self { hasher: hasher.clone(), keys: vec![] }
     }
 
-    /// How the keys are hashed.
+    /// The spec (algorithm and seed) by which the keys are hashed.
     pub fn spec(&self) -> HashSpec {
         self.hasher.spec()
     }
@@ -79,7 +79,7 @@ impl Hashes {
         self.keys.truncate(keys);
     }
 
-    /// How many hashes there are.
+    /// The number of hashes.
     pub fn len(&self) -> usize {
         self.keys.len()
     }

@@ -1,6 +1,7 @@
 use std::fmt;
 
-/// How keys are made from records, such as the lines of a file: a short text that stores and filters remember.
+/// The form of keys: a short text that says how they are made from records, such as the lines of a file. Stores and
+/// filters record it.
 ///
 /// A store or filter that was filled from one column of a table would answer "no" to every question about another
 /// column, and nobody would notice. So a program that cuts keys out of records describes how it does that, as `furui`
@@ -18,7 +19,7 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct KeyForm {
     length: u8,
-    /// The text in UTF-8, then zeros.
+    /// The text in UTF-8, padded with zeros.
     bytes: [u8; Self::MAX_BYTES],
 }
 
@@ -68,7 +69,7 @@ impl fmt::Debug for KeyForm {
     }
 }
 
-/// Why a text is not a valid [`KeyForm`].
+/// The reason why a text is not a valid [`KeyForm`].
 ///
 /// ```
 /// use furui::{InvalidKeyForm, KeyForm};

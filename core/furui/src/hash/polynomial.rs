@@ -36,7 +36,7 @@ impl<const K: usize> PolynomialHashes<K> {
         Self([0; K])
     }
 
-    /// The states after one more byte.
+    /// The states after the key is continued by one more byte.
     #[inline(always)]
     #[must_use]
     pub fn push(self, byte: u8) -> Self {

@@ -35,7 +35,7 @@ use super::{HashAlgorithm, HashSpec, KeyHash, mix, seed_words};
 #[derive(Clone, Debug)]
 pub struct Rolling {
     start: u64,
-    /// The powers of the factor, beginning with the 0th.
+    /// The powers of the factor, from exponent 0 on.
     powers: [u64; RUN + 1],
     dot: Dot,
 }
@@ -70,7 +70,7 @@ pub(crate) struct RollingRun {
 const PRIME: u64 = (1 << BITS) - 1;
 const BITS: u32 = 61;
 
-/// The number of bits of the factor and the start: one less than the prime has.
+/// The number of bits of the factor and of the start, which are derived from the seed: one less than the prime has.
 const SEED_BITS: u32 = BITS - 1;
 
 /// Reduces x to a congruent number of at most 2⁶¹ + x / 2⁶¹, which must fit into 64 bits.
@@ -168,7 +168,7 @@ impl Rolling {
         RollingState(fold(fold_wide(state.0 as u128 * power as u128) + sum))
     }
 
-    /// A power of the factor that is not in the table.
+    /// Computes a power of the factor whose exponent is too large for the table of powers.
     #[cold]
     fn power(&self, exponent: usize) -> u64 {
         (0..exponent / RUN)
@@ -186,7 +186,7 @@ impl RollingState {
     /// The state that contributes nothing to later states.
     pub(crate) const ZERO: Self = Self(0);
 
-    /// The state as a number, to be kept in memory.
+    /// The state as a number, to be stored in memory.
     #[inline(always)]
     pub(crate) const fn get(self) -> u64 {
         self.0

@@ -10,8 +10,8 @@ use crate::store::Storage;
 
 impl<S: Storage> Seen<S> {
     /// The capacity, in keys, of the recent cache in front of the set. It grows when the set outgrows its memory.
-    /// `None` if the set has another cache or none. Also `None` if the set has a window, because then the cache must be
-    /// told every key in order.
+    /// `None` if the set has another cache or none, or if the set has a window, because its cache must then observe
+    /// every key in order.
     pub fn recent_keys(&self) -> Option<usize> {
         match &self.tiers {
             Tiers::Recent(recent) if self.set.manifest().window.is_none() => Some(recent.capacity()),

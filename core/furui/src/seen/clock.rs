@@ -39,12 +39,12 @@ pub struct Clock {
     /// The marks of the entries, one bit each.
     marks: Vec<u8>,
     capacity: usize,
-    /// The entry that the hand points to.
+    /// The index of the entry at which the hand of the clock stands.
     hand: usize,
     index: Index,
 }
 
-/// The number of bytes that an entry, its slots and its mark take, rounded up.
+/// The memory that an entry, its slots and its mark take, in bytes, rounded up.
 pub(super) const KEY_BYTES: usize = size_of::<KeyHash>() + SLOT_BYTES + 1;
 
 impl Clock {
@@ -75,7 +75,7 @@ impl Clock {
         self.keys.is_empty()
     }
 
-    /// Marks `key` if it is in the cache. Otherwise puts it there, in the place of another key if there is no room.
+    /// Marks `key` if it is in the cache. Otherwise inserts it, and evicts another key if there is no room.
     pub fn observe(&mut self, key: KeyHash) -> Observed {
         let key_of = |number: u32| self.keys[number as usize];
         match self.index.find(key, key_of) {

@@ -1,4 +1,5 @@
-/// The number of keys of a [`Seen`](super::Seen) since it was opened, by the tier that answered for them.
+/// The numbers of keys that a [`Seen`](super::Seen) has observed since it was opened, by the tier that answered for
+/// them.
 ///
 /// Every key is counted once in `keys`, and once in one of `recent_hits`, `lru_hits`, `stable_hits`, `set_repeats` and
 /// `new`.
@@ -18,9 +19,9 @@ pub struct SeenCounters {
     pub keys: u64,
     /// The number of keys that were new.
     pub new: u64,
-    /// The number of keys that the recent cache knew. They are certainly repeats.
+    /// The number of keys that were in the recent cache. They are certainly repeats.
     pub recent_hits: u64,
-    /// The number of keys that the LRU knew. They are certainly repeats.
+    /// The number of keys that were in the LRU. They are certainly repeats.
     pub lru_hits: u64,
     /// The number of keys that the stable filter claimed to know, if the claim was not audited. These keys are repeats,
     /// except for a few new keys that were [dropped](Self::dropped_measured).
@@ -38,7 +39,8 @@ pub struct SeenCounters {
 }
 
 impl SeenCounters {
-    /// One claim of the stable filter in this many is checked.
+    /// The sampling interval of the audit: one claim of the stable filter in this many is checked against the exact
+    /// set.
     pub const AUDIT: u64 = 32;
 
     /// The number of keys that were repeats, or were dropped as repeats.
@@ -46,9 +48,9 @@ impl SeenCounters {
         self.keys - self.new
     }
 
-    /// An estimate of how often a new key was dropped: the share of the audited claims that was wrong, times the number
-    /// of claims that were accepted unchecked. A key that is dropped, and occurs again, counts each time, and is not
-    /// lost if it is let through once. So fewer keys are lost than this.
+    /// An estimate of the number of times that a new key was dropped: the share of the audited claims that was wrong,
+    /// times the number of claims that were accepted unchecked. A key that is dropped, and occurs again, counts each
+    /// time, and is not lost if it is let through once. So fewer keys are lost than this.
     pub fn dropped_measured(&self) -> f64 {
         if self.audited == 0 {
             return 0.0;
@@ -56,9 +58,9 @@ impl SeenCounters {
         self.audited_false as f64 / self.audited as f64 * self.stable_hits as f64
     }
 
-    /// How often a filter with this false-positive rate is expected to drop a new key. The filter claims to know that
-    /// share of the new keys, and drops them unless the claim is audited. A filter begins empty and takes some time to
-    /// reach its rate; until then it drops fewer keys.
+    /// The expected number of times that a filter with this false-positive rate drops a new key. The filter claims to
+    /// know that share of the new keys, and drops them unless the claim is audited. A filter begins empty and takes
+    /// some time to reach its rate; until then it drops fewer keys.
     pub fn dropped_expected(&self, rate: f64) -> f64 {
         let believed = rate * (1.0 - 1.0 / Self::AUDIT as f64);
         self.new as f64 * believed / (1.0 - believed)

@@ -6,19 +6,20 @@ use crate::hash::KeyHash;
 /// The maximum number of keys of an exact cache.
 pub(super) const MAX_CAPACITY: usize = 1 << 30;
 
-/// The bytes of the slots for a key: 1.25 slots of 4 bytes each.
+/// The size of the hash-table slots for a key, in bytes: 1.25 slots of 4 bytes each.
 pub(super) const SLOT_BYTES: usize = 5;
 
 /// A hash table with linear probing that maps keys to the numbers of their entries. The keys themselves are in the
 /// entries, so the methods take a function from the number of an entry to its key.
 #[derive(Clone, Debug)]
 pub(super) struct Index {
-    /// The number of an entry plus 1, or 0 in an empty slot.
+    /// The slots of the hash table: the number of an entry plus 1, or 0 in an empty slot.
     slots: Vec<u32>,
 }
 
 impl Index {
-    /// An empty index for `capacity` entries of `bytes` bytes each, slots included, and a vector for these entries.
+    /// Creates an empty index for `capacity` entries of `bytes` bytes each, slots included. Returns it with an empty
+    /// vector that has room for these entries.
     pub(super) fn new<T>(what: &'static str, capacity: usize, bytes: usize) -> Result<(Self, Vec<T>)> {
         if !(1..=MAX_CAPACITY).contains(&capacity) {
             let (given, most) = (capacity as u64, MAX_CAPACITY as u64);
@@ -34,7 +35,8 @@ impl Index {
         Ok((Self { slots }, entries))
     }
 
-    /// The number of the entry of `key`. If there is none, the error is the empty slot where the search ended.
+    /// Finds the entry of `key`, and returns its number. If there is none, the error is the empty slot where the search
+    /// ended.
     pub(super) fn find(&self, key: KeyHash, key_of: impl Fn(u32) -> KeyHash) -> std::result::Result<u32, usize> {
         let mut slot = self.home(key);
         loop {
@@ -46,12 +48,12 @@ impl Index {
         }
     }
 
-    /// Puts the number of an entry into the slot where the search for its key ended.
+    /// Writes the number of an entry into the slot `gap`, at which the search for its key ended.
     pub(super) fn put(&mut self, gap: usize, number: u32) {
         self.slots[gap] = number + 1;
     }
 
-    /// Makes `number`, which was the entry of `old`, the entry of `key`. The entry itself may still hold `old`.
+    /// Reassigns the entry `number` from the key `old` to `key`. The entry itself may still hold `old`.
     pub(super) fn replace(&mut self, number: u32, old: KeyHash, key: KeyHash, key_of: impl Fn(u32) -> KeyHash) {
         self.remove(number, old, &key_of);
         // The slot for the key is searched for only now, because the removal may have moved the gap.
@@ -83,7 +85,7 @@ impl Index {
         self.slots[gap] = 0;
     }
 
-    /// The slot where the search for a key begins. Keys with greater hashes begin at the same or later slots.
+    /// The slot at which the probe sequence of a key begins. Keys with greater hashes begin at the same or later slots.
     fn home(&self, key: KeyHash) -> usize {
         scale(key.get(), self.slots.len())
     }

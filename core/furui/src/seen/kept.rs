@@ -15,7 +15,7 @@ use crate::format::{Align, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, Read
 use crate::hash::KeyHash;
 use crate::store::{Manifest, Storage, TIERS};
 
-/// The state in which the tiers of a set are when the set is opened.
+/// The state of a set's tiers (exact cache and stable filter) when the set was opened.
 ///
 /// ```
 /// use furui::seen::{Cache, Seen, SeenOptions, Start};
@@ -33,36 +33,36 @@ use crate::store::{Manifest, Storage, TIERS};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// Empty: the store kept no tiers, or the cache is not [`Cache::LruStable`](super::Cache::LruStable), the only
-    /// cache whose tiers are kept.
+    /// The tiers began empty: the store kept no tiers, or the cache is not
+    /// [`Cache::LruStable`](super::Cache::LruStable), the only cache whose tiers are kept.
     Empty,
-    /// Empty: the tiers that the store kept belong to another state of the set, because a process was killed, or the
-    /// set was changed without its tiers.
+    /// The tiers began empty: those that the store kept belong to another state of the set, because a process was
+    /// killed, or the set was changed without its tiers.
     Outdated,
-    /// The exact cache began with the kept keys. The filter began empty, because the kept filter has another number of
-    /// counters, probes or decrements.
+    /// The exact cache began with the kept keys. The stable filter began empty, because the kept filter has another
+    /// number of counters, probes or decrements.
     Keys,
-    /// The tiers began with everything that the last process kept.
+    /// The tiers began with all keys and counters that the last process kept.
     Whole,
 }
 
-/// The section that names the state of the set, and describes the exact cache.
+/// The tag of the section that names the state of the set, and describes the exact cache.
 const HEAD: Tag = Tag::new(*b"HEAD");
 const HEAD_LEN: usize = 32;
-/// The section of the keys in the exact cache.
+/// The tag of the section with the keys in the exact cache.
 const KEYS: Tag = Tag::new(*b"KEYS");
-/// The sections of the filter.
+/// The tags of the two sections with the stable filter.
 const FILTER: [Tag; 2] = [Tag::new(*b"META"), Tag::new(*b"BITS")];
 const KEY_LEN: u64 = 8;
-/// The bytes of keys that are read or written at a time.
+/// The number of bytes of keys that are read or written at a time.
 const CHUNK: usize = 64 << 10;
 
-/// What the section `HEAD` says about the other sections of the file.
+/// The content of the section `HEAD`, which describes the other sections of the file.
 pub(super) struct KeptHead {
     pub(super) generation: u64,
     pub(super) mark: u32,
     pub(super) replacement: Replacement,
-    /// The number of keys that the file has.
+    /// The number of keys of the exact cache that are in the file.
     pub(super) keys: u64,
     /// The number of keys that the exact cache had room for.
     pub(super) capacity: u64,
@@ -79,7 +79,7 @@ impl KeptHead {
         head
     }
 
-    /// `None` if a field is invalid.
+    /// Decodes the section `HEAD`; `None` if a field is invalid.
     fn decode(head: &[u8]) -> Option<Self> {
         let head: &[u8; HEAD_LEN] = head.try_into().ok()?;
         let replacement = match head[12..16] {
@@ -99,14 +99,14 @@ impl KeptHead {
     }
 }
 
-/// A file of tiers whose head was read, but none of the rest.
+/// A file of saved tiers (exact cache and stable filter) of which only the head was read.
 pub(super) struct Kept<F> {
     pub(super) file: F,
     pub(super) envelope: Envelope,
     pub(super) head: KeptHead,
 }
 
-/// Opens the tiers that `storage` keeps; `None` if there are none.
+/// Opens the file of saved tiers (exact cache and stable filter) in `storage`; `None` if there is none.
 pub(super) fn open<S: Storage>(storage: &S) -> Result<Option<Kept<S::File>>> {
     let file = match storage.open(TIERS) {
         Err(missing) if missing.is_not_found() => return Ok(None),
@@ -178,7 +178,7 @@ pub(super) fn restore(tiers: &mut Stable, manifest: &Manifest, storage: &impl St
         file.read_at(place.offset + offset, bytes)
             .map_err(|source| ReadError::Io { file: envelope.name().to_owned(), source })?;
         for key in bytes.chunks_exact(KEY_LEN as usize) {
-            // If the cache has less room than it had, the oldest keys are evicted into the filter, as always.
+            // If the cache has less room than the saved one had, the oldest keys are evicted into the stable filter.
             if let Observed::Miss { evicted: Some(evicted) } = tiers.front.observe(KeyHash::new(u64_at(key, 0))) {
                 tiers.filter.insert_hash(evicted).expect("a stable filter is never full");
             }

@@ -27,11 +27,11 @@ pub struct KeptTiers {
     pub keys: u64,
     /// The number of keys for which the exact cache had room.
     pub capacity: u64,
-    /// How the exact cache chose the keys that it evicted.
+    /// The policy by which the exact cache chose the keys that it evicted.
     pub replacement: Replacement,
     /// The number of counters of the stable filter (m).
     pub counters: u64,
-    /// The number of counters of a key (k).
+    /// The number of counters that belong to each key (k).
     pub probes: u32,
     /// The number of counters that an insertion decrements (P).
     pub decrements: u64,

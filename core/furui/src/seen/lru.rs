@@ -49,10 +49,10 @@ struct Entry {
     older: u32,
 }
 
-/// The number of bytes that an entry and its slots take.
+/// The memory that an entry and its slots take, in bytes.
 pub(super) const KEY_BYTES: usize = size_of::<Entry>() + SLOT_BYTES;
 
-/// The number that means "no entry".
+/// The entry number that stands for "no entry".
 const NONE: u32 = u32::MAX;
 
 impl Lru {
@@ -80,7 +80,7 @@ impl Lru {
         self.entries.is_empty()
     }
 
-    /// Makes `key` the newest. The oldest key is evicted if there is no room.
+    /// Makes `key` the most recently used one. If there is no room for it, the least recently used key is evicted.
     pub fn observe(&mut self, key: KeyHash) -> Observed {
         let key_of = |number: u32| self.entries[number as usize].key;
         match self.index.find(key, key_of) {

@@ -27,7 +27,7 @@ pub use replacement::Replacement;
 pub use sizes::TierSizes;
 pub use tiers::Cache;
 
-/// The answer of a set about a key.
+/// The verdict of a set on a key that was observed.
 ///
 /// ```
 /// use furui::seen::{Seen, SeenOptions, Verdict};
@@ -44,7 +44,7 @@ pub use tiers::Cache;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The key was not seen before, and is now recorded.
+    /// The key was not seen before. It is recorded.
     New,
     /// The key was seen before. With [`Cache::LruStable`] it may also be a new key that was dropped.
     Repeat,

@@ -22,7 +22,7 @@ use crate::hash::KeyHash;
 pub enum Observed {
     /// The key was in the cache.
     Hit,
-    /// The key was not in the cache, and is now.
+    /// The key was not in the cache, and was inserted.
     Miss {
         /// The key that was evicted to make room, if one was.
         evicted: Option<KeyHash>,

@@ -38,13 +38,13 @@ use crate::store::{Directory, Storage, TIERS};
 ///
 /// Two keys with the same 64-bit hash are one key: see [`KeyHash`].
 ///
-/// # What is kept
+/// # Durability
 ///
 /// After [`sync`](Self::sync) or [`publish`](Self::publish) every key that was inserted before survives a crash of the
 /// process or of the machine.
 ///
 /// **Dropping a `Seen` publishes nothing.** The keys that were inserted since the last sync are then lost, unless the
-/// set outgrew its memory meanwhile and wrote them to storage. What was on storage before stays.
+/// set outgrew its memory meanwhile and wrote them to storage. Keys that were on storage before are kept.
 ///
 /// ```
 /// use furui::seen::Seen;
@@ -82,20 +82,20 @@ pub struct Seen<S: Storage = Directory> {
     pub(super) tiers: Tiers,
     pub(super) options: SeenOptions,
     pub(super) set: Cascade<S>,
-    /// The time, in ticks of the set's window, at which the next keys occur.
+    /// The tick of the set's window at which the next keys occur.
     pub(super) time: u64,
     start: Start,
-    /// The generation of the manifest that the set was opened with.
+    /// The generation of the manifest when the set was opened.
     opened: u64,
     pub(super) counters: SeenCounters,
     /// The indices in the current batch of the keys that the cache does not know.
     pub(super) misses: Vec<u32>,
     keys: Vec<KeyHash>,
-    /// The keys of `misses` that were looked up in the stable filter.
+    /// The keys among `misses` that were looked up in the stable filter.
     pub(super) asked: Vec<Undecided>,
-    /// The indices in `keys` of the new keys.
+    /// The indices of the new keys, in the list of keys that were looked up in the exact set.
     new: Vec<u32>,
-    /// Room for the verdict on a single key.
+    /// A buffer for the verdict on a single key.
     verdicts: Vec<Verdict>,
 }
 
@@ -115,20 +115,21 @@ const EXTEND_BATCH: usize = 4096;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeenOptions {
-    /// The cache in front of the exact set.
+    /// The kind of cache in front of the exact set.
     pub cache: Cache,
     /// The sizes of [`Cache::Lru`] and [`Cache::LruStable`]. Sizes that are given here do not depend on `memory`, but
     /// the tiers together may take at most 7 / 8 of it.
     pub sizes: TierSizes,
-    /// The memory for the set and the cache in bytes, at least [`CascadeOptions::MIN_MEMORY`]. Keys that do not fit go
-    /// to storage.
+    /// The memory for the set and the cache in bytes, at least [`CascadeOptions::MIN_MEMORY`]. Keys that do not fit are
+    /// written to storage.
     pub memory: u64,
-    /// How keys are hashed. A store keeps the hash it was made with, and opening it with another one is an error. With
-    /// `None` an existing store is opened with its own hash, and a new one gets XXH3 with a random seed.
+    /// The spec (algorithm and seed) by which keys are hashed. A store keeps the hash it was made with, and opening it
+    /// with another one is an error. With `None` an existing store is opened with its own hash, and a new one gets XXH3
+    /// with a random seed.
     pub hash: Option<HashSpec>,
-    /// How the keys are made from records. A store keeps the form it was made with, and opening it with another one is
-    /// an error. With `None` an existing store is opened whatever its form, and a new one gets the empty form: a record
-    /// is its own key.
+    /// The form of the keys: the way in which they are made from records. A store keeps the form it was made with, and
+    /// opening it with another one is an error. With `None` an existing store is opened whatever its form, and a new
+    /// one gets the empty form: a record is its own key.
     pub form: Option<KeyForm>,
     /// If true, [`sync`](Seen::sync) appends 8 bytes for each new key to a journal, which is cheap. If false, `sync`
     /// writes a run, as [`publish`](Seen::publish) does.
@@ -136,7 +137,7 @@ pub struct SeenOptions {
 }
 
 impl Default for SeenOptions {
-    /// The recent cache, 256 MiB, the hash of the existing store, and no journal.
+    /// The default options: the recent cache, 256 MiB of memory, the hash of the existing store, and no journal.
     fn default() -> Self {
         Self {
             cache: Cache::Recent,
@@ -219,7 +220,7 @@ impl<S: Storage> Seen<S> {
         })
     }
 
-    /// How keys are hashed. A caller that hashes keys itself must use this spec.
+    /// The spec (algorithm and seed) by which keys are hashed. A caller that hashes keys itself must use this spec.
     pub fn hash_spec(&self) -> HashSpec {
         self.hasher.spec()
     }
@@ -328,7 +329,7 @@ impl<S: Storage> Seen<S> {
         Ok(())
     }
 
-    /// Makes room for the lists of a batch, and empties `verdicts`.
+    /// Makes room in the lists for a batch of `keys` keys, and empties `verdicts`.
     pub(super) fn make_room(&mut self, keys: usize, verdicts: &mut Vec<Verdict>) -> Result<()> {
         verdicts.clear();
         reserve(verdicts, keys)?;
@@ -353,7 +354,8 @@ impl<S: Storage> Seen<S> {
         self.observe_misses(keys, verdicts)
     }
 
-    /// Observes the keys of a batch at the indices in `misses` in the exact set, and counts the batch.
+    /// Looks up and inserts, in the exact set, the keys of a batch whose indices are in `misses`, and updates the
+    /// counters.
     pub(super) fn observe_misses(&mut self, keys: &[KeyHash], verdicts: &mut [Verdict]) -> Result<()> {
         self.keys.clear();
         self.keys.extend(self.misses.iter().map(|&i| keys[i as usize]));
@@ -421,15 +423,15 @@ impl<S: Storage> Seen<S> {
         match &self.tiers {
             Tiers::LruStable(_) if !changed && self.counters.keys == 0 && self.start == Start::Whole => {}
             Tiers::LruStable(tiers) => kept::save(tiers, self.set.manifest(), self.set.storage())?,
-            // The file `TIERS` belongs to a state that is gone. If it cannot be removed, the next opening finds out
-            // that it is outdated.
+            // The file `TIERS` belongs to an earlier state of the set. If it cannot be removed, the next opening finds
+            // out that it is outdated.
             _ if changed => _ = self.set.storage().remove(TIERS),
             _ => {}
         }
         Ok(())
     }
 
-    /// The state in which the tiers were when the set was opened. [`Start::Whole`] means that they were as an earlier
+    /// The state of the tiers when the set was opened. [`Start::Whole`] means that they were as an earlier
     /// [`publish`](Self::publish) left them.
     pub fn start(&self) -> Start {
         self.start
@@ -443,7 +445,7 @@ impl<S: Storage> Seen<S> {
         }
     }
 
-    /// The numbers of keys since the set was opened, by the tier that answered for them.
+    /// The numbers of keys that were observed since the set was opened, by the tier that answered for them.
     pub fn counters(&self) -> &SeenCounters {
         &self.counters
     }

@@ -3,9 +3,9 @@ use crate::bits::scale;
 use crate::filter::{ConfigError, Filter, FilterMut, Full};
 use crate::hash::{HashSpec, KeyHash};
 
-/// The prefetch distance, in keys.
+/// The prefetch distance of a batch, in keys.
 const AHEAD: usize = 16;
-/// Arrays of at most this many bytes stay in the caches of a processor core, and are not prefetched.
+/// The maximum size in bytes of a cache that is not prefetched, because it fits into the caches of a processor core.
 const NEAR_BYTES: usize = 1 << 20;
 
 /// The recently seen keys, in one array. It answers the question "was this key here a moment ago?"
@@ -56,11 +56,11 @@ pub struct Recent<T: RecentTag, const WAYS: usize = 4> {
 
 /// The part of a key that [`Recent`] stores: `u16`, `u32`, or `u64` for the whole hash.
 pub trait RecentTag: Copy + Eq + private::Sealed {
-    /// How many bits a tag has.
+    /// The number of bits of a tag.
     const BITS: u32;
     /// The tag of a key, which never equals [`vacant`](Self::vacant) of the key's set.
     fn of(key: KeyHash) -> Self;
-    /// The content of an empty slot in the set with this index.
+    /// The value that marks an empty slot in the set with this index.
     fn vacant(set: usize) -> Self;
 }
 
@@ -133,7 +133,7 @@ impl<T: RecentTag, const WAYS: usize> Recent<T, WAYS> {
         Ok(Self { sets, hash: HashSpec::default() })
     }
 
-    /// Returns the cache, now for keys that are hashed by `hash` instead of by [`HashSpec::default`].
+    /// This cache, for keys that are hashed by `hash` instead of by [`HashSpec::default`].
     #[must_use]
     pub fn hashed_by(self, hash: HashSpec) -> Self {
         Self { hash, ..self }
@@ -144,7 +144,7 @@ impl<T: RecentTag, const WAYS: usize> Recent<T, WAYS> {
         self.sets.len() * WAYS
     }
 
-    /// Makes `key` the newest of its set. True if the set had it already.
+    /// Makes `key` the most recent one of its set. Returns true if the set had it already.
     #[inline]
     pub fn observe(&mut self, key: KeyHash) -> bool {
         let set = scale(key.get(), self.sets.len());
@@ -174,7 +174,7 @@ impl<T: RecentTag, const WAYS: usize> Recent<T, WAYS> {
         misses.truncate(old + count);
     }
 
-    /// How many slots are taken. Cost: one pass over the array.
+    /// The number of slots that hold a key. Cost: one pass over the array.
     fn occupied(&self) -> usize {
         let taken = |(set, tags): (usize, &[T; WAYS])| tags.iter().filter(|&&tag| tag != T::vacant(set)).count();
         self.sets.iter().enumerate().map(taken).sum()
@@ -218,7 +218,8 @@ impl<T: RecentTag, const WAYS: usize> Filter for Recent<T, WAYS> {
 }
 
 impl<T: RecentTag, const WAYS: usize> FilterMut for Recent<T, WAYS> {
-    /// True if the key was not remembered: it is new, or was forgotten. A [`Recent`] is never full.
+    /// Inserts the key with this hash. Returns true if the key was not remembered: it is new, or was forgotten. A
+    /// [`Recent`] is never full.
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         Ok(!self.observe(key))
     }

@@ -35,8 +35,8 @@ impl<S: Storage> Seen<S> {
     pub fn remove_all<T: Storage>(&mut self, gone: &Seen<T>) -> Result<u64> {
         self.empty_tiers()?;
         let removed = self.set.remove_all(&gone.set)?;
-        // The kept tiers no longer count, but their file may still have hashes of keys to remove, even of keys that are
-        // not in the set because they were dropped as repeats.
+        // The saved tiers are outdated by this removal, but their file may still have hashes of keys to remove, even of
+        // keys that are not in the set because they were dropped as repeats.
         match self.set.storage().remove(TIERS) {
             Err(error) if !error.is_not_found() => Err(error),
             _ => Ok(removed),

@@ -4,7 +4,8 @@ use super::observed::Observed;
 use crate::error::Result;
 use crate::hash::KeyHash;
 
-/// How an exact cache chooses the key that it evicts: the two ways that Kubota, Ueda and Yamana name in section 3.1.
+/// The policy by which an exact cache chooses the key that it evicts: the two that Kubota, Ueda and Yamana name in
+/// section 3.1.
 ///
 /// ```
 /// use furui::seen::{Cache, Replacement, Seen, SeenOptions, TierSizes};
@@ -17,15 +18,15 @@ use crate::hash::KeyHash;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replacement {
-    /// The key that was not seen for the longest time: an [`Lru`], 21 bytes a key.
+    /// Evicts the least recently used key: an [`Lru`], 21 bytes a key.
     #[default]
     Lru,
-    /// The next key that was not seen since the hand last passed it: a [`Clock`], 14 bytes a key.
+    /// Evicts the next key on the circle that was not seen since the hand last passed it: a [`Clock`], 14 bytes a key.
     Clock,
 }
 
 impl Replacement {
-    /// The bytes that a key takes, rounded up.
+    /// The memory of a cache with this policy, in bytes a key, rounded up.
     pub(super) fn key_bytes(self) -> usize {
         match self {
             Self::Lru => lru::KEY_BYTES,
@@ -34,7 +35,7 @@ impl Replacement {
     }
 }
 
-/// The exact cache in front of a filter or of the set.
+/// The exact cache that is the first tier in front of the set.
 pub(super) enum Front {
     Lru(Lru),
     Clock(Clock),
@@ -77,7 +78,7 @@ impl Front {
         }
     }
 
-    /// Calls `work` with the keys, in the order in which they would be evicted. The marks of a [`Clock`] do not count.
+    /// Calls `work` with each key, in the order of eviction. For a [`Clock`], this is the order without marks.
     pub(super) fn for_each<E>(
         &self,
         work: impl FnMut(KeyHash) -> std::result::Result<(), E>,

@@ -25,14 +25,14 @@ pub struct TierSizes {
     /// The number of counters of the stable filter (m). By default, counters take a quarter of the memory, and there
     /// are at most 2³⁰.
     pub counters: Option<usize>,
-    /// The number of counters of a key (k). By default, the smallest number with which the filter remembers keys almost
-    /// as long as with the best one: 4 at a rate of 1 %.
+    /// The number of counters that belong to each key (k). By default, the smallest number with which the filter
+    /// remembers keys almost as long as with the best one: 4 at a rate of 1 %.
     pub probes: Option<u32>,
     /// The number of counters that an insertion decrements (P). By default, the number that the rate needs. If this
     /// number is given, the filter's rate follows from `probes` and `decrements`, and the rate of the cache does not
     /// count.
     pub decrements: Option<usize>,
-    /// How the exact cache chooses the key that it evicts.
+    /// The policy by which the exact cache chooses the key that it evicts.
     pub replacement: Replacement,
 }
 
@@ -54,7 +54,8 @@ impl TierSizes {
         replacement: Replacement::Lru,
     };
 
-    /// The number of entries of the exact cache in a set with this much memory.
+    /// The number of entries of the exact cache in a set with `memory` bytes: the given size, or by default an eighth
+    /// of the memory.
     pub(super) fn entries(&self, memory: u64, least: usize) -> Result<usize> {
         let share = memory / 8 / self.replacement.key_bytes() as u64;
         let entries = self.lru.unwrap_or_else(|| share.clamp(least as u64, LRU_KEYS) as usize);
@@ -65,12 +66,12 @@ impl TierSizes {
         Ok(entries)
     }
 
-    /// The number of counters of the stable filter in a set with this much memory. A byte holds four counters.
+    /// The number of counters of the stable filter in a set with `memory` bytes. A byte holds four counters.
     pub(super) fn counters(&self, memory: u64) -> usize {
         self.counters.unwrap_or(memory.min(STABLE_COUNTERS) as usize)
     }
 
-    /// A stable filter of these sizes, or with defaults that follow from `rate`.
+    /// Creates a stable filter of these sizes. Sizes that are not given follow from `rate`.
     pub(super) fn stable(&self, counters: usize, rate: f64) -> Result<StableBloomLight> {
         let probes = self.probes.map_or_else(|| StableBloomLight::probes_for(counters, rate), Ok)?;
         Ok(match self.decrements {
@@ -79,7 +80,7 @@ impl TierSizes {
         })
     }
 
-    /// Checks that tiers of this many bytes leave memory for the set.
+    /// Returns an error if tiers of this many bytes do not leave an eighth of the memory for the set.
     pub(super) fn check(bytes: u64, memory: u64) -> Result<()> {
         let (part, whole) = MOST_SHARE;
         let most = memory / whole * part;

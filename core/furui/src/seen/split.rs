@@ -71,8 +71,8 @@ impl<S: Storage> Seen<S> {
         self.set.split(shares)
     }
 
-    /// True if the set can be [split](Self::split): if it has no window, and has a cache that need not be told every
-    /// key in order.
+    /// True if the set can be [split](Self::split): it has no window, and its cache need not observe every key in
+    /// order.
     pub fn can_split(&self) -> bool {
         matches!(self.tiers, Tiers::Recent(_) | Tiers::None) && self.set.manifest().window.is_none()
     }
@@ -101,8 +101,8 @@ impl<S: Storage> Seen<S> {
         Ok(has_room)
     }
 
-    /// Says for each key of a batch, in order, whether it is new. All shares must have observed their parts. `verdicts`
-    /// is cleared first.
+    /// Determines for each key of a batch, in order, whether it is new. All shares must have observed their parts.
+    /// `verdicts` is cleared first.
     ///
     /// # Errors
     /// [`Error::NoMemory`](crate::Error::NoMemory); [`Error::Store`](crate::Error::Store) if a share has not observed

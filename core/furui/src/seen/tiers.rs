@@ -24,17 +24,17 @@ use crate::hash::KeyHash;
 pub enum Cache {
     /// A flat table of the latest hashes. It compares whole hashes, so it drops nothing.
     Recent,
-    /// A cache that evicts the least recently used key, unless [`TierSizes::replacement`] names another way to choose
-    /// the key. It drops nothing.
+    /// A cache that evicts the least recently used key, unless [`TierSizes::replacement`] names another policy. It
+    /// drops nothing.
     Lru,
     /// Kubota, Ueda and Yamana's tiers: an LRU whose evicted keys feed a Stable Bloom Filter Light. A key that the
     /// filter claims to know is taken for a repeat. The filter is wrong about the share `rate` of the new keys, and
     /// those are dropped.
     LruStable {
-        /// The filter's false-positive rate. [`TierSizes::decrements`] overrules it.
+        /// The false-positive rate of the stable filter. [`TierSizes::decrements`] takes precedence over it.
         rate: f64,
     },
-    /// Each key is looked up in the set itself.
+    /// No cache: each key is looked up in the exact set.
     None,
 }
 
@@ -43,7 +43,7 @@ pub enum Cache {
 const RECENT_KEYS: u64 = 1 << 15;
 /// The number of keys of a recent cache in front of a set on storage: 2 MiB, because a hit saves more there.
 const RECENT_KEYS_STORAGE: u64 = 1 << 18;
-/// A recent cache takes at most 1 / `RECENT_SHARE` of the memory.
+/// The divisor of the memory that gives the maximum size of a recent cache.
 const RECENT_SHARE: u64 = 32;
 /// The minimum number of keys of a recent cache.
 const RECENT_LEAST: u64 = 1 << 10;
@@ -56,7 +56,7 @@ pub(super) struct Undecided {
     pub(super) claimed: bool,
 }
 
-/// The tiers in front of the exact set.
+/// The caches in front of the exact set.
 pub(super) enum Tiers {
     Recent(Recent<u64, 1>),
     Lru(Front),
@@ -72,9 +72,9 @@ pub(super) struct Stable {
 }
 
 impl Tiers {
-    /// Tiers that take a share of `memory` bytes, unless `sizes` says otherwise: a thirty-second for the recent cache,
-    /// an eighth for the LRU, a quarter for the stable filter. Also returns the maximum number of bytes of RAM that
-    /// they take.
+    /// Creates tiers that take a share of `memory` bytes, unless `sizes` says otherwise: a thirty-second for the recent
+    /// cache, an eighth for the LRU, a quarter for the stable filter. Returns them with the maximum number of bytes of
+    /// RAM that they take.
     pub(super) fn new(cache: Cache, sizes: &TierSizes, memory: u64) -> Result<(Self, u64)> {
         let entries = sizes.entries(memory, ROUND)?;
         let front_bytes = (entries as u64).saturating_mul(sizes.replacement.key_bytes() as u64);
@@ -98,7 +98,7 @@ impl Tiers {
         })
     }
 
-    /// Enlarges the tiers for a set that has grown beyond memory.
+    /// Enlarges the recent cache, because the set has grown beyond memory, and a miss costs more.
     pub(super) fn enlarge(&mut self, memory: u64) -> Result<()> {
         if let Self::Recent(small) = self {
             let large = recent(RECENT_KEYS_STORAGE, memory)?;
@@ -194,7 +194,7 @@ impl Round {
     }
 }
 
-/// The number of keys of a recent cache for a set with this much memory, at most `most`.
+/// The number of keys of a recent cache for a set with `memory` bytes, at most `most`.
 fn recent_keys(most: u64, memory: u64) -> u64 {
     (memory / RECENT_SHARE / size_of::<u64>() as u64).clamp(RECENT_LEAST, most)
 }

@@ -7,7 +7,8 @@ use crate::filter::ConfigError;
 use crate::store::cascade::Cascade;
 use crate::store::{Storage, Window};
 
-/// The number of keys from which on a slice of a window is long enough for a cache of its own.
+/// The minimum number of keys in a slice of a window for which a cache is used. The cache is emptied at the end of each
+/// slice.
 const SHORT_SLICE: u64 = 1 << 15;
 
 impl<S: Storage> Seen<S> {
@@ -68,10 +69,10 @@ impl<S: Storage> Seen<S> {
         }
     }
 
-    /// Sets the time back, in a set with a window of milliseconds that was once told a time in the future. All keys
-    /// that the set remembers count as if they occurred at this time, because when they did is not known: none is
-    /// forgotten early, and none is remembered for more than 17/16 of the window from now on. A time that is not before
-    /// the present one changes nothing.
+    /// Sets the clock of a set with a window of milliseconds back, after the set was given a time in the future by
+    /// mistake. All keys that the set remembers count as if they occurred at this time, because their true times are
+    /// not known: none is forgotten early, and none is remembered for more than 17/16 of the window from this time on.
+    /// A time that is not before the present one changes nothing.
     ///
     /// ```
     /// use std::num::NonZeroU64;
@@ -96,7 +97,7 @@ impl<S: Storage> Seen<S> {
         if let Some(Window::Milliseconds(_)) = self.set.manifest().window
             && milliseconds < self.time
         {
-            // What the window has left does not come back.
+            // Keys that the window has left are removed first, so that they are not remembered again.
             self.move_on()?;
             self.set.reset_to(milliseconds)?;
             self.time = milliseconds;
@@ -120,7 +121,8 @@ impl<S: Storage> Seen<S> {
         self.set.unsynced_repeats()
     }
 
-    /// Advances the set to the present time. Returns the maximum number of keys to observe before the next call.
+    /// Advances the set to the present time. Returns the maximum number of keys that may be observed before the next
+    /// call.
     pub(super) fn move_on(&mut self) -> Result<usize> {
         if self.set.will_end_slice(self.time) {
             // A slice of the window begins. The cache knows keys that have not occurred in this slice, so an empty
@@ -131,12 +133,13 @@ impl<S: Storage> Seen<S> {
         Ok(self.slice_room().map_or(usize::MAX, |room| usize::try_from(room).unwrap_or(usize::MAX)))
     }
 
-    /// True if slices are so short that a cache, which is emptied at the end of each, is not worth its cost.
+    /// True if the slices of the window are so short that a cache, which is emptied at the end of each slice, is not
+    /// worth its cost.
     pub(super) fn has_short_slices(window: Option<Window>) -> bool {
         matches!(window, Some(Window::Keys(keys)) if keys.get() / Window::SLICES < SHORT_SLICE)
     }
 
-    /// Replaces the cache, if there is one, by an empty one.
+    /// Replaces the cache in front of the set, if there is one, by an empty one.
     pub(super) fn empty_tiers(&mut self) -> Result<()> {
         if let Tiers::None = self.tiers {
             return Ok(());
@@ -148,7 +151,7 @@ impl<S: Storage> Seen<S> {
         Ok(())
     }
 
-    /// Advances the time of a window of keys by the number of keys that were observed.
+    /// Advances the clock of a window that is counted in keys by the number of keys that were observed.
     pub(super) fn pass(&mut self, keys: usize) {
         if let Some(Window::Keys(_)) = self.set.manifest().window {
             self.time = self.time.saturating_add(keys as u64);

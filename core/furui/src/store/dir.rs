@@ -8,12 +8,13 @@ use super::{DiskFile, Log, MANIFEST, Manifest, Storage, StoreKind};
 use crate::error::{Error, Result, StoreProblem};
 use crate::format::{Access, TEMPORARY, create_directory, is_still, replace, sync_directory, sync_if_writable};
 
-/// The name of the file whose lock says that a process writes to the directory. The file is empty.
+/// The name of the lock file of a directory. The process that writes to the directory holds a lock on it. The file is
+/// empty.
 const LOCK: &str = "LOCK";
 
 /// A storage in a directory. Each file is written under a temporary name, synced, and renamed.
 ///
-/// # Who may use it
+/// # Readers and writers
 ///
 /// One process at a time opens the directory for writing ([`open`](Self::open)); a second one gets
 /// [`StoreProblem::Locked`]. Any number of processes open it for reading ([`open_read_only`](Self::open_read_only))
@@ -43,9 +44,9 @@ const LOCK: &str = "LOCK";
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
-    /// Files of at most this many bytes are mapped.
+    /// The maximum size in bytes of a file that is mapped into memory when it is opened.
     mapped: u64,
-    /// The lock of the directory; `None` if it was opened for reading.
+    /// The lock of the directory; `None` if the directory was opened for reading only.
     lock: Option<Arc<Lock>>,
     /// The manifest that was opened or published last. While it is open, no other file has its inode.
     manifest: Mutex<Option<File>>,
@@ -121,7 +122,7 @@ impl Directory {
         error_of(&self.path, problem)
     }
 
-    /// The names of all regular files, in any order.
+    /// The names of all regular files in the directory, in any order.
     fn names(&self) -> Result<Vec<String>> {
         let error = error_at("cannot list", &self.path);
         let mut names = Vec::new();
@@ -146,7 +147,7 @@ impl Directory {
         Ok(self.path.join(name))
     }
 
-    /// The directory's lock, after a check that this process may still change the directory.
+    /// Returns the lock of the directory, after a check that this process may still change the directory.
     fn own_lock(&self) -> Result<&Arc<Lock>> {
         let Some(lock) = &self.lock else {
             return Err(error_of(&self.path, StoreProblem::ReadOnly));
@@ -231,12 +232,12 @@ impl Storage for Directory {
     }
 }
 
-/// A log in a [`Directory`].
+/// An append-only log, a file in a [`Directory`].
 struct DiskLog {
     file: File,
     path: PathBuf,
     directory: PathBuf,
-    /// Keeps the directory locked while the log is open.
+    /// The lock of the directory, which is held as long as the log is open.
     lock: Arc<Lock>,
 }
 
@@ -248,15 +249,15 @@ impl Log for DiskLog {
     }
 }
 
-/// Refuses a directory that holds files of other programs, so that a mistyped path does not mix such files with a
-/// store.
+/// Returns an error if the directory holds files of other programs, so that a mistyped path does not mix such files
+/// with a store.
 fn refuse_foreign(path: &Path) -> Result<()> {
     if path.join(MANIFEST).exists() {
         return Ok(());
     }
     for entry in fs::read_dir(path).map_err(error_at("cannot list", path))? {
         let name = entry.map_err(error_at("cannot list", path))?.file_name();
-        // Other programs have a file LOCK too, but never alone.
+        // Other programs also create a file named `LOCK`, but never as the only file of a directory.
         if !name.to_str().is_some_and(|name| is_ours(name) || is_system_file(name)) {
             return Err(error_of(path, StoreProblem::Foreign));
         }
@@ -282,7 +283,7 @@ struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock of a directory.
+    /// Locks a directory for writing. It is an error if another process has the lock.
     fn take(directory: &Path) -> Result<Self> {
         let path = directory.join(LOCK);
         loop {
@@ -301,7 +302,8 @@ impl Lock {
         }
     }
 
-    /// Makes sure that the lock still keeps other writers out of its directory.
+    /// Returns an error if the lock does not keep other writers out of its directory any more, for example because its
+    /// file was removed.
     fn check(&self, directory: &Path) -> Result<()> {
         if is_still(&self.file, directory.join(LOCK)) {
             return Ok(());
@@ -311,8 +313,8 @@ impl Lock {
 }
 
 impl Drop for Lock {
-    /// Gives the lock back even while a process that was forked from this one still has the file open, until it runs
-    /// another program or ends. Such a process itself gives nothing back: the lock is not its own.
+    /// Releases the lock, even while a process that was forked from this one still has the file open, until it runs
+    /// another program or ends. Such a forked process does not release the lock, which is not its own.
     fn drop(&mut self) {
         if self.process == process::id() {
             // If this fails, the lock ends as the file is closed.

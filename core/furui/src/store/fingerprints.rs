@@ -1,7 +1,7 @@
 use crate::filter::ConfigError;
 use crate::hash::KeyHash;
 
-/// What a set keeps of each key: its fingerprint, a number from 1 to `last`.
+/// The range of fingerprints of a set. The set keeps of each key only its fingerprint, a number from 1 to `last`.
 ///
 /// The fingerprint of a hash h is 1 + ⌊h · last / 2⁶⁴⌋, so fingerprints are in the order of hashes. With `last` = 2⁶⁴ −
 /// 1, which is [`EXACT`](Self::EXACT), the fingerprint is h itself, except that the hash 0 has the fingerprint 1. With
@@ -26,22 +26,23 @@ use crate::hash::KeyHash;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprints {
     last: u64,
-    /// ⌊(2⁶⁴ − 1) / last⌋
+    /// The distance between the places of adjacent fingerprints: ⌊(2⁶⁴ − 1) / last⌋.
     step: u64,
-    /// ⌊2⁶⁴ / step⌋ + 1; unused if `step` is 1.
+    /// The factor that turns a place back into its fingerprint: ⌊2⁶⁴ / step⌋ + 1. It is unused if `step` is 1.
     inverse: u64,
 }
 
 impl Fingerprints {
-    /// The fingerprint of a key is its whole 64-bit hash, so that different hashes stay different.
+    /// The range of fingerprints of an exact set: the fingerprint of a key is its whole 64-bit hash, so that different
+    /// hashes have different fingerprints.
     pub const EXACT: Self = Self { last: u64::MAX, step: 1, inverse: 0 };
 
     /// The largest possible `last`, apart from that of [`EXACT`](Self::EXACT). With it, less than one in 2⁸ of the
     /// 64-bit numbers lies above the place of the last fingerprint.
     pub const MAX_LAST: u64 = 1 << 56;
 
-    /// The fingerprints 1 to `last`; `None` if `last` is 0, or if it is greater than [`MAX_LAST`](Self::MAX_LAST) but
-    /// not 2⁶⁴ − 1.
+    /// The range of fingerprints from 1 to `last`; `None` if `last` is 0, or if it is greater than
+    /// [`MAX_LAST`](Self::MAX_LAST) but not 2⁶⁴ − 1.
     pub fn new(last: u64) -> Option<Self> {
         match last {
             u64::MAX => Some(Self::EXACT),
@@ -79,7 +80,7 @@ impl Fingerprints {
         self.last
     }
 
-    /// The fingerprint of a key.
+    /// The fingerprint of the key with this hash.
     #[inline]
     pub fn of(self, key: KeyHash) -> u64 {
         1 + ((u128::from(key.get()) * u128::from(self.last)) >> 64) as u64
@@ -96,19 +97,22 @@ impl Fingerprints {
         -(-self.rate(held)).ln_1p() * self.last as f64
     }
 
-    /// The place of the fingerprint of a key. It is never 0, so a table can mark its empty slots by 0.
+    /// The place of a key's fingerprint: the 64-bit number that stands for it inside a set. It is never 0, so a table
+    /// can mark its empty slots by 0.
     #[inline]
     pub fn place_of(self, key: KeyHash) -> u64 {
         self.place(self.of(key))
     }
 
-    /// The place of a fingerprint. The result is arbitrary if `fingerprint` is 0 or greater than [`last`](Self::last).
+    /// The place of a fingerprint: the 64-bit number that stands for it inside a set. The result is arbitrary if
+    /// `fingerprint` is 0 or greater than [`last`](Self::last).
     #[inline]
     pub fn place(self, fingerprint: u64) -> u64 {
         fingerprint.wrapping_mul(self.step)
     }
 
-    /// The fingerprint at a place. The result is arbitrary if `place` is not the place of a fingerprint.
+    /// The fingerprint for which the number `place` stands. The result is arbitrary if `place` is not the
+    /// [place](Self::place) of a fingerprint.
     #[inline]
     pub fn at(self, place: u64) -> u64 {
         if self.is_exact() {

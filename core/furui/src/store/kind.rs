@@ -12,7 +12,7 @@ pub const JOURNAL: &str = "JOURNAL";
 /// The name of the file with the cache tiers in front of a set, as the last process to publish the set left them.
 pub const TIERS: &str = "TIERS";
 
-/// The kinds of store.
+/// The kind of a store, which its manifest records.
 ///
 /// ```
 /// use furui::dict::{Dict, DictOptions};
@@ -30,11 +30,11 @@ pub const TIERS: &str = "TIERS";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StoreKind {
-    /// The set of keys that `furui seen` has seen.
+    /// An exact set of keys, as `furui seen` keeps it.
     Seen,
-    /// A dictionary, as `furui dict` keeps it.
+    /// A dictionary with this purpose, as `furui dict` keeps it.
     Dict(Purpose),
-    /// A cascade filter: an approximate set.
+    /// A cascade filter, which is an approximate set.
     Filter,
 }
 
@@ -49,7 +49,7 @@ impl StoreKind {
         Self::Dict(Purpose::Bytes),
     ];
 
-    /// What a dictionary is for; `None` if the store is no dictionary.
+    /// The purpose of a dictionary; `None` if the store is not a dictionary.
     pub fn purpose(self) -> Option<Purpose> {
         match self {
             Self::Dict(purpose) => Some(purpose),
@@ -72,7 +72,7 @@ impl StoreKind {
         Self::ALL.into_iter().find(|kind| kind.bytes() == bytes)
     }
 
-    /// The description of a store of this kind in errors.
+    /// The phrase by which error messages describe a store of this kind.
     pub(crate) const fn what(self) -> &'static str {
         match self {
             Self::Seen => "the set of a `furui seen --store`",
@@ -81,7 +81,7 @@ impl StoreKind {
         }
     }
 
-    /// The suffix of the names of a store's run files.
+    /// The extension of the names of the run files of such a store.
     const fn suffix(self) -> &'static str {
         match self {
             Self::Seen | Self::Filter => ".run",

@@ -26,7 +26,7 @@ impl Layout {
     /// Each layout once, the default first.
     pub const ALL: [Self; 2] = [Self::Compact, Self::Louds];
 
-    /// The name as users write it.
+    /// The name of the layout in options and output.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Compact => "compact",
@@ -74,22 +74,23 @@ pub enum FilterHash {
     /// one hash state.
     #[default]
     OneState,
-    /// One position: see [`PolynomialHashes`](crate::hash::PolynomialHashes).
+    /// One position, which is one polynomial of the key's bytes: see
+    /// [`PolynomialHashes`](crate::hash::PolynomialHashes).
     Polynomials1,
-    /// Two positions, each from a polynomial of its own.
+    /// Two positions, each from a polynomial of the key's bytes with a prime of its own.
     Polynomials2,
-    /// Four positions, as in the paper's dictionary of 240 million words.
+    /// Four positions, each from a polynomial of the key's bytes, as in the paper's dictionary of 240 million words.
     Polynomials4,
-    /// Eight positions, the most of the paper's experiments.
+    /// Eight positions, each from a polynomial of the key's bytes, the most of the paper's experiments.
     Polynomials8,
 }
 
 impl FilterHash {
-    /// Each way once, the default first, then by the number of positions.
+    /// Each filter hash once: the default first, then by the number of positions.
     pub const ALL: [Self; 5] =
         [Self::OneState, Self::Polynomials1, Self::Polynomials2, Self::Polynomials4, Self::Polynomials8];
 
-    /// The name as users write it.
+    /// The name of the filter hash in options and output.
     pub const fn name(self) -> &'static str {
         match self {
             Self::OneState => "one-state",
@@ -100,7 +101,7 @@ impl FilterHash {
         }
     }
 
-    /// The number of polynomials; 0 for [`OneState`](Self::OneState).
+    /// The number of polynomials from which the positions come; 0 for [`OneState`](Self::OneState).
     pub const fn polynomials(self) -> u8 {
         match self {
             Self::OneState => 0,
@@ -117,7 +118,7 @@ impl FilterHash {
         matches!((self, layout), (Self::OneState, _) | (_, Layout::Louds))
     }
 
-    /// The hash with this number of polynomials, if there is one.
+    /// The filter hash with this number of polynomials; `None` if there is none.
     pub fn of_polynomials(count: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|hash| hash.polynomials() == count)
     }

@@ -18,7 +18,8 @@ const META_NEXT_FILE: usize = 16;
 const META_RUN_COUNT: usize = 24;
 const META_LAYOUT: usize = 26;
 const META_FILTER_HASH: usize = 27;
-/// The offset of the next id of a dictionary of bytes, or of the mark of a journal; 0 in other dictionaries.
+/// The offset in the section `META` of a field that depends on the kind of store: the next id of a dictionary of bytes,
+/// or the mark of a journal; 0 in other dictionaries.
 const META_EXTRA: usize = 28;
 
 const RUNS: Tag = Tag::new(*b"RUNS");
@@ -75,7 +76,7 @@ pub struct Manifest {
     pub runs: Vec<RunEntry>,
     /// The next id of a dictionary of bytes, which is greater than the ids of all values. 0 in other stores.
     pub next_id: u32,
-    /// The numbers that a dictionary of numbers has ever held. None in other stores.
+    /// The set of numbers that a dictionary of numbers has ever held. It is empty in other stores.
     pub taken: Taken,
     /// The layout of a dictionary's tries; the default in other stores.
     pub layout: Layout,
@@ -86,11 +87,11 @@ pub struct Manifest {
     /// The number of bytes of the journal that were durable when this manifest was made; 0 if the journal was not begun
     /// by then. A journal that is missing or ends before that byte is damaged.
     pub journal_bytes: u64,
-    /// What the runs hold of each key: whole hashes in a set, shorter fingerprints in a cascade filter.
+    /// The range of the fingerprints that the runs hold: whole hashes in a set, shorter numbers in a cascade filter.
     pub fingerprints: Fingerprints,
     /// The number of keys that a cascade filter was made for; 0 in other stores.
     pub capacity: u64,
-    /// How the keys were made from records, according to the program that inserted them.
+    /// The form of the keys: the way in which they were made from records, according to the program that inserted them.
     pub form: KeyForm,
     /// The part of the stream that a set remembers. `None` if it remembers all keys.
     pub window: Option<Window>,
@@ -118,7 +119,7 @@ pub struct Manifest {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunEntry {
-    /// The number of the run's file.
+    /// The number in the name of the run's file.
     pub number: u64,
     /// The number of the run's keys.
     pub keys: u64,
@@ -178,8 +179,8 @@ impl Manifest {
         new
     }
 
-    /// Draws another mark, so that an existing journal no longer belongs to the store. The runs must hold all keys of
-    /// that journal.
+    /// Draws a new mark at random, so that an existing journal, which has the old mark, does not belong to the store
+    /// any more. The runs must hold all keys of that journal.
     pub(super) fn end_journal(&mut self) {
         let old = self.journal;
         self.journal_bytes = 0;
@@ -228,7 +229,7 @@ impl Manifest {
         }
     }
 
-    /// Replaces the manifest of the store by this one, atomically and durably. The generation goes up by one.
+    /// Replaces the manifest of the store by this one, atomically and durably, and increments the generation by one.
     ///
     /// # Errors
     /// [`Error::Store`] if there are more than [`MAX_RUNS`] runs, or if the fields contradict each other;
@@ -264,7 +265,7 @@ impl Manifest {
         self.runs.iter().rev().take_while(|run| run.slice == slice).count()
     }
 
-    /// Takes a number for the file of a new run, larger than that of every earlier run.
+    /// Returns a number for the file of a new run, larger than that of every earlier run.
     ///
     /// # Errors
     /// [`Error::Store`] after 2⁶⁴ - 1 files.
@@ -463,8 +464,8 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Checks rules that every manifest obeys, before it is written and after it was read. The error is the index of
-    /// the run and the problem.
+    /// Checks rules that every manifest obeys, before it is written and after it was read. An error names the index of
+    /// a run and the problem.
     fn check(&self) -> std::result::Result<(), (usize, &'static str)> {
         if self.runs.len() > MAX_RUNS {
             return Err((MAX_RUNS, "more than 4096 runs, compact the store"));

@@ -73,7 +73,7 @@ impl Storage for Memory {
     }
 }
 
-/// A log in memory. Appending copies the file, so that open files stay as they were.
+/// A log in memory. Appending copies the file, so that handles that are open already show the bytes they had.
 struct MemoryLog {
     memory: Memory,
     name: String,

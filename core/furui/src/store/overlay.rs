@@ -33,7 +33,7 @@ pub struct Overlay<B, T> {
     changed: Mutex<BTreeMap<String, Change>>,
 }
 
-/// The last change of a name in an overlay.
+/// The last change of a file name in an overlay: published or removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     Published,

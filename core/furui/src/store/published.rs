@@ -3,8 +3,9 @@ use super::{JOURNAL, RunEntry, Storage, StoreKind};
 use crate::error::{Error, Result, StoreProblem};
 use crate::format::{FormatError, Problem};
 
-/// The maximum number of times that a manifest may be replaced while the files it names are opened. More are unlikely:
-/// a replacement takes a writer two syncs, but opening the files takes a reader only a few system calls.
+/// The maximum number of times that opening a store starts again because a writer has replaced the manifest meanwhile.
+/// More are unlikely: a replacement takes a writer two syncs, but opening the files takes a reader only a few system
+/// calls.
 const MAX_TRIES: u32 = 1000;
 
 /// The last published state of a store: its manifest, and all files that it names, open.
@@ -60,7 +61,7 @@ impl<F> Published<F> {
     }
 
     /// Removes the run files that a crash left. The caller must know that the store is complete. If the storage is
-    /// read-only, the files stay, and do no harm.
+    /// read-only, the files are kept, and do no harm.
     pub(crate) fn remove_orphans(&mut self, storage: &impl Storage) {
         for orphan in self.orphans.drain(..) {
             let _ = storage.remove(&orphan);
@@ -68,7 +69,8 @@ impl<F> Published<F> {
     }
 }
 
-/// The files of the runs, the journal, and the names of the run files that the manifest does not name.
+/// Three results of opening the files of a manifest: the files of the runs, the journal if there is one, and the names
+/// of the run files that the manifest does not name.
 type Opened<F> = (Vec<F>, Option<F>, Vec<String>);
 
 fn open_files<S: Storage>(storage: &S, manifest: &Manifest) -> Result<Opened<S::File>> {

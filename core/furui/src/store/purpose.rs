@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// What a dictionary is for, and so what its values are. It is fixed when the dictionary is made.
+/// The purpose of a dictionary, which says what its values mean. It is fixed when the dictionary is made.
 ///
 /// ```
 /// use furui::dict::{Dict, DictOptions, Purpose};
@@ -19,21 +19,22 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Purpose {
-    /// The values are numbers that were given to keys, one to each, and numbers that were moved in.
+    /// The values are numbers that the dictionary itself gave to new keys, a different one to each, or that a caller
+    /// put.
     Numbers,
-    /// The values are any numbers below 2³².
+    /// The values are any numbers below 2³² that the caller put.
     Values,
-    /// The values say how often each key came.
+    /// The values are counts: the number of occurrences of each key.
     Counts,
-    /// The values are any bytes.
+    /// The values are byte strings that the caller put.
     Bytes,
 }
 
 impl Purpose {
-    /// Each purpose once, in the order in which messages list them.
+    /// Each purpose once, in the order in which error messages list them.
     pub const ALL: [Self; 4] = [Self::Numbers, Self::Values, Self::Counts, Self::Bytes];
 
-    /// The name of the values, as in `numbers`.
+    /// The name of the purpose in options and output, such as `numbers`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Numbers => "numbers",
@@ -43,7 +44,7 @@ impl Purpose {
         }
     }
 
-    /// The description of a dictionary with this purpose in errors.
+    /// The phrase by which error messages describe a dictionary with this purpose.
     pub const fn what(self) -> &'static str {
         match self {
             Self::Numbers => "a dictionary of numbers, which `furui dict number` gives",

@@ -29,7 +29,7 @@ const MAX_NAME_TRIES: u32 = 16;
 #[derive(Debug)]
 pub struct Scratch {
     directory: PathBuf,
-    /// Files of at most this many bytes are mapped.
+    /// The maximum size in bytes of a file that is mapped into memory when it is opened.
     mapped: u64,
     files: Mutex<BTreeMap<String, Arc<DiskFile>>>,
 }
@@ -122,7 +122,7 @@ impl Storage for Scratch {
         Ok(written)
     }
 
-    /// Always fails, because a log is of no use where nothing outlives the process.
+    /// Returns an error, because a log is of no use where nothing outlives the process.
     fn log(&self, name: &str, _head: &[u8]) -> Result<Box<dyn Log>> {
         Err(Error::store(self.path(name), StoreProblem::NoLog))
     }

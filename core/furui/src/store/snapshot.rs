@@ -28,7 +28,7 @@ pub fn snapshot(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<()> {
     let Published { manifest, files, journal, .. } =
         Published::open(&source, &[store])?.ok_or_else(|| source.has_no_manifest())?;
     let link_or_copy = |name: &str, file: &DiskFile| {
-        // A link also fails if the writer has removed the file meanwhile; the open file can still be copied.
+        // A link also fails if the writer has removed the file meanwhile. The file is then copied from its open handle.
         match fs::hard_link(from.join(name), to.join(name)) {
             Ok(()) => Ok(()),
             Err(_) => target.publish(name, |out| copy(file, &source.path(name), out, &target.path(name))),

@@ -22,7 +22,7 @@ use crate::format::ReadAt;
 /// # Ok::<(), furui::Error>(())
 /// ```
 pub trait Storage {
-    /// An open file. It stays readable, with the bytes that it had, when its name is published again or removed.
+    /// An open file. Its bytes can still be read after its name was published again or removed.
     type File: ReadAt;
 
     /// Opens the file with this name.
@@ -59,7 +59,7 @@ pub trait Storage {
     /// [`Error::Io`](crate::Error::Io).
     fn list(&self) -> Result<Vec<String>>;
 
-    /// The name of a file as errors show it: with the directory, if there is one.
+    /// The name of a file as error messages show it: with the path of the directory, if there is one.
     fn path(&self, name: &str) -> String;
 }
 

@@ -1,14 +1,14 @@
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
-/// The maximum number of ranges of [`Taken`].
+/// The maximum number of ranges in a [`Taken`].
 const MAX_RANGES: usize = 1024;
 
-/// The bytes of a range.
+/// The size of an encoded range, in bytes.
 const RANGE_LEN: usize = 8;
 
-/// The numbers that a dictionary of numbers has ever held, also those of keys that were deleted or put again. None of
-/// them is [next](Self::next).
+/// The set of all numbers that a dictionary of numbers has ever held, also those of keys that were deleted or put
+/// again. [`next`](Self::next) gives numbers that are not in it.
 ///
 /// They are kept as at most 1024 ranges. If there are more, the narrowest gaps between ranges are closed: the numbers
 /// in them count as taken from then on.
@@ -30,8 +30,9 @@ pub struct Taken {
 }
 
 impl Taken {
-    /// The number to give next: the one after the greatest that is taken. If that would be 2³² - 1 or more, the
-    /// smallest that is not taken. 2³² - 1 itself is never given; `None` if nothing else is left.
+    /// Returns the number to give to the next new key: the greatest number in the set plus one. If that would be 2³² -
+    /// 1 or more, returns the smallest number that is not in the set. 2³² - 1 itself is never given; `None` if no other
+    /// number is left.
     pub fn next(&self) -> Option<u32> {
         let after = |&(_, last): &(u32, u32)| last.checked_add(1).filter(|&next| next < u32::MAX);
         match (self.ranges.first(), self.ranges.last()) {
@@ -40,14 +41,14 @@ impl Taken {
         }
     }
 
-    /// True if the number is taken.
+    /// True if the number is in the set.
     pub fn contains(&self, number: u32) -> bool {
         let place = self.ranges.partition_point(|&(_, last)| last < number);
         self.ranges.get(place).is_some_and(|&(first, _)| first <= number)
     }
 
-    /// Takes numbers. Cost: a step if they come after those before them; otherwise about log₂(ranges) steps, and at
-    /// times one for each range.
+    /// Adds a range of numbers to the set. Cost: one step if the range overlaps or adjoins the last one in order;
+    /// otherwise about log₂(ranges) steps, and at times one for each range.
     pub fn insert(&mut self, numbers: RangeInclusive<u32>) {
         let (mut first, mut last) = numbers.into_inner();
         if let Some(newest) = self.ranges.last_mut()
@@ -57,7 +58,7 @@ impl Taken {
             newest.1 = newest.1.max(last);
             return;
         }
-        // The ranges that overlap the new one, or that no number separates from it, become one with it.
+        // Existing ranges that overlap or adjoin the new one are merged with it.
         let start = self.ranges.partition_point(|&(_, end)| end.checked_add(1).is_some_and(|after| after < first));
         let beyond = last.saturating_add(1);
         let end = start + self.ranges[start..].partition_point(|&(begin, _)| begin <= beyond);
@@ -70,14 +71,15 @@ impl Taken {
         }
     }
 
-    /// Takes all numbers of another set, too.
+    /// Adds all numbers of another set to this one.
     pub fn extend(&mut self, other: &Self) {
         for &(first, last) in &other.ranges {
             self.insert(first..=last);
         }
     }
 
-    /// Keeps the widest gaps, of equal ones the first, and half as many as there may be, so that this is seldom done.
+    /// Adds the numbers in the narrowest gaps between ranges to the set, so that half of the maximum number of gaps are
+    /// left, and this is seldom done. Of gaps of equal width, the first ones are kept.
     fn close_narrow_gaps(&mut self) {
         let mut kept: Vec<usize> = (1..self.ranges.len()).collect();
         kept.sort_unstable_by_key(|&i| (Reverse(self.ranges[i].0 - self.ranges[i - 1].1), i));
@@ -88,15 +90,16 @@ impl Taken {
         self.ranges = starts.zip(ends).map(|(start, end)| (self.ranges[start].0, self.ranges[end - 1].1)).collect();
     }
 
-    /// The most bytes that [`to_bytes`](Self::to_bytes) returns.
+    /// The maximum number of bytes that [`to_bytes`](Self::to_bytes) returns.
     pub(super) const MAX_BYTES: usize = MAX_RANGES * RANGE_LEN;
 
-    /// The bytes of a manifest's section.
+    /// Encodes the set as a section of a manifest.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         self.ranges.iter().flat_map(|(first, last)| [first.to_le_bytes(), last.to_le_bytes()].concat()).collect()
     }
 
-    /// Reads the bytes of a manifest's section. `None` if [`to_bytes`](Self::to_bytes) cannot have written them.
+    /// Decodes the set from a section of a manifest. `None` if [`to_bytes`](Self::to_bytes) cannot have written these
+    /// bytes.
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (ranges, rest) = bytes.as_chunks::<RANGE_LEN>();
         let number = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_le_bytes);

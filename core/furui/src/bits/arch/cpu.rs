@@ -20,12 +20,12 @@ pub(crate) struct Cpu(Level);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) enum Level {
-    /// Only the instructions for which the program was compiled.
+    /// No instructions but those for which the program was compiled.
     Portable,
-    /// x86-64-v3: AVX2, BMI1, BMI2, LZCNT, POPCNT.
+    /// The instructions of x86-64-v3: AVX2, BMI1, BMI2, LZCNT, POPCNT.
     #[cfg(target_arch = "x86_64")]
     V3,
-    /// AVX-512 as Ice Lake and Zen 4 have it: F, BW, DQ, VL, VBMI and VBMI2, on top of x86-64-v3.
+    /// The instructions of AVX-512 as Ice Lake and Zen 4 have it: F, BW, DQ, VL, VBMI and VBMI2, on top of x86-64-v3.
     #[cfg(target_arch = "x86_64")]
     V4,
 }
@@ -55,7 +55,7 @@ impl Cpu {
         all
     }
 
-    /// The instruction set, for code that has one version for each instruction set.
+    /// The level (instruction set), for code that has one version for each level.
     #[inline(always)]
     pub(crate) fn level(self) -> Level {
         self.0
@@ -145,7 +145,7 @@ impl Cpu {
         }
     }
 
-    /// Whether `text` begins with `prefix`.
+    /// True if `text` begins with `prefix`.
     #[inline(always)]
     pub(crate) fn starts_with(self, text: &[u8], prefix: &[u8]) -> bool {
         match self.0 {

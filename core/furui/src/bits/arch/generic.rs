@@ -1,4 +1,4 @@
-//! Portable twins of the vector code.
+//! Portable versions of the vector code.
 
 /// Calls `f`. This function is not inlined, so that callers do not save registers for `f` on the paths that run vector
 /// code instead.

@@ -1,5 +1,5 @@
-//! Vector code for the best instruction set that is found at run time. Its results equal those of a portable twin bit
-//! for bit.
+//! Vector code for the best instruction set that is found at run time. Its results equal those of the portable version
+//! bit for bit.
 //!
 //! Every operation is one function here, or a method of [`Cpu`], that selects a version at run time: `x86_64` holds the
 //! vector versions and `generic` the portable ones. Besides the kernels of the filters and the memory map, this folder
@@ -216,7 +216,8 @@ mod tests {
         }
     }
 
-    /// The answers of all functions to an input that is chosen by `x`.
+    /// Returns the results of all functions for an input that is derived from `x`, so that the versions can be
+    /// compared.
     fn answers(cpu: Cpu, words: &[[u8; 8]], x: u64) -> impl PartialEq + Debug {
         let below = |bit: u32, n: usize| (x >> bit) as usize % n;
         let (bytes, word) = (words.as_flattened(), u64::from_le_bytes(words[0]));

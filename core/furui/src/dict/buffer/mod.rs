@@ -17,20 +17,21 @@ use crate::hash::KeyHash;
 const HEADER: usize = 16;
 const LENGTH: usize = 8;
 const VALUE: usize = 12;
-/// The flag in the length of a deleted key.
+/// The bit in a record's length that marks a deleted key.
 const TOMBSTONE: u32 = 1 << 31;
 
 /// The alignment of records, in bytes. Places are counted in units, so that 32 bits suffice for [`MAX_BYTES`].
 const UNIT: usize = 8;
 
-/// The maximum number of bytes of records of a buffer: 16 GiB.
+/// The maximum size of all records (keys with their hashes and values) of a buffer: 16 GiB.
 const MAX_BYTES: u64 = 1 << 34;
 
 /// The maximum number of slots that a search probes before a dictionary freezes the buffer early. Among a
 /// hundred million keys with random hashes, the probability that any key needs more probes is 10⁻⁸.
 pub const MAX_PROBE_LENGTH: usize = 1024;
 
-/// The number of slots of a new table. It is a power of two, and stays one when the table is doubled.
+/// The number of slots of a new table. It is a power of two, and so is the size of every table, because tables are
+/// doubled.
 const FIRST_SLOTS: usize = 64;
 
 /// The newest keys of a dictionary, which are looked up at once, and sorted when they are frozen.
@@ -71,8 +72,8 @@ const FIRST_SLOTS: usize = 64;
 /// ```
 #[derive(Clone, Default)]
 pub struct WriteBuffer {
-    /// For each key the upper half of its hash, then the place of the key's record, in [`UNIT`]s, plus one; 0 in a free
-    /// slot.
+    /// The slots of the hash table: in each the upper half of a key's hash, then the place of the key's record, in
+    /// [`UNIT`]s, plus one; 0 in an empty slot.
     slots: Vec<u64>,
     arena: Vec<u8>,
     keys: usize,
@@ -88,7 +89,7 @@ impl fmt::Debug for WriteBuffer {
     }
 }
 
-/// A key in a [`WriteBuffer`].
+/// A key in a [`WriteBuffer`], with its hash and its value.
 ///
 /// ```
 /// use furui::HashSpec;
@@ -107,12 +108,12 @@ pub struct Record<'a> {
     pub key: &'a [u8],
     /// The hash with which the key was put.
     pub hash: KeyHash,
-    /// The last value, or a deletion.
+    /// The last value that was put for the key, or its deletion.
     pub found: Found,
 }
 
 impl WriteBuffer {
-    /// The maximum number of bytes of a record besides its key.
+    /// The maximum number of bytes that a key takes in the buffer besides its own bytes.
     pub const KEY_BYTES: usize = HEADER + UNIT - 1;
 
     /// A buffer without keys, which takes no memory yet.
@@ -130,7 +131,7 @@ impl WriteBuffer {
         self.keys == 0
     }
 
-    /// The size of the records, in bytes.
+    /// The size of the records (keys with their hashes and values), in bytes.
     pub fn bytes(&self) -> usize {
         self.arena.len()
     }
@@ -192,7 +193,7 @@ impl WriteBuffer {
         }
     }
 
-    /// The last value or deletion of a key; `None` if the key is not here.
+    /// The last value or the deletion of a key; `None` if the buffer does not have the key.
     #[inline]
     pub fn get(&self, key: &[u8], hash: KeyHash) -> Option<Found> {
         if self.slots.is_empty() {
@@ -246,7 +247,7 @@ impl WriteBuffer {
         self.order.get_or_init(|| sort::in_order(self).expect("memory for the order of keys"))
     }
 
-    /// The place of a key's record; if there is none, the slot for the key, as an error.
+    /// Finds a key. Returns the place of its record, or as an error the slot at which it can be inserted.
     #[inline]
     fn find(&self, key: &[u8], hash: KeyHash) -> Result<u32, usize> {
         let upper = upper(hash);
@@ -321,19 +322,19 @@ impl WriteBuffer {
     }
 }
 
-/// The bytes of a record with a key of this length.
+/// The number of bytes that a record with a key of this length takes.
 #[inline]
 fn record_len(key: usize) -> usize {
     (HEADER + key).next_multiple_of(UNIT)
 }
 
-/// The upper half of a hash, which its slot holds.
+/// The upper half of a hash, which the key's slot holds.
 #[inline]
 fn upper(hash: KeyHash) -> u64 {
     hash.get() >> 32
 }
 
-/// The slot where the search for a hash begins.
+/// The slot at which the probe sequence of a hash begins.
 #[inline]
 fn home(upper: u64, slots: usize) -> usize {
     ((upper * slots as u64) >> 32) as usize

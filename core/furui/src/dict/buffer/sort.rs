@@ -5,10 +5,10 @@ use super::{UNIT, WriteBuffer, record_len};
 use crate::dict::TrieError;
 use crate::dict::trie::reserve;
 
-/// The maximum number of keys of a group that is sorted by comparing the rest of the keys.
+/// Groups of at most this many keys are sorted by comparison instead of quicksort.
 const SMALL_GROUP: usize = 12;
 
-/// The places of a buffer's records, in [`UNIT`]s, in order of keys.
+/// Returns the places of a buffer's records, in [`UNIT`]s, in the order of their keys.
 pub(super) fn in_order(buffer: &WriteBuffer) -> Result<Vec<u32>, TrieError> {
     let mut sorter = Sorter { buffer, items: vec![] };
     reserve(&mut sorter.items, buffer.keys)?;
@@ -21,13 +21,13 @@ pub(super) fn in_order(buffer: &WriteBuffer) -> Result<Vec<u32>, TrieError> {
     sorter.sort()
 }
 
-/// Sorts the keys of a buffer.
+/// A multikey quicksort of the keys of a buffer.
 struct Sorter<'a> {
     buffer: &'a WriteBuffer,
     items: Vec<Item>,
 }
 
-/// A key to sort: its 8 bytes at the current depth, and the place of its record.
+/// A key in the sort: the 8 bytes of it that are compared at the current depth, and the place of its record.
 #[derive(Clone, Copy)]
 struct Item {
     chunk: u64,

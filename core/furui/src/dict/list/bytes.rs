@@ -82,7 +82,7 @@ impl<S: Storage> Dict<S, [u8]> {
         Ok(())
     }
 
-    /// Gives new ids, from 0 on, to the values of all keys.
+    /// Gives new ids, from 0 on, to the values of all keys, by compacting the dictionary.
     fn renumber(&mut self) -> Result<()> {
         self.check_usable()?;
         match self.state.layers.len() {

@@ -44,14 +44,14 @@ use crate::store::{
 /// A `Dict` dereferences to its newest [`Snapshot`], which has the methods that read; [`snapshot`](Self::snapshot)
 /// gives one to keep.
 ///
-/// # Who does the work
+/// # Jobs
 ///
 /// [`job`](Self::job) hands freezing and merging out to any thread; meanwhile the dictionary is read and written, and
 /// no thread waits. If a window is full and the job for the previous window was not taken, [`put`](Self::put) does the
 /// work itself. So a caller that does not use jobs has at most two windows in memory, and at most
 /// [`merge_after`](DictOptions::merge_after) tries.
 ///
-/// # What is kept
+/// # Durability
 ///
 /// After [`sync`](Self::sync) everything that was put before survives a crash of the process or of the machine.
 ///
@@ -90,9 +90,9 @@ pub struct Dict<S: Storage = Directory, V: DictValue + ?Sized = u32> {
     state: Snapshot<V>,
     /// The number of full windows (write buffers) that wait to be frozen into tries. They are the oldest windows.
     waiting: usize,
-    /// The id of the next value in a dictionary of bytes.
+    /// The id of the next value in a dictionary of bytes; ids ascend in the order in which values were put.
     next_id: u32,
-    /// The numbers that a dictionary of numbers has ever held.
+    /// The set of all numbers that a dictionary of numbers has ever held, so that none is given twice.
     taken: Taken,
     /// The token of the last job that freezes windows (full write buffers), as long as that job may be running.
     freezing: Weak<()>,
@@ -145,13 +145,12 @@ impl<S: Storage> Dict<S> {
         Self::open_kind(storage, options)
     }
 
-    /// The number that [`number`](Self::number) gives to the next new key; 2³² - 1, which is given to none, if there is
-    /// none left.
+    /// The number that [`number`](Self::number) gives to the next new key, or 2³² - 1 if no number is left.
     pub fn next_id(&self) -> u32 {
         self.taken.next().unwrap_or(u32::MAX)
     }
 
-    /// The numbers that a dictionary of numbers has ever held, none in others.
+    /// The set of all numbers that a dictionary of numbers has ever held. It is empty in other dictionaries.
     pub fn taken(&self) -> &Taken {
         &self.taken
     }
@@ -253,7 +252,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         &self.options
     }
 
-    /// What the dictionary is for.
+    /// The purpose of the dictionary, which says what its values mean.
     pub fn purpose(&self) -> Purpose {
         self.manifest.store.purpose().unwrap_or(V::PURPOSES[0])
     }

@@ -72,8 +72,8 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         self.state.layers.len() - self.tries_len()
     }
 
-    /// How many of the first `tries` tries, counted from the newest of them, have been outgrown by the `newer` keys
-    /// that come after them.
+    /// The number of tries that are to be merged with `newer` keys: the newest of the first `tries` tries, as many as
+    /// these keys and the tries among them have outgrown.
     fn outgrown(&self, tries: usize, newer: u64) -> usize {
         let sizes: Vec<u64> = self.manifest.runs[..tries].iter().map(|run| run.keys).collect();
         tries_to_merge(&sizes, newer, &self.options)
@@ -112,7 +112,8 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         })
     }
 
-    /// Replaces the layers in `range` by a trie: first in the saved manifest, then in this dictionary.
+    /// Replaces the layers in `range` by the trie of a finished job: first in the manifest on storage, then in this
+    /// dictionary.
     fn commit(&mut self, range: Range<usize>, done: &Done) -> Result<()> {
         let tries = self.tries_len();
         let of_manifest = range.start..range.end.min(tries);

@@ -10,9 +10,9 @@ use crate::hash::KeyHash;
 use crate::store::{Purpose, Storage, StoreKind};
 
 impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
-    /// True if a call that puts this many keys, which have this many bytes in total, may have to freeze a window (a
-    /// full write buffer) itself, because the job that freezes it is not done yet. If so, first wait for the thread
-    /// that runs the job.
+    /// True if putting `keys` more keys, of `bytes` bytes in total, may make the calling thread freeze a window (a full
+    /// write buffer) into a trie, because the job that freezes it is not done yet. A caller that wants to avoid this
+    /// work waits for the thread that runs the job.
     pub fn will_freeze(&self, keys: usize, bytes: usize) -> bool {
         let (kept, window_bytes, crowded) = self.window_size();
         let bytes = window_bytes + bytes + keys * (WriteBuffer::KEY_BYTES + ValueBuffer::VALUE_BYTES);
@@ -21,7 +21,8 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     }
 
     /// Puts a key into the current window (the write buffer). In a dictionary of numbers, the number in `found` is
-    /// taken from then on. In a dictionary of bytes, `value` is the value whose id is in `found`.
+    /// recorded as taken, so that it is never given again. In a dictionary of bytes, `found` has the id of the value,
+    /// and `value` its bytes.
     pub(super) fn write(&mut self, key: &[u8], hash: KeyHash, found: Found, value: Option<&[u8]>) -> Result<()> {
         self.check_usable()?;
         if key.len() > MAX_KEY {
@@ -60,8 +61,9 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         crowded || keys >= self.options.window || keys > 0 && bytes + length > self.options.window_bytes
     }
 
-    /// The number of keys in the unfrozen windows, their size in bytes, and whether a probe sequence in one of them is
-    /// so long that it must be frozen before it is full: an adversary has chosen keys that make it slow.
+    /// Returns three parts: the number of keys in the windows (write buffers) that are not yet full, the size of these
+    /// windows in bytes, and true if a probe sequence in the hash table of one of them is so long that the window must
+    /// be frozen early. Probe sequences are that long only if an adversary chooses the keys.
     fn window_size(&self) -> (usize, usize, bool) {
         let windows = self.state.layers[self.tries_len() + self.waiting..].iter();
         windows.fold((0, 0, false), |(keys, bytes, crowded), layer| match layer {
@@ -73,8 +75,8 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         })
     }
 
-    /// The window (write buffer) that takes the next key. It is a new one if there is none, or if a snapshot holds the
-    /// last one.
+    /// Returns the window (write buffer) that receives the next key. A new window is begun if there is none, or if a
+    /// snapshot shares the last one.
     fn window(&mut self) -> &mut BufferLayer {
         let first = self.tries_len() + self.waiting;
         let layers = &mut self.state.layers;
@@ -91,9 +93,10 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     }
 }
 
-/// Joins windows (write buffers) from `first` on until each is more than twice as large as the next one. Then there are
-/// few windows, and each key was copied a logarithmic number of times. Windows that snapshots hold are copied. A
-/// crowded window, in which searches are too long, is not joined.
+/// Joins windows (write buffers), from the layer `first` on, until each has more than twice as many keys as the next
+/// one. Then there are few windows, and each key was copied a logarithmic number of times. A window that a snapshot
+/// shares is copied before it is changed. A crowded window, whose hash table has a very long probe sequence, is not
+/// joined.
 fn coalesce(layers: &mut Vec<Layer>, first: usize) {
     while let [.., Layer::Buffer(older), Layer::Buffer(newer)] = &layers[first..]
         && older.buffer.len() <= 2 * newer.buffer.len()

@@ -24,7 +24,7 @@ pub struct LoudsBuilder {
     values: Vec<u8>,
     dead: BitWriter,
     any_dead: bool,
-    /// The number of nodes whose children are all in `base`.
+    /// The number of nodes whose numbers of children are complete in `base`.
     closed: u64,
 }
 
@@ -76,7 +76,7 @@ impl LoudsBuilder {
         value.map_or(Ok(()), |value| self.dead.push(value.is_none()))
     }
 
-    /// The number of keys so far.
+    /// The number of keys that were added so far.
     pub fn keys(&self) -> u64 {
         self.dead.len()
     }

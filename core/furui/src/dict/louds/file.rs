@@ -8,20 +8,20 @@ use crate::format::field::u64_at;
 use crate::format::{Align, Bytes, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Regions, Seal, Tag};
 use crate::hash::HashSpec;
 
-/// The numbers of nodes and of keys.
+/// The tag of the section with the number of nodes and the number of keys.
 const META: Tag = Tag::new(*b"META");
 const META_LEN: usize = 16;
-/// The numbers of children in unary; for each piece of 512 of these bits, the number of zeros before the piece; and for
-/// every 512th zero, the number of the piece that has it.
+/// The tags of three sections: the numbers of children in unary; the number of zeros before each piece of 512 of these
+/// bits; and the number of the piece that has every 512th zero.
 const BASE: [Tag; 3] = [Tag::new(*b"BASE"), Tag::new(*b"BCNT"), Tag::new(*b"BHNT")];
-/// A bit for each node, which is set if a key ends there; and for each piece of 512 of these bits, the number of ones
-/// before the piece.
+/// The tags of two sections: a bit for each node, which is set if a key ends there; and the number of ones before each
+/// piece of 512 of these bits.
 const LEAF: [Tag; 2] = [Tag::new(*b"LEAF"), Tag::new(*b"LCNT")];
-/// The bytes of the nodes.
+/// The tag of the section with the byte (edge label) of every node.
 const EDGE: Tag = Tag::new(*b"EDGE");
-/// The values.
+/// The tag of the section with the values of the keys.
 const VALUES: Tag = Tag::new(*b"VALU");
-/// The keys that are deleted.
+/// The tag of the section that marks the deleted keys with a bit each.
 const DEAD: Tag = Tag::new(*b"DEAD");
 
 const SECTIONS: [Tag; 9] = [META, BASE[0], BASE[1], BASE[2], LEAF[0], LEAF[1], EDGE, VALUES, DEAD];

@@ -61,13 +61,13 @@ pub struct LoudsTrie<M = Buffer, G = Trusted> {
     base: Select0<M>,
     leaf: Rank1<M>,
     edge: M,
-    /// Four little-endian bytes for each value; 0 for a deleted key.
+    /// The values, in four little-endian bytes each; 0 for a deleted key.
     values: M,
     /// A bit for each value, which is set if its key is deleted. Empty if no key is deleted.
     dead: M,
-    /// The address of the trie's file, from which the guard counts bytes.
+    /// The address of the trie's file in memory; the guard is given offsets from it.
     origin: usize,
-    /// The guard, which is told what is read.
+    /// The guard, which checks the bytes of a file before they are read, or trusts them.
     guard: G,
 }
 
@@ -92,7 +92,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> LoudsTrie<M, G> {
         self.guarded(self.guard)
     }
 
-    /// This trie over borrowed bytes, with another guard.
+    /// This trie over borrowed bytes, with another guard, which checks the bytes that are read or trusts them.
     pub(in crate::dict) fn guarded<H>(&self, guard: H) -> LoudsTrie<&[u8], H> {
         LoudsTrie {
             base: self.base.borrowed(),
@@ -105,13 +105,13 @@ impl<M: Deref<Target = [u8]>, G: Guard> LoudsTrie<M, G> {
         }
     }
 
-    /// Tells the guard which bytes are read.
+    /// Reports to the guard that `bytes` are read, so that it can check them.
     #[inline(always)]
     fn see(&self, bytes: &[u8]) {
         self.guard.touch(bytes.as_ptr().addr().wrapping_sub(self.origin), bytes.len());
     }
 
-    /// The byte of a part at an index; `None` beyond the end.
+    /// The byte at `index` in a section of the trie; `None` beyond its end.
     #[inline(always)]
     fn byte(&self, part: &[u8], index: u64) -> Option<u8> {
         let byte = part.get(usize::try_from(index).ok()?..)?.first_chunk::<1>()?;
@@ -128,7 +128,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> LoudsTrie<M, G> {
         self.value(node)
     }
 
-    /// The lengths and values of all keys that `text` begins with, the shortest first.
+    /// The length and the value of each key that is a prefix of `text`, the shortest first.
     pub fn prefixes(&self, text: &[u8]) -> impl Iterator<Item = (usize, Value)> {
         let mut at = Some(0);
         let nodes = std::iter::once(0).chain(text.iter().map_while(move |&byte| {
@@ -138,7 +138,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> LoudsTrie<M, G> {
         nodes.enumerate().filter_map(|(length, node)| Some((length, self.value(node)?)))
     }
 
-    /// The child of a node with this byte.
+    /// The child of `node` whose label is `byte`; `None` if there is no such child.
     #[inline]
     fn child(&self, node: u64, byte: u8) -> Option<u64> {
         let (mut child, mut bit) = self.children(node)?;
@@ -152,20 +152,21 @@ impl<M: Deref<Target = [u8]>, G: Guard> LoudsTrie<M, G> {
         None
     }
 
-    /// The number of a node's first child, if the node has children, and the place of this child's bit in BASE.
+    /// Returns the number of a node's first child, and the index of that child's bit in BASE; `None` if the node has no
+    /// children.
     #[inline]
     fn children(&self, node: u64) -> Option<(u64, u64)> {
         let bit = self.base.select0_seen(node, |bytes| self.see(bytes))? + 1;
         Some((bit.checked_sub(node + 1)?, bit))
     }
 
-    /// True if BASE has a one at `bit`.
+    /// True if the bit with index `bit` in BASE, the unary numbers of children, is a one.
     #[inline]
     fn has_one(&self, bit: u64) -> bool {
         bit < self.base.len() && self.byte(self.base.words(), bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 == 1)
     }
 
-    /// The byte of a node; `None` for the root.
+    /// The byte on the edge that leads to a node; `None` for the root.
     #[inline]
     fn label(&self, node: u64) -> Option<u8> {
         self.byte(&self.edge, node.checked_sub(1)?)
@@ -179,7 +180,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> LoudsTrie<M, G> {
         self.value_at(self.leaf.rank1_seen(node, |bytes| self.see(bytes)))
     }
 
-    /// The value with this index among the values.
+    /// The value, or the deletion, at `index` in the list of values.
     #[inline]
     fn value_at(&self, index: u64) -> Option<Value> {
         let bytes = self.values.as_chunks().0.get(usize::try_from(index).ok()?)?;
@@ -203,19 +204,19 @@ impl<M: Deref<Target = [u8]>, G: Guard> LoudsTrie<M, G> {
         self.leaf.len()
     }
 
-    /// The bytes of all parts and their index.
+    /// The size of all sections of the trie and their rank and select indexes, in bytes.
     pub fn bytes(&self) -> usize {
         let index = self.base.index().map(<[u8]>::len).iter().sum::<usize>() + self.leaf.index().len();
         let bits = self.base.words().len() + self.leaf.words().len();
         bits + index + self.edge.len() + self.values.len() + self.dead.len()
     }
 
-    /// The numbers of children, in unary.
+    /// The number of children of each node, in unary, with a select index.
     pub fn base(&self) -> &Select0<M> {
         &self.base
     }
 
-    /// The nodes where a key ends.
+    /// The bits that mark the nodes at which a key ends, with a rank index.
     pub fn leaf(&self) -> &Rank1<M> {
         &self.leaf
     }

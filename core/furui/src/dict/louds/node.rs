@@ -25,11 +25,12 @@ pub struct LoudsNode<'a, M = Buffer, G = Trusted> {
     place: Place,
 }
 
-/// The place of a node in a LOUDS trie.
+/// The place of a node in a LOUDS trie: its number in breadth-first order, and its bit in BASE (the numbers of children
+/// in unary).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     number: u64,
-    /// The place of the node's one in BASE.
+    /// The index of the one bit in BASE, the unary numbers of children, that stands for the node.
     bit: u64,
 }
 

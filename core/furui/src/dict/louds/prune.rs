@@ -5,16 +5,16 @@ use crate::dict::trie::filled;
 use crate::error::TrieError;
 
 impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
-    /// This trie without the nodes at and below which no key ends. Cost: two passes over the nodes, the first one
-    /// backwards, and a bit for each node.
+    /// Returns this trie without the nodes at and below which no key ends. Cost: two passes over the nodes, the first
+    /// one backwards, and a bit for each node.
     pub(in crate::dict) fn pruned(&self) -> Result<LoudsTrie, TrieError> {
         let stays = self.staying()?;
         let stays = |node: u64| stays[(node / 64) as usize] >> (node % 64) & 1 == 1;
         let mut builder = LoudsBuilder::new()?;
         builder.visit(None, 0, self.value(0))?;
-        // The next node, its parent, and the number of the parent among the nodes that stay.
+        // The next node, its parent, and the parent's number in the pruned trie.
         let (mut node, mut parent, mut kept) = (1, 0, 0);
-        // The first two bits belong to the super-root.
+        // The first two bits of BASE belong to the super-root, and are skipped.
         for bit in 2..self.base.len() {
             if !self.base.bit(bit) {
                 kept += u64::from(stays(parent) || parent == 0);
@@ -29,7 +29,7 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
         builder.finish()
     }
 
-    /// A bit for each node, which is set if a key ends at the node or below it.
+    /// Returns a bit for each node, which is set if a key ends at the node or below it, so that the node is kept.
     fn staying(&self) -> Result<Vec<u64>, TrieError> {
         let nodes = self.nodes();
         let mut stays = filled(0u64, nodes.div_ceil(64) as usize)?;

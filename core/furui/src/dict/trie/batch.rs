@@ -4,17 +4,18 @@ use super::search::Step;
 use super::{Found, Guard, Trie};
 use crate::bits::{Cpu, prefetch};
 
-/// The number of searches of a batch that are in flight at a time.
+/// The number of searches of a batch that run interleaved, so that their cache misses overlap.
 const SEARCHES: usize = 16;
 
-/// The number of keys of a batch that are found before their values are read.
+/// The number of keys of a batch that are searched before their values are read.
 const VALUES_TOGETHER: usize = 256;
 
 impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
-    /// Looks up each of `keys`. `out` is cleared first.
+    /// Looks up each of `keys`, and puts the results into `out`, which is cleared first; `None` stands for a key that
+    /// the trie does not have.
     ///
-    /// 16 searches are in flight at a time, and each goes one step further while the memory of the others is being
-    /// fetched. On a trie larger than the caches, this finds at least one and a half times as many keys a second as
+    /// 16 searches are interleaved: while the memory that one search needs is being fetched, the others take a step. On
+    /// a trie larger than the caches, this finds at least one and a half times as many keys a second as
     /// [`get`](Self::get); on a trie in a cache, it finds no more.
     pub fn get_all(&self, keys: &[&[u8]], out: &mut Vec<Option<Found>>) {
         out.clear();

@@ -29,7 +29,7 @@ pub(super) const LEAVES: usize = 43;
 pub(super) const EDGES: usize = 47;
 pub(super) const CODES: usize = EDGES + NODES;
 
-/// A block of the trie, and the bytes after it.
+/// A view of one block of 64 nodes, and of the bytes of the trie after it.
 #[derive(Clone, Copy)]
 pub(super) struct NodeBlock<'a> {
     head: &'a [u8; CODES],
@@ -37,7 +37,7 @@ pub(super) struct NodeBlock<'a> {
 }
 
 impl<'a> NodeBlock<'a> {
-    /// The block at an offset; `None` if too few bytes are there.
+    /// The block of nodes that begins at `offset`; `None` if too few bytes follow.
     #[inline(always)]
     pub(super) fn at(nodes: &'a [u8], offset: usize) -> Option<Self> {
         let (head, body) = nodes.get(offset..)?.split_first_chunk()?;
@@ -80,13 +80,13 @@ impl<'a> NodeBlock<'a> {
         self.head.last_chunk().expect("edges are the end of the head")
     }
 
-    /// The rank of the inner node in a slot among inner nodes, the root included.
+    /// The number of inner nodes (nodes with children) of the trie before the inner node in `slot`, the root included.
     #[inline(always)]
     pub(super) fn inner_rank(self, slot: u32) -> u64 {
         u64::from(u32_at(self.head, INNERS)) + u64::from((self.inner() & below(slot)).count_ones())
     }
 
-    /// The rank, among all leaves, of the leaf in a slot.
+    /// The number of leaves of the trie before the leaf in `slot`.
     #[inline(always)]
     pub(super) fn leaf_rank(self, slot: u32) -> u64 {
         u64::from(u32_at(self.head, LEAVES)) + u64::from((!self.inner() & below(slot)).count_ones())
@@ -97,7 +97,7 @@ impl<'a> NodeBlock<'a> {
         self.inner() >> slot & 1 == 1
     }
 
-    /// The encoding of the rest of a node's label; `None` if it is invalid.
+    /// The encoded label, without its first byte, of the node in `slot`; `None` if it is invalid.
     #[inline(always)]
     pub(super) fn label(self, slot: u32, vectors: Cpu) -> Option<Label<'a>> {
         let (one, two) = (self.one(), self.two());
@@ -120,13 +120,13 @@ impl<'a> NodeBlock<'a> {
     }
 }
 
-/// A mask of the slots before `slot`.
+/// A mask with a one for each slot before `slot`.
 #[inline(always)]
 pub(super) fn below(slot: u32) -> u64 {
     (1 << slot) - 1
 }
 
-/// Sets the position of the first child of the first inner node of the block at `offset`.
+/// Writes into the block at `offset` the position of the first child of the block's first inner node.
 pub(super) fn set_down(nodes: &mut [u8], offset: usize, down: Position) {
     let bytes: [u8; 5] = array_at(&down.0.to_le_bytes(), 0);
     nodes[offset + DOWN..][..5].copy_from_slice(&bytes);

@@ -1,7 +1,7 @@
 use super::TrieError;
 use crate::bits::Buffer;
 
-/// The bytes of a trie, written front to back in their final place.
+/// A growing buffer for the bytes of a trie, written front to back where they finally lie.
 ///
 /// A large body takes memory only for the part that was written.
 pub(super) struct Body {
@@ -9,16 +9,17 @@ pub(super) struct Body {
     len: usize,
 }
 
-/// A body of fewer bytes than this is copied to a buffer of its own size when it is finished, which saves memory.
+/// A buffer of fewer bytes than this is copied to an allocation of exactly its size when it is finished, which saves
+/// memory.
 const SMALL_BODY: usize = 4 << 20;
 
 impl Body {
-    /// A body with room for about this many bytes.
+    /// An empty buffer with room for about this many bytes.
     pub(super) fn with_room(room: usize) -> Result<Self, TrieError> {
         Ok(Self { bytes: zeroed(room)?, len: 0 })
     }
 
-    /// A body with room for about this many bytes, whose memory is returned to the system when it is dropped.
+    /// An empty buffer with room for about this many bytes, whose pages are returned to the system when it is dropped.
     pub(super) fn with_pages(room: usize) -> Result<Self, TrieError> {
         Ok(Self { bytes: Buffer::pages(room).map_err(|_| TrieError::NoMemory(room))?, len: 0 })
     }
@@ -48,7 +49,7 @@ impl Body {
         Ok(())
     }
 
-    /// Removes all bytes, and keeps the room.
+    /// Removes all bytes, and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.len = 0;
     }

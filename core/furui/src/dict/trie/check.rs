@@ -7,7 +7,7 @@ use super::position::{NODES, Position};
 use super::writer::DIRECTORY_STEP;
 use super::{Trie, TriePart};
 
-/// An offset among a trie's bytes, and the problem there.
+/// A damage that a check found: its offset among the trie's bytes, and the problem.
 type Damage = (usize, &'static str);
 
 impl<M: Deref<Target = [u8]>> Trie<M> {
@@ -19,7 +19,7 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
         let nodes = self.part(TriePart::Nodes);
         let names = self.names();
         let directory = self.part(TriePart::Directory).as_chunks::<8>().0;
-        // The block whose first inner node gets the next children, and the rank of that node.
+        // The block to which the next group of children belongs, and the rank of the block's first inner node.
         let mut parent = (0, 1);
         let (mut offset, mut number) = (0, 0);
         let (mut inners, mut leaves, mut group) = (1u64, 0u64, 0u64);

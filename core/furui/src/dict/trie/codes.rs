@@ -3,14 +3,14 @@ use super::intern::Interner;
 use super::labels::{GROUP, ONES, place};
 use super::room::{collected, filled, reserve};
 
-/// The encoding of a label's rest in a block: the class of its code, and the code if it has one.
+/// The code of a label without its first byte: a class and, for one- and two-byte codes, the code itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Code {
     pub(super) class: Class,
     pub(super) code: u16,
 }
 
-/// The class of a code, which takes two bits in a block.
+/// The class of a label's code, which says how many bytes the code has. It takes two bits in a block of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     Empty = 0b00,
@@ -20,7 +20,7 @@ pub(super) enum Class {
 }
 
 impl Class {
-    /// The bytes of a code of this class.
+    /// The length of a code of this class, in bytes.
     #[inline(always)]
     pub(super) fn code_len(self) -> usize {
         self as usize % 3
@@ -42,16 +42,17 @@ impl Code {
     }
 }
 
-/// The codes of labels, and the places of their texts.
+/// The assignment of short codes to frequent labels, and the places of the labels' texts.
 pub(super) struct Codes {
-    /// The code of each label, by the label's number.
+    /// The code of each label. The index is the label's number.
     pub(super) of: Vec<Code>,
-    /// A place for every one-byte code, then one for every [`GROUP`] two-byte codes.
+    /// The offset and the length of the text for every one-byte code, then for every [`GROUP`] two-byte codes, which
+    /// have texts of equal length.
     pub(super) places: Vec<u8>,
     pub(super) texts: Vec<u8>,
 }
 
-/// The parts of a trie with the texts of its codes and its tokens.
+/// The parts of a trie that hold the texts of its codes and of its tokens.
 pub(super) struct Dictionary {
     pub(super) places: Vec<u8>,
     pub(super) texts: Vec<u8>,
@@ -71,13 +72,13 @@ impl Codes {
         let mut of = filled(Code::RECORD, labels.len())?;
         let saving_of = |label| Some((saving(labels.get(label).len(), labels.count(label))?, label));
         let mut wanted: Vec<(u64, u32)> = collected((0..labels.len() as u32).filter_map(saving_of))?;
-        // Ties are ordered by number, so that equal skeletons become equal bytes.
+        // Labels with equal savings are ordered by number, so that equal skeletons are encoded as equal bytes.
         wanted.sort_unstable_by_key(|&(saving, label)| (std::cmp::Reverse(saving), label));
         if let Some(empty) = (0..labels.len() as u32).find(|&label| labels.get(label).is_empty()) {
             of[empty as usize] = Code::EMPTY;
         }
         let length = |label: u32| labels.get(label).len();
-        // The greatest counts come first, and ties are in the order of savings.
+        // Labels are ordered by descending counts; labels with equal counts keep the order of savings.
         let counts = wanted.iter().enumerate().map(|(i, &(_, label))| (std::cmp::Reverse(labels.count(label)), i));
         let mut by_count: Vec<(std::cmp::Reverse<u32>, usize)> = collected(counts)?;
         if by_count.len() > ONES {
@@ -134,8 +135,8 @@ impl Codes {
     }
 }
 
-/// About how many bits a two-byte code saves for a label of this length that occurs `count` times; `None` if it saves
-/// nothing.
+/// An estimate of the number of bits that a two-byte code saves for a label of `length` bytes that occurs `count`
+/// times; `None` if it saves nothing.
 ///
 /// Without a code, the first occurrence of a label is a record of one byte and 12 bits for each 2.7 bytes of text. Each
 /// further occurrence is another record, or a link of 5 bytes.

@@ -7,8 +7,8 @@ use super::room::{no_memory, reserve};
 use super::values::is_terminal;
 use crate::bits::prefetch;
 
-/// An inner node with many keys below it: its rank, the rank of its parent (`above`), its position, and the number of
-/// keys below it.
+/// An inner node with many keys below it. It has its rank among the inner nodes, the rank of its parent (`above`), its
+/// position, and the number of keys below it.
 pub(super) struct Counted {
     pub(super) inner: u32,
     pub(super) above: u32,

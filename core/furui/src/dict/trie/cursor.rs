@@ -20,7 +20,7 @@ use super::{Found, Guard, Trie};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TrieNode(u64);
 
-/// The root, which lies in no block.
+/// The handle of the root, which lies in no block.
 const ROOT: u64 = u64::MAX;
 
 impl TrieNode {

@@ -5,11 +5,11 @@ use super::labels::MAX_RECORD_NIBBLES;
 use super::position::NODES;
 use super::room::filled;
 
-/// A block before it is written: its nodes and their labels, which arrive separately.
+/// A block of nodes that is being built. Its nodes and their labels arrive separately.
 pub(super) struct Draft {
-    /// The number of inner nodes before the block.
+    /// The number of inner nodes of the trie before this block.
     inners: u32,
-    /// The number of leaves before the block.
+    /// The number of leaves of the trie before this block.
     leaves: u32,
     first: u64,
     inner: u64,
@@ -21,21 +21,21 @@ pub(super) struct Draft {
     codes: [u8; CODES],
     code_bytes: usize,
     lengths: [u8; NODES],
-    /// The number of records.
+    /// The number of records, which are the labels without codes, in this block.
     count: usize,
-    /// The number of the records' half bytes.
+    /// The length of all records of this block, in half bytes.
     nibbles: usize,
-    /// The records. The bits after the last half byte are 0.
+    /// The records of this block, packed. The bits after the last half byte are 0.
     records: Vec<u8>,
 }
 
-/// The number of bytes of records that are written at a time.
+/// The number of bytes that are written to the records at a time.
 const WORD: usize = size_of::<u128>();
 const CODES: usize = NODES * 2 + 2;
 const RECORDS: usize = NODES * MAX_RECORD_NIBBLES.div_ceil(2) + WORD;
 
 impl Draft {
-    /// A draft of the first block, before which there is only the root.
+    /// An empty draft of the first block of a trie. Only the root comes before this block.
     pub(super) fn new() -> Result<Self, TrieError> {
         Ok(Self {
             inners: 1,
@@ -56,29 +56,30 @@ impl Draft {
         })
     }
 
-    /// The number of nodes.
+    /// The number of nodes in this block so far.
     #[inline(always)]
     pub(super) fn nodes(&self) -> usize {
         self.nodes
     }
 
-    /// The number of labels.
+    /// The number of labels in this block so far.
     #[inline(always)]
     pub(super) fn labels(&self) -> usize {
         self.labels
     }
 
-    /// The number of leaves before the block.
+    /// The number of leaves of the trie before this block.
     pub(super) fn leaves(&self) -> u32 {
         self.leaves
     }
 
-    /// A mask of the nodes that are first children.
+    /// A mask of the nodes of this block that are first children of their parents.
     pub(super) fn first(&self) -> u64 {
         self.first
     }
 
-    /// Adds the next node, of at most [`NODES`].
+    /// Adds the next node, of at most [`NODES`]: the first byte of its label, whether it is the first child of its
+    /// parent, and whether it is an inner node.
     #[inline(always)]
     pub(super) fn push_node(&mut self, edge: u8, first: bool, inner: bool) {
         self.edges[self.nodes] = edge;
@@ -87,7 +88,7 @@ impl Draft {
         self.nodes += 1;
     }
 
-    /// Adds the next label. There can be at most [`NODES`] labels.
+    /// Adds the code of the next label, of at most [`NODES`].
     #[inline(always)]
     pub(super) fn push_code(&mut self, Code { class, code }: Code) {
         self.one |= (class as u64 & 1) << self.labels;
@@ -98,7 +99,7 @@ impl Draft {
         self.code_bytes += class.code_len();
     }
 
-    /// Adds the length of the next record, whose half bytes follow.
+    /// Adds the length of the next record, in half bytes. The caller then adds the half bytes themselves.
     #[inline(always)]
     pub(super) fn push_length(&mut self, length: u8) {
         self.lengths[self.count] = length;
@@ -116,10 +117,11 @@ impl Draft {
         self.nibbles += count;
     }
 
-    /// Appends the block to `out`, with 0 for `down`, and begins the next one.
+    /// Appends the finished block to `out`, with 0 as the position of its children, and begins the next block.
     pub(super) fn write(&mut self, out: &mut Vec<u8>) {
         let start = out.len();
-        // Unused slots are marked as first children, so that the last group of siblings ends there.
+        // The slots after the last node are marked as first children, so that the last group of siblings ends before
+        // them.
         let none = u64::MAX.checked_shl(self.nodes as u32).unwrap_or(0);
         self.edges[self.nodes..].fill(0);
         for word in [self.first | none, self.inner, self.one, self.two] {

@@ -37,15 +37,15 @@ pub(super) fn encode(skeleton: &Skeleton) -> Result<Encoded, TrieError> {
     writer.finish(Dictionary { places, texts, tokens: tokens.as_bytes().to_vec() }, Cpu::detect())
 }
 
-/// A number of bytes that a node rarely exceeds. If nodes take more, the trie is moved to a larger buffer while it is
-/// written.
+/// The number of bytes for each node that are reserved before a trie is written. If nodes take more, the trie is moved
+/// to a larger buffer while it is written.
 const ROOM_PER_NODE: usize = 8;
 
-/// The maximum number of bytes of a rare label that is written as tokens. Longer labels are written as they are,
-/// outside the blocks of nodes.
+/// The maximum length in bytes of a label that is written as tokens. A longer label without a code is written as plain
+/// text, outside the blocks of nodes.
 pub(super) const MAX_RARE: usize = 255;
 
-/// The maximum number of bytes of labels on which the tokens are trained.
+/// The maximum size in bytes of the sample of labels on which the token dictionary is trained.
 const TRAINING_BYTES: usize = 3 << 20;
 
 fn train(skeleton: &Skeleton, codes: &Codes) -> Result<Tokens, TrieError> {
@@ -72,21 +72,23 @@ fn train(skeleton: &Skeleton, codes: &Codes) -> Result<Tokens, TrieError> {
     )
 }
 
-/// A pair of tokens becomes a token if it occurs at least once in this many bytes of the sample.
+/// A pair of adjacent tokens becomes a token if it occurs at least once in this many bytes of the training sample.
 const REPEATS_PER: usize = 1 << 16;
 
-/// The labels without codes, while they are written.
+/// The writer of the labels that are too rare for a code.
 struct Records<'s> {
     skeleton: &'s Skeleton,
     tokens: LabelMatcher,
-    /// The position of the first record of each label, plus one, by the label's number.
+    /// For each label, by its number: the position of the node at which the label was first written, plus one; 0 if it
+    /// was not written yet.
     written: Vec<u64>,
-    /// A buffer for the 64-bit words of the tokens of one label.
+    /// A reusable buffer for the words of tokens into which one label is divided.
     cut: Vec<u64>,
 }
 
 impl Records<'_> {
-    /// Writes the label of the next node, or a link to an earlier record of it, if that is shorter.
+    /// Writes the label of the next node: as a record of tokens, or as a link to an equal earlier record if the link is
+    /// shorter.
     fn write(&mut self, writer: &mut Writer, label: u32) -> Result<(), TrieError> {
         let text = self.skeleton.distinct.get(label);
         let written = self.written[label as usize];
@@ -122,5 +124,5 @@ impl Records<'_> {
     }
 }
 
-/// The mark of a label that was written as a text of its own.
+/// The flag in an entry of `written` that marks a label whose text was written outside the blocks of nodes.
 const LONG_TEXT: u64 = 1 << 63;

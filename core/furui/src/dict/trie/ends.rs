@@ -3,13 +3,13 @@ use super::pieces::Pieces;
 use super::values::{self, Width};
 use super::{Found, TrieError};
 
-/// The ends of keys and their values. They are collected as nodes come breadth-first, and written in the order of ids:
-/// first the keys of leaves, then that of the root, then those of inner nodes.
+/// A collector of the values of keys. Nodes are added breadth-first, and values are written in the order of key ids:
+/// first the keys that end at leaves, then the key that ends at the root, then those that end at inner nodes.
 pub(super) struct Ends {
     width: Width,
     leaves: Held,
     inners: Held,
-    /// The inner nodes where keys end, the root first.
+    /// A bit for each inner node, the root first, which is set if a key ends there.
     terminals: Bits,
 }
 
@@ -37,7 +37,7 @@ impl Held {
     }
 }
 
-/// The parts of a trie that hold the ends and the values of its keys.
+/// The parts of a trie that say where keys end, and that hold their values.
 pub(super) struct EndParts {
     pub(super) keys: u64,
     pub(super) terminals: Vec<u8>,
@@ -46,8 +46,8 @@ pub(super) struct EndParts {
 }
 
 impl Ends {
-    /// A collection of values of at most `width` bits. The collection begins with the root, and with the root's value
-    /// if a key ends there.
+    /// A collector of values of at most `width` bits. `root` is the value of the empty key, which ends at the root, if
+    /// the trie has this key.
     pub(super) fn new(width: Width, root: Option<Found>) -> Result<Self, TrieError> {
         let mut ends = Self { width, leaves: Held::new()?, inners: Held::new()?, terminals: Bits::default() };
         ends.push(true, root)?;
@@ -58,7 +58,7 @@ impl Ends {
         self.width
     }
 
-    /// Adds the next node.
+    /// Adds the next node: true if it is an `inner` node, and the value of the key that ends there, if one does.
     #[inline(always)]
     pub(super) fn push(&mut self, inner: bool, terminal: Option<Found>) -> Result<(), TrieError> {
         let held = if inner { &mut self.inners } else { &mut self.leaves };
@@ -91,11 +91,11 @@ impl Ends {
     }
 }
 
-/// Values as a string of bits.
+/// A string of bit-packed values that is being written.
 struct Packed {
-    /// The full words of 64 bits, little-endian.
+    /// The complete 64-bit words of the string, little-endian.
     pieces: Pieces,
-    /// The bits after the whole words, fewer than 64.
+    /// The bits after the complete words, fewer than 64.
     word: u64,
     bits: u32,
 }
@@ -105,7 +105,7 @@ impl Packed {
         Ok(Self { pieces: Pieces::new()?, word: 0, bits: 0 })
     }
 
-    /// Appends the low `count` bits of `bits`, at most 64.
+    /// Appends the low `count` bits of `bits`; `count` is at most 64.
     #[inline(always)]
     fn push(&mut self, bits: u64, count: u32) -> Result<(), TrieError> {
         self.word |= bits << self.bits;

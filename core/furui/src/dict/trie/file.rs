@@ -14,9 +14,9 @@ use crate::format::field::{put, u16_at, u32_at, u64_at};
 use crate::format::{Align, Bytes, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, ReadError, Regions, Seal, Tag};
 use crate::hash::HashSpec;
 
-/// The section with the sizes of the trie.
+/// The tag of the section with the sizes of the trie.
 const META: Tag = Tag::new(*b"META");
-/// The section with the parts of the trie.
+/// The tag of the section with the bytes of the trie.
 const TRIE: Tag = Tag::new(*b"TRIE");
 
 const META_LEN: usize = 128;
@@ -60,8 +60,8 @@ impl<'a> Trie<&'a [u8]> {
 }
 
 impl Trie<Bytes> {
-    /// The trie in a file with these bytes, not checked yet, with the regions of the file, and the offset of the trie's
-    /// bytes.
+    /// Returns three parts: the trie in a file with these bytes, not checked yet; the regions of the file, by which it
+    /// can be checked; and the offset of the trie's bytes in the file.
     pub(in crate::dict) fn unchecked(bytes: &Bytes, name: &str) -> Result<(Self, Regions, usize), ReadError> {
         let (envelope, shape) = read_shape(bytes, name)?;
         let base = envelope.section(TRIE)?.offset as usize;

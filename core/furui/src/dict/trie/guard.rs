@@ -1,16 +1,17 @@
 use crate::format::Regions;
 
-/// A reader of a trie's bytes tells a guard which bytes it will read; the guard checks them, if that is necessary.
+/// A check of a trie's bytes before they are read: the reader reports which bytes it will read, and the guard verifies
+/// their checksums if that is necessary.
 ///
 /// A search works on any bytes, so it need not stop when the guard reports damage. But its result is valid only if all
 /// bytes that it read were undamaged.
 pub trait Guard: Copy {
-    /// True if the `len` bytes of the trie from `start` on are undamaged.
+    /// Checks the `len` bytes of the trie from offset `start` on. True if they are undamaged.
     #[doc(hidden)]
     fn touch(self, start: usize, len: usize) -> bool;
 }
 
-/// The guard of bytes that this process has written or checked. It does nothing.
+/// A [`Guard`] of bytes that this process has written or checked itself. It does nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trusted;
 
@@ -21,7 +22,7 @@ impl Guard for Trusted {
     }
 }
 
-/// The guard of the bytes of a file, whose regions are checked when they are first read.
+/// A [`Guard`] of the bytes of a file. Each region of the file is checked when it is first read.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::dict) struct Checked<'a> {
     pub(in crate::dict) regions: &'a Regions,

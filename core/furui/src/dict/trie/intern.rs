@@ -3,20 +3,20 @@ use super::room::{collected, filled, reserve};
 use crate::bits::prefetch;
 use crate::hash::{HashSpec, KeyHasher};
 
-/// Numbers distinct byte strings in the order of their first occurrences, and counts the occurrences of each.
+/// Gives numbers to distinct byte strings, in the order of their first occurrences, and counts the occurrences of each.
 #[derive(Clone, Debug)]
 pub(super) struct Interner {
-    /// The place of each string in `text`: start · 2¹⁶ + length.
+    /// The place of each string in `text`, as start · 2¹⁶ + length.
     places: Vec<u64>,
     counts: Vec<u32>,
     text: Vec<u8>,
-    /// A hash table with open addressing. A slot holds the upper half of a string's hash, and the string's number + 1;
-    /// a free slot holds 0. The table is empty before the first string.
+    /// A hash table with open addressing. A slot holds the upper half of a string's hash, and the string's number plus
+    /// one; 0 in an empty slot. The table has no slots before the first string.
     slots: Vec<u64>,
     hasher: KeyHasher,
 }
 
-/// Strings that wait for their numbers, so that the cache misses of their searches overlap.
+/// A batch of strings that get their numbers together, so that the cache misses of their look-ups overlap.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Batch {
     items: Vec<Item>,
@@ -31,10 +31,10 @@ struct Item {
 }
 
 impl Batch {
-    /// The number of strings at which a batch is full.
+    /// The number of strings in a full batch.
     const FULL: usize = 64;
 
-    /// Adds a string, and a key by which the caller knows it.
+    /// Adds a string to the batch. The caller finds it again by `key`, when it gets its number.
     #[inline]
     pub(super) fn push(&mut self, interner: &Interner, string: &[u8], key: u32) {
         let tag = interner.tag(string);
@@ -50,15 +50,15 @@ impl Batch {
 }
 
 impl Default for Interner {
-    /// The seed of the hash is random, because the strings are parts of keys that strangers choose.
+    /// Creates an empty table with a random seed, because the strings are parts of keys that an adversary may choose.
     fn default() -> Self {
         Self { places: vec![], counts: vec![], text: vec![], slots: vec![], hasher: HashSpec::random().hasher() }
     }
 }
 
 impl Interner {
-    /// Numbers the strings of a batch, each shorter than 64 KiB, in their order, and empties the batch. `each` gets the
-    /// key and the number of each string.
+    /// Gives numbers to the strings of a batch, each shorter than 64 KiB, in order, and empties the batch. `each` is
+    /// called with the key and the number of each string.
     pub(super) fn intern_all(&mut self, batch: &mut Batch, mut each: impl FnMut(u32, u32)) -> Result<(), TrieError> {
         self.reserve(batch.items.len(), batch.text.len())?;
         for item in &batch.items {
@@ -87,7 +87,8 @@ impl Interner {
         self.hasher.hash(string).get() >> 32
     }
 
-    /// The number in the first slot of a tag, if that slot has the tag.
+    /// The number in the first slot that a look-up probes; `None` if that slot does not hold `tag` (the upper half of a
+    /// hash).
     #[inline]
     fn likely(&self, tag: u64) -> Option<usize> {
         let slot = *self.slots.get(self.home(tag))?;
@@ -105,7 +106,8 @@ impl Interner {
         Ok(())
     }
 
-    /// The number of a string. There must be room for it.
+    /// Returns the number of a string whose hash has the upper half `tag`; a new string gets the next number. There
+    /// must be room for it.
     fn intern_tagged(&mut self, string: &[u8], tag: u64) -> u32 {
         let mask = self.slots.len() - 1;
         let mut at = self.home(tag);
@@ -129,7 +131,7 @@ impl Interner {
         number
     }
 
-    /// Frees the table. Call this when further strings are unlikely.
+    /// Frees the hash table. The caller does this when further strings are unlikely.
     pub(super) fn close(&mut self) {
         self.slots = vec![];
     }
@@ -149,7 +151,8 @@ impl Interner {
         self.counts[number as usize]
     }
 
-    /// The slot where the search for a tag begins. The number of slots is a power of two, at most 2³².
+    /// The slot at which the probe sequence for a tag (the upper half of a hash) begins. The number of slots is a power
+    /// of two, at most 2³².
     fn home(&self, tag: u64) -> usize {
         (tag >> (32 - self.slots.len().trailing_zeros().min(32))) as usize
     }

@@ -6,17 +6,17 @@ use super::{Found, Guard, Trie, TrieNode};
 use crate::dict::depth_first::{Nodes, TrieEntries};
 
 impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
-    /// All keys in byte order.
+    /// An iterator over all keys in byte order, and their values.
     pub fn iter(&self) -> TrieEntries<Trie<&[u8], G>> {
         self.iter_from(b"")
     }
 
-    /// All keys that are not less than `from`, in byte order.
+    /// An iterator over the keys that are not less than `from`, in byte order, and their values.
     pub fn iter_from(&self, from: &[u8]) -> TrieEntries<Trie<&[u8], G>> {
         TrieEntries::new(self.borrowed(), from)
     }
 
-    /// The lengths and values of all keys that `text` begins with, the shortest first.
+    /// The length and the value or deletion of each key that is a prefix of `text`, the shortest first.
     pub fn prefixes<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = (usize, Found)> + use<'a, M, G> {
         let names = self.names();
         let mut search = Some(Search::new(text, Position(0), 0));

@@ -1,5 +1,5 @@
-//! The jump table: for a few lengths, it leads from the first bytes of a key to the children of the node that these
-//! bytes reach.
+//! The jump table: a hash table from prefixes of keys, of a few fixed lengths, to nodes deep in the trie. A search that
+//! finds the prefix of its key there skips the upper levels.
 //!
 //! The table is only a shortcut: an entry holds the whole path to its node, so a jump is exact, and a key without an
 //! entry is searched from the root. Buckets are cache lines of four entries, and entries that do not fit are left out,
@@ -19,29 +19,29 @@ use crate::hash::HashSpec;
 
 /// The maximum number of prefix lengths of a jump table.
 pub(super) const MAX_LENGTHS: usize = 4;
-/// The maximum length of a prefix that is jumped over, in bytes.
+/// The maximum length of a prefix in the jump table, in bytes.
 pub(super) const MAX_JUMP_LENGTH: u16 = 248;
 
-/// The minimum number of keys below a node that has an entry.
+/// The minimum number of keys below a node for which the jump table has an entry.
 const MIN_KEYS: u32 = 72;
 
-/// The step between candidate lengths, in bytes.
+/// The difference in bytes between adjacent prefix lengths that are considered for the jump table.
 const STEP: usize = 4;
-/// The number of candidate lengths.
+/// The number of prefix lengths that are considered for the jump table.
 const CANDIDATES: usize = MAX_JUMP_LENGTH as usize / STEP;
 
 const ENTRY: usize = 16;
 pub(super) const BUCKET: usize = 64;
 const TAG_BITS: u32 = 24;
 
-/// The lengths of a table, the longest first; unused entries are 0.
+/// The prefix lengths of a jump table in bytes, the longest first; unused entries are 0.
 pub(super) type Lengths = [u16; MAX_LENGTHS];
 
-/// A node that has an entry in the jump table.
+/// A node to which the jump table leads, with the prefix that is its entry.
 struct Landing {
-    /// The bytes of the path to the node.
+    /// The bytes on the path from the root to the node.
     path: Vec<u8>,
-    /// The number of the path's bytes that are hashed.
+    /// The length in bytes of the prefix of the path that is hashed to find the entry.
     length: u16,
     keys: u32,
     /// The position of the node's children.
@@ -57,24 +57,25 @@ pub(super) struct Jump {
 /// An inner node with many keys below it. The root is the first such node.
 struct Heavy {
     inner: u32,
-    /// The position of the node; it has no meaning for the root.
+    /// The position of the node among the blocks of nodes; the root has none, and any value here.
     position: Position,
     parent: usize,
     /// The length of the path from the root, in bytes.
     depth: usize,
-    /// The number of nodes on the path from the root.
+    /// The number of nodes on the path from the root to the node.
     level: u64,
     keys: u32,
 }
 
-/// The gain and the cost of table entries for some nodes, compared with entries of the next shorter candidate length.
+/// The gain and the cost of jump-table entries for the nodes that a prefix length reaches, compared with entries of the
+/// next shorter length.
 #[derive(Clone, Copy, Default)]
 struct Gain {
-    /// The levels that keys skip, summed over the keys.
+    /// The number of levels that searches skip, summed over all keys.
     saved: u64,
-    /// The bytes of entries and paths.
+    /// The size in bytes of the entries and of the paths that are stored for them.
     bytes: usize,
-    /// The number of keys whose search jumps to one of the nodes.
+    /// The number of keys whose search uses one of the entries.
     reached: u64,
 }
 
@@ -175,7 +176,8 @@ impl Jump {
             }
             entries.push((landing.keys, landing, paths.len() - last.len()));
         }
-        // Ties are broken by the start of the path, and then by its length, the longest first.
+        // Entries with equal numbers of keys are ordered by the start of the path, and then by its length, the longest
+        // first.
         let last_first = |landing: &Landing| std::cmp::Reverse(landing.path.len());
         entries.sort_unstable_by_key(|&(keys, landing, start)| (std::cmp::Reverse(keys), start, last_first(landing)));
         let mut buckets = filled(0, (entries.len() * ENTRY * 5 / 4).div_ceil(BUCKET) * BUCKET)?;
@@ -197,9 +199,10 @@ fn array_of(lengths: &[u16]) -> Lengths {
     std::array::from_fn(|i| lengths[i])
 }
 
-/// The cost of a failed search in the jump table, in levels.
+/// The cost of a look-up in the jump table that finds no entry, in levels of the trie.
 const VAIN_LEVELS: f64 = 0.5;
-/// The cost of each byte that a table takes per key, in levels of the trie that a search passes.
+/// The cost of the table's size: the number of levels that a search must save for each byte that the table takes per
+/// key.
 const LEVELS_PER_BYTE: f64 = 8.0;
 /// The minimum number of levels that a further length must save after its costs are subtracted.
 const MIN_SCORE: f64 = 0.3;
@@ -233,7 +236,7 @@ fn heavy(
     Ok(heavy)
 }
 
-/// The label of a node without its first byte.
+/// The label, without its first byte, of the node at `position`.
 fn rest(names: &Names<'_>, position: Position, vectors: Cpu) -> Vec<u8> {
     let mut out = vec![];
     let label = names.block(position.offset()).and_then(|block| block.label(position.slot(), vectors));
@@ -268,7 +271,7 @@ fn landings(names: &Names<'_>, heavy: &[Heavy], lengths: &[usize], vectors: Cpu)
     Ok(landings)
 }
 
-/// The position of the children of an inner node.
+/// The position of the first child of the inner node at `position`.
 fn children(names: &Names<'_>, position: Position, vectors: Cpu) -> Option<Position> {
     let block = names.block(position.offset())?;
     let (down, skip) = (block.down(), (block.inner() & below(position.slot())).count_ones());
@@ -276,18 +279,19 @@ fn children(names: &Names<'_>, position: Position, vectors: Cpu) -> Option<Posit
     Some(Position::new(offset, slot))
 }
 
-/// A jump table that is stored among the bytes of a trie.
+/// A view of the jump table among the bytes of a trie.
 pub(super) struct JumpTable<'a, G> {
     pub(super) lengths: &'a Lengths,
     pub(super) buckets: &'a [u8],
     pub(super) paths: &'a [u8],
-    /// The offsets of buckets and paths among the trie's bytes.
+    /// The offsets of the buckets and of the paths among the trie's bytes, which the guard is given.
     pub(super) starts: [usize; 2],
     pub(super) guard: G,
 }
 
-/// The entry for a key: the position of the children at which the search continues, and the number of the key's bytes
-/// that lead there. It is less than the length of the key.
+/// Looks a key up in the jump table. Returns the position of the children at which the search continues, and the length
+/// in bytes of the prefix that leads there, which is less than the length of the key; `None` if no prefix of the key
+/// has an entry.
 #[inline(always)]
 pub(super) fn land<G: Guard>(table: &JumpTable<'_, G>, key: &[u8], vectors: Cpu) -> Option<(Position, usize)> {
     let lines = table.buckets.as_chunks::<BUCKET>().0;

@@ -1,12 +1,13 @@
-/// The encoding of the rest of a label, which is the label without its first byte.
+/// The encoding of a node's label without its first byte, as it is stored in a block.
 #[derive(Clone, Copy)]
 pub(super) enum Label<'a> {
     Empty,
-    /// The number of one of the most frequent labels.
+    /// A code of one byte, for one of the most frequent labels.
     One(u8),
-    /// The number of a frequent label.
+    /// A code of two bytes, for a frequent label.
     Two(u16),
-    /// `nibbles` half bytes from half byte `start` on: tokens of 12 bits, or the place of the text if it is a link.
+    /// A record of `nibbles` half bytes, from half byte `start` of `records` on: tokens of 12 bits each, or a link to a
+    /// text or to an equal record.
     Record {
         records: &'a [u8],
         start: usize,
@@ -15,6 +16,6 @@ pub(super) enum Label<'a> {
     },
 }
 
-/// A token: at most 15 bytes of text, and in the last byte its length.
+/// A token in 16 bytes: a text of at most 15 bytes, and its length in the last byte.
 pub(super) type Token = [u8; 16];
 pub(super) const MAX_TOKEN: usize = 15;

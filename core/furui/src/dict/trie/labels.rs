@@ -5,29 +5,31 @@ use super::position::Position;
 use super::text::Text;
 use crate::bits::Cpu;
 
-/// The number of half bytes of a token's number: there are 2¹² tokens.
+/// The number of half bytes of a token's number. There are at most 2¹² tokens.
 pub(super) const TOKEN_NIBBLES: usize = 3;
-/// The number of tokens that are read, compared and written at a time, as a word: 12 bits each, the first one lowest.
+/// The number of tokens in a 64-bit word, in which they are read, compared and written: 12 bits each, the first one
+/// lowest.
 pub(super) const WORD_TOKENS: usize = 5;
-/// The maximum number of half bytes of a record of tokens, whose length has 7 bits.
+/// The maximum number of half bytes of a record of tokens: its length has 7 bits.
 pub(super) const MAX_RECORD_NIBBLES: usize = 127;
-/// The number of half bytes of a link to the equal label of an earlier node, if the position fits into so many.
+/// The number of half bytes of a short link to the equal label of an earlier node. It suffices for a position below
+/// 2³².
 pub(super) const NEAR_NIBBLES: usize = 8;
-/// The number of half bytes of a link to any other position.
+/// The number of half bytes of a link to the equal label of an earlier node whose position is 2³² or more.
 pub(super) const FAR_NIBBLES: usize = 10;
-/// The number of half bytes of a link to a long label. A long label is stored as a text of its own.
+/// The number of half bytes of a link to a long label, whose text is stored outside the blocks of nodes.
 pub(super) const LONG_NIBBLES: usize = 16;
 
-/// The number of bits for the length in the place of a text, which is start · 2¹⁶ + length.
+/// The number of low bits that hold the length in the place of a text, which is start · 2¹⁶ + length.
 pub(super) const PLACE_LENGTH_BITS: u32 = 16;
 
 /// The number of labels in a group of two-byte codes. All labels of a group have one length, so that the place of a
 /// text can be computed from its code.
 pub(super) const GROUP: usize = 64;
-/// The number of places for one-byte codes.
+/// The number of one-byte codes.
 pub(super) const ONES: usize = 256;
 
-/// The rest of a label after codes and links were followed: a text, or a record of tokens.
+/// The rest of a label, after codes and links were resolved: a text, or a record of tokens.
 #[derive(Clone, Copy)]
 pub(super) enum Rest<'a> {
     Text(Text<'a>),
@@ -35,7 +37,7 @@ pub(super) enum Rest<'a> {
 }
 
 impl<'a, G: Guard> Names<'a, G> {
-    /// Follows codes and links; `None` if the bytes are damaged.
+    /// Resolves the codes and links of a label; `None` if the bytes are damaged.
     #[inline(always)]
     pub(super) fn rest(&self, label: Label<'a>, vectors: Cpu) -> Option<Rest<'a>> {
         match label {
@@ -59,7 +61,7 @@ impl<'a, G: Guard> Names<'a, G> {
         Some(place.wrapping_add((length * times as u64) << PLACE_LENGTH_BITS))
     }
 
-    /// Follows a link. It is not inlined, because links are rare.
+    /// Resolves a label that is a link. It is not inlined, because links are rare.
     #[inline(never)]
     fn linked(&self, records: &'a [u8], start: usize, nibbles: usize, vectors: Cpu) -> Option<Rest<'a>> {
         let mut bytes = [0; 16];
@@ -89,7 +91,7 @@ impl<'a, G: Guard> Names<'a, G> {
         self.tokens.get(usize::from(token_number(records, nibble)?))
     }
 
-    /// The length of the label's rest, if `text` begins with it.
+    /// The length of the label's rest in bytes, if `text` begins with it; otherwise `None`.
     #[inline(always)]
     pub(super) fn length_if_prefix(&self, rest: Rest<'_>, text: &[u8], vectors: Cpu) -> Option<usize> {
         match rest {
@@ -109,7 +111,7 @@ impl<'a, G: Guard> Names<'a, G> {
         }
     }
 
-    /// Appends the label's rest to `out`, without damaged parts.
+    /// Appends the label's rest to `out`. Damaged parts are left out.
     pub(super) fn append(&self, rest: Rest<'_>, out: &mut Vec<u8>) {
         match rest {
             Rest::Text(label) => out.extend_from_slice(label.as_bytes()),
@@ -140,7 +142,8 @@ impl<'a, G: Guard> Names<'a, G> {
     }
 }
 
-/// The words of a record of `count` tokens from half byte `start` on; fewer if the bytes end before.
+/// The 64-bit words of a record of `count` tokens that begins at half byte `start`, five tokens a word. There are fewer
+/// words if the bytes end before the record.
 #[inline(always)]
 pub(super) fn words(records: &[u8], start: usize, count: usize) -> impl Iterator<Item = u64> {
     (0..count).step_by(WORD_TOKENS).map_while(move |first| {
@@ -160,14 +163,14 @@ fn last_word(bytes: &[u8], nibbles: usize) -> Option<u64> {
     (nibbles <= 2 * bytes.len()).then_some(word)
 }
 
-/// The tokens of a word, and zeros after them.
+/// The numbers of the five tokens in a word. After the last token of a record, they are zeros.
 #[inline(always)]
 pub(super) fn in_word(word: u64) -> impl Iterator<Item = u16> {
     (0..WORD_TOKENS).map(move |i| (word >> (4 * TOKEN_NIBBLES * i)) as u16 & 0xFFF)
 }
 
-/// A record of tokens that is being written, as words that follow those of other records. The current word is kept
-/// apart, so that it stays in a register.
+/// A writer of a record of tokens, which appends words of five tokens to `words`. The current word is a separate field,
+/// so that it is kept in a register.
 pub(super) struct Packing<'w> {
     words: &'w mut Vec<u64>,
     word: u64,
@@ -192,7 +195,7 @@ impl<'w> Packing<'w> {
         self.count += 1;
     }
 
-    /// Writes the last word, and returns the number of tokens.
+    /// Writes the last word, and returns the number of tokens of the record.
     #[inline(always)]
     pub(super) fn finish(self) -> usize {
         if self.shift > 0 {
@@ -202,7 +205,7 @@ impl<'w> Packing<'w> {
     }
 }
 
-/// The number of the token that begins at a half byte.
+/// The number of the token that begins at half byte `nibble`; `None` beyond the end.
 #[inline(always)]
 pub(super) fn token_number(records: &[u8], nibble: usize) -> Option<u16> {
     let pair = records.get(nibble / 2..)?.first_chunk()?;
@@ -215,13 +218,13 @@ fn text(texts: &[u8], place: u64) -> Option<Rest<'_>> {
     Some(Rest::Text(Text::beginning(texts.get(start..)?, len)?))
 }
 
-/// The start and the length of a text that a place or a link states.
+/// Returns the start and the length of the text that `place` stands for.
 #[inline(always)]
 fn place_of(place: u64) -> (usize, usize) {
     ((place >> PLACE_LENGTH_BITS) as usize, (place & ((1 << PLACE_LENGTH_BITS) - 1)) as usize)
 }
 
-/// The place of a text: its start and its length, in one number. A link to a long label states this number, too.
+/// Combines the start and the length of a text in one number, its place. A link to a long label holds this number.
 pub(super) fn place(start: usize, len: usize) -> u64 {
     (start as u64) << PLACE_LENGTH_BITS | len as u64
 }

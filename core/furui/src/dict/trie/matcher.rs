@@ -2,14 +2,14 @@ use super::label::Token;
 use super::labels::Packing;
 use super::token_trie::{ROOT, TokenTrie};
 
-/// Divides a text into the fewest tokens.
+/// Divides a text into the fewest tokens of the trie's token dictionary.
 pub(super) struct LabelMatcher {
     trie: TokenTrie,
-    /// For each position of a text, how the rest of the text is divided into the fewest tokens.
+    /// For each position of a text, the division of the rest of the text into the fewest tokens.
     best: Vec<Way>,
 }
 
-/// A way to divide the text from some position to its end into tokens: the number of tokens, and the first token with
+/// A division of the end of a text, from some position on, into tokens: the number of tokens, and the first token with
 /// its length.
 #[derive(Clone, Copy)]
 struct Way {
@@ -18,7 +18,7 @@ struct Way {
     length: u8,
 }
 
-/// More tokens than any text has, because texts have fewer bytes.
+/// The number of tokens that stands for "no division". Every division has fewer tokens, because texts have fewer bytes.
 const NO_WAY: u32 = 1 << 16;
 
 impl LabelMatcher {

@@ -107,11 +107,11 @@ pub struct Trie<M = Buffer, G = Trusted> {
     body: M,
     shape: TrieShape,
     vectors: Cpu,
-    /// The guard, which is told which bytes are read.
+    /// The guard, which checks the bytes of a file before they are read, or trusts them.
     guard: G,
 }
 
-/// The sizes of a trie and of its parts.
+/// The numbers of keys and nodes of a trie, and the ranges of its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct TrieShape {
     /// The number of keys, deletions included.
@@ -155,7 +155,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         self.body.len()
     }
 
-    /// The name of each part of the trie, and its number of bytes.
+    /// The name and the size in bytes of each part of the trie.
     pub fn sizes(&self) -> Vec<(&'static str, u64)> {
         TriePart::ALL.iter().map(|part| part.name()).zip(self.shape.parts.lengths()).collect()
     }
@@ -165,19 +165,20 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         self.guarded(self.guard)
     }
 
-    /// Tells the guard that the tables of labels are read. Searches do not tell the guard that they read these tables.
+    /// Reports to the guard that the tables of labels are read, so that it can check them. Searches do not report these
+    /// reads.
     pub(in crate::dict) fn touch_labels(&self) {
         for part in [TriePart::Places, TriePart::Texts, TriePart::Tokens] {
             self.touch(part, 0, self.shape.parts.range(part).len());
         }
     }
 
-    /// This trie over borrowed bytes, with another guard.
+    /// This trie over borrowed bytes, with another guard, which checks the bytes that are read or trusts them.
     pub(in crate::dict) fn guarded<H>(&self, guard: H) -> Trie<&[u8], H> {
         Trie { body: &self.body, shape: self.shape, vectors: self.vectors, guard }
     }
 
-    /// Tells the guard which bytes of a part are read.
+    /// Reports to the guard that `len` bytes of a part are read, from the offset `start` of that part on.
     #[inline(always)]
     fn touch(&self, part: TriePart, start: usize, len: usize) {
         self.guard.touch(self.shape.parts.start(part).saturating_add(start), len);
@@ -203,7 +204,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         }
     }
 
-    /// The value of `key`; `None` if the trie does not know it.
+    /// The value or deletion of `key`; `None` if the trie does not have the key.
     pub fn get(&self, key: &[u8]) -> Option<Found> {
         let id = self.vectors.run(
             #[inline(always)]
@@ -212,7 +213,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         Some(self.found(id))
     }
 
-    /// Begins a search at the node that the jump table has for the key, or at the root.
+    /// Begins a search at the deepest node that the jump table has for the key, or at the root if it has none.
     #[inline(always)]
     fn begin<'k>(&self, key: &'k [u8], vectors: Cpu) -> Search<'k> {
         let table = JumpTable {
@@ -267,7 +268,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         (0..self.shape.keys).filter_map(|id| self.found(id).value())
     }
 
-    /// The value of the key with this id.
+    /// The value or deletion of the key with this id.
     #[inline]
     fn found(&self, id: u64) -> Found {
         let deleted = self.part(TriePart::Deleted);

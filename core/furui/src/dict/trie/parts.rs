@@ -4,28 +4,29 @@ use super::block::{CODES, NodeBlock};
 use super::guard::{Guard, Trusted};
 use super::label::Token;
 
-/// The parts of a trie's bytes. Each begins at a multiple of 64.
+/// The sections of the bytes of a compact trie. Each begins at an offset that is a multiple of 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TriePart {
-    /// The blocks of nodes.
+    /// The nodes of the trie, in blocks of 64.
     Nodes,
-    /// The offset of every 64th block: 8 bytes each.
+    /// The offset of every 64th block of nodes, in 8 bytes each.
     Directory,
-    /// The places of the labels with codes.
+    /// For each code of a frequent label, the offset and the length of the label's text in [`Texts`](Self::Texts).
     Places,
-    /// The texts of the labels with codes.
+    /// The texts of the frequent labels, which nodes refer to by codes.
     Texts,
-    /// The tokens, 16 bytes each.
+    /// The token dictionary: short texts, 16 bytes each, of which rare labels are composed.
     Tokens,
-    /// Labels too long for a block.
+    /// The texts of labels that are too long to be stored in a block of nodes.
     Long,
-    /// The inner nodes where keys end, in lines of 64 bytes.
+    /// A bit for each inner node, which is set if a key ends there, with a rank index; in lines of 64 bytes.
     Terminals,
-    /// The jump table, which leads from the first bytes of a key to a node.
+    /// The buckets of the jump table, a hash table from prefixes of keys to nodes deep in the trie.
     Buckets,
-    /// The paths of the jump table's entries.
+    /// The paths from the root to the nodes that the jump table leads to. An entry of the table has only some bits of a
+    /// hash, so a search compares its key with the path before it jumps.
     Paths,
-    /// The values of the keys, which all take the same number of bits.
+    /// The values of the keys, bit-packed: each has the same number of bits.
     Values,
     /// A bit for each key, which is set if the key is deleted; empty if no key is deleted.
     Deleted,
@@ -34,7 +35,7 @@ pub(super) enum TriePart {
 pub(super) const PARTS: usize = 11;
 
 impl TriePart {
-    /// All parts, in their order in the file.
+    /// All sections of a trie, in the order in which they are stored.
     pub(super) const ALL: [Self; PARTS] = [
         Self::Nodes,
         Self::Directory,
@@ -49,7 +50,7 @@ impl TriePart {
         Self::Deleted,
     ];
 
-    /// The name in reports.
+    /// The name of the section in reports of sizes.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Nodes => "nodes",
@@ -67,10 +68,10 @@ impl TriePart {
     }
 }
 
-/// The alignment of parts.
+/// The alignment of the sections of a trie, in bytes.
 pub(super) const ALIGN: u64 = 64;
 
-/// The places of the parts among the bytes of a trie.
+/// The range of each section among the bytes of a trie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Parts {
     starts: [usize; PARTS],
@@ -78,7 +79,8 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Parts of these lengths, one after the other; `None` if this machine cannot address them.
+    /// Lays out sections of these lengths in bytes, one after the other, each aligned; `None` if this machine cannot
+    /// address them.
     pub(super) fn new(lengths: [u64; PARTS]) -> Option<Self> {
         let mut parts = Self { starts: [0; PARTS], ends: [0; PARTS] };
         let mut end = 0u64;
@@ -91,7 +93,7 @@ impl Parts {
         Some(parts)
     }
 
-    /// The bytes of all parts together.
+    /// The number of bytes of all sections together.
     pub(super) fn len(&self) -> usize {
         self.ends[PARTS - 1]
     }
@@ -111,7 +113,7 @@ impl Parts {
     }
 }
 
-/// The parts from which nodes and labels are read.
+/// The sections of a trie from which nodes and their labels are read.
 #[derive(Clone, Copy)]
 pub(super) struct Names<'a, G = Trusted> {
     pub(super) nodes: &'a [u8],
@@ -119,9 +121,10 @@ pub(super) struct Names<'a, G = Trusted> {
     pub(super) texts: &'a [u8],
     pub(super) tokens: &'a [Token],
     pub(super) long: &'a [u8],
-    /// The offset of the long labels among the trie's bytes. The nodes begin at 0.
+    /// The offset of the long labels among the trie's bytes, which the guard is given. The nodes begin at offset 0.
     pub(super) long_start: usize,
-    /// The guard, which is told which nodes and long labels are read. The other parts are checked beforehand.
+    /// The guard, which checks the bytes of nodes and long labels before they are read. The other sections are checked
+    /// beforehand.
     pub(super) guard: G,
 }
 

@@ -4,7 +4,8 @@ use super::TrieError;
 use super::body::Body;
 use super::room::no_memory;
 
-/// A queue of bytes that is read a piece at a time, so that no memory is kept for bytes that were read.
+/// A queue of bytes in fixed-size pieces. Whole pieces are removed from the front, so memory is kept only for bytes
+/// that were not removed.
 pub(super) struct Pieces {
     full: VecDeque<Body>,
     last: Body,
@@ -19,7 +20,7 @@ impl Pieces {
         Ok(Self { full: VecDeque::new(), last: Body::with_room(0)?, spare: None })
     }
 
-    /// Appends bytes, all to one piece.
+    /// Appends bytes to the queue, all to one piece.
     #[inline(always)]
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), TrieError> {
         if self.last.len() + bytes.len() > PIECE_BYTES && self.last.len() > 0 {
@@ -36,7 +37,7 @@ impl Pieces {
         Ok(())
     }
 
-    /// Removes the first piece.
+    /// Removes and returns the first piece of the queue; `None` if the queue is empty.
     pub(super) fn pop(&mut self) -> Result<Option<Body>, TrieError> {
         if self.full.is_empty() && self.last.len() > 0 {
             let next = self.spare.take().map_or_else(|| Body::with_room(0), Ok)?;
@@ -45,7 +46,7 @@ impl Pieces {
         Ok(self.full.pop_front())
     }
 
-    /// Keeps the memory of a piece for the next one.
+    /// Keeps the memory of a piece that was read, so that the queue uses it for the next piece.
     pub(super) fn reuse(&mut self, mut piece: Body) {
         piece.clear();
         self.spare = Some(piece);

@@ -1,4 +1,4 @@
-/// The number of nodes of a block.
+/// The number of nodes in a block.
 pub(super) const NODES: usize = 64;
 
 /// The position of a node: 64 times the offset of its block, plus its slot.
@@ -6,7 +6,8 @@ pub(super) const NODES: usize = 64;
 pub(super) struct Position(pub(super) u64);
 
 impl Position {
-    /// The number of bits of a position in files; so many suffice for 16 GiB of blocks.
+    /// The number of bits that a position takes in a file. Together with 64 slots a block, 40 bits address 16 GiB of
+    /// blocks.
     pub(super) const BITS: u32 = 40;
 
     #[inline(always)]

@@ -3,8 +3,8 @@ use super::parts::{Parts, TriePart};
 use super::values::Width;
 
 impl Trie {
-    /// Replaces each value by its index in `values`, which are all values of the trie, ascending, without repeats. No
-    /// key of the trie may be deleted. Cost: a binary search for each key, in place.
+    /// Replaces each value of the trie by its index in `values`, the ascending list of all distinct values of the trie.
+    /// No key of the trie may be deleted. Cost: a binary search for each key, in place.
     pub(in crate::dict) fn renumber(&mut self, values: &[u32]) {
         let (shape, body) = (&mut self.shape, &mut self.body);
         let (old, place) = (shape.width, shape.parts.range(TriePart::Values));

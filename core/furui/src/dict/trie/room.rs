@@ -28,7 +28,7 @@ pub(in crate::dict) fn collected<T>(all: impl IntoIterator<Item = T>) -> Result<
     Ok(items)
 }
 
-/// The error that there is no memory for this many items.
+/// The error that there is no memory for `items` items of this type.
 pub(super) fn no_memory<T>(items: usize) -> TrieError {
     TrieError::NoMemory(items.saturating_mul(size_of::<T>()))
 }

@@ -4,49 +4,51 @@ use super::parts::Names;
 use super::position::Position;
 use crate::bits::{Cpu, prefetch};
 
-/// The maximum number of blocks over which the children of a block's inner nodes are spread. A group of siblings has at
-/// most 256 nodes.
+/// The maximum number of blocks that a search reads to find a group of siblings. It bounds the search in a damaged
+/// trie.
 const MAX_SPAN: usize = 260;
 
-/// A search in progress: `at` bytes of the key lead to a group of children.
+/// A search of a key in progress. The first `at` bytes of the key lead to a group of siblings, which the next step
+/// searches.
 #[derive(Clone, Copy)]
 pub(super) struct Search<'k> {
     key: &'k [u8],
     at: usize,
-    /// The number of groups to pass before the group of children is reached, counted from the group that begins at or
-    /// after `slot` of the block at `offset`.
+    /// The number of groups of siblings between the place given by `offset` and `slot` and the group to search. The
+    /// first group counted is the one that begins at `slot`, or after it, in the block of nodes at `offset`.
     skip: u32,
     offset: usize,
     slot: u32,
-    /// The number of blocks that were passed in search of the group.
+    /// The number of blocks of nodes that this step has read in search of the group of siblings.
     hops: usize,
 }
 
-/// The result of a step.
+/// The result of one step of a search, from a node to one of its children.
 pub(super) enum Step {
-    /// No child has a label with which the key continues.
+    /// The key is not in the trie: no child has a label that the rest of the key begins with.
     Miss,
-    /// The leaf with this rank. The search ends.
+    /// The step led to a leaf, which has this number among the leaves. The search ends there.
     Leaf(u64),
-    /// The inner node with this rank.
+    /// The step led to an inner node, which has this number among the inner nodes. The search may go on with its
+    /// children.
     Inner(u64),
 }
 
 impl<'k> Search<'k> {
-    /// A search that begins with the group at `position`, to which `at` bytes of the key lead.
+    /// Begins a search of `key` in the group of siblings at `position`, to which the first `at` bytes of the key lead.
     #[inline(always)]
     pub(super) fn new(key: &'k [u8], position: Position, at: usize) -> Self {
         Self { key, at, skip: 0, offset: position.offset(), slot: position.slot(), hops: 0 }
     }
 
-    /// Prefetches the block with which the next step begins.
+    /// Prefetches the block of nodes that the next step reads first.
     #[inline(always)]
     pub(super) fn fetch<G>(&self, names: &Names<'_, G>) {
         fetch(names.nodes, self.offset);
     }
 
-    /// Goes one block nearer to the group of siblings that is looked for. True if this group begins in the current
-    /// block, or if there is no such group.
+    /// Moves the search one block of nodes closer to the group of siblings to search. Returns true if the group begins
+    /// in the block that is reached, or if there is no such group.
     #[inline(always)]
     pub(super) fn is_at_group<G: Guard>(&mut self, names: &Names<'_, G>) -> bool {
         let Some(block) = names.block(self.offset) else { return true };
@@ -61,9 +63,11 @@ impl<'k> Search<'k> {
         false
     }
 
-    /// Finds the child that the key continues with, and compares its label.
+    /// Finds the child whose label begins with the next byte of the key, and compares the rest of the label with the
+    /// key.
     ///
-    /// `leaf` gets the rank of a leaf before its label is compared.
+    /// `leaf` is called with the number of a leaf before its label is compared, so that the caller can prefetch its
+    /// value.
     #[inline(always)]
     pub(super) fn step<G: Guard>(&mut self, names: &Names<'_, G>, vectors: Cpu, leaf: impl Fn(u64)) -> Step {
         let Some(&byte) = self.key.get(self.at) else { return Step::Miss };
@@ -91,24 +95,24 @@ impl<'k> Search<'k> {
         Step::Inner(block.inner_rank(slot))
     }
 
-    /// The number of the key's bytes that lead to the node of the last step.
+    /// The length of the prefix of the key, in bytes, that leads to the node of the last step.
     #[inline(always)]
     pub(super) fn matched(&self) -> usize {
         self.at
     }
 
-    /// True if `matched` bytes are the whole key.
+    /// True if the whole key leads to the node of the last step.
     #[inline(always)]
     pub(super) fn is_done(&self) -> bool {
         self.at == self.key.len()
     }
 
-    /// The node of the group whose label begins with `byte`.
+    /// Returns the block and the slot of the sibling whose label begins with `byte`; `None` if there is none.
     #[inline(always)]
     fn child<'a, G: Guard>(&self, names: &Names<'a, G>, vectors: Cpu, byte: u8) -> Option<(NodeBlock<'a>, u32)> {
         let (mut block, mut offset, slot) = group(names, self.offset, self.slot, self.skip, vectors)?;
-        // The mask reaches to the next first child. If there is none in the block, the borrow of the subtraction runs
-        // to the top.
+        // `within` is a mask of the group's slots: from `slot` to the slot before the next first child or, if there is
+        // none in the block, to the last slot, because the subtraction then borrows up to the top bit.
         let mut next = block.first() & (!1 << slot);
         let mut within = (next & next.wrapping_neg()).wrapping_sub(1 << slot);
         for _ in 0..MAX_SPAN {
@@ -128,9 +132,9 @@ impl<'k> Search<'k> {
     }
 }
 
-/// Prefetches two blocks of usual size, because children are as likely to be in the next block as in this one, and
-/// labels are at the end of a block. Which cache lines of the two blocks will be read is known too late, and guesses
-/// failed too often.
+/// Prefetches the block of nodes at `offset` and, at the usual size of a block, the next one: children are as likely to
+/// be in the next block as in this one, and labels are at the end of a block. Which cache lines of the two blocks will
+/// be read is known too late for a narrower prefetch.
 #[inline(always)]
 pub(super) fn fetch(nodes: &[u8], offset: usize) {
     const LINE: usize = 64;

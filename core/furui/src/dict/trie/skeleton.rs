@@ -29,28 +29,29 @@ pub(super) const MAX_NODES: usize = u32::MAX as usize - 64;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Skeleton {
-    /// The first byte of every node's label.
+    /// The first byte of each node's label, in breadth-first order.
     pub(super) edges: Vec<u8>,
-    /// For each node, the number of the rest of its label, after the first byte. Equal rests have the same number.
+    /// For each node, the number that stands for the rest of its label after the first byte. Equal rests have the same
+    /// number.
     pub(super) rests: Vec<u32>,
     pub(super) distinct: Interner,
-    /// The labels whose numbers in `rests` are missing. There are some only while the trie is built.
+    /// A batch of labels that have no number in `rests` yet. It is empty except while the trie is built.
     waiting: Batch,
     pub(super) firsts: Bits,
     pub(super) inner: Bits,
     pub(super) terminals: Bits,
     pub(super) root: Option<Found>,
-    /// The values of the terminal nodes, 0 for deleted keys.
+    /// The values of the keys, in the breadth-first order of the nodes at which they end; 0 for a deleted key.
     pub(super) values: Vec<u32>,
-    /// The entries of `values` that are deletions.
+    /// A bit for each entry of `values`, which is set if the key is deleted.
     pub(super) deleted: Bits,
 }
 
-/// The entry in `rests` of a label whose number is missing.
+/// The placeholder in `rests` for a label whose number is not known yet.
 const UNKNOWN: u32 = u32::MAX;
 
 impl Skeleton {
-    /// The number of nodes, without the root.
+    /// The number of nodes, the root not counted.
     pub fn nodes(&self) -> usize {
         self.edges.len()
     }
@@ -60,7 +61,7 @@ impl Skeleton {
         self.values.len() + usize::from(self.root.is_some())
     }
 
-    /// The value of the key with this rank among the ends of keys.
+    /// The value or deletion of the key with index `terminal` among the keys in breadth-first order.
     pub(super) fn found(&self, terminal: usize) -> Found {
         match self.deleted.get(terminal) {
             true => Found::Deleted,
@@ -102,19 +103,19 @@ impl Skeleton {
         Ok(())
     }
 
-    /// True if enough labels wait, and [`settle`](Self::settle) should be called.
+    /// True if the batch of labels without numbers is full, so that the caller should call [`settle`](Self::settle).
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.waiting.is_full()
     }
 
-    /// Numbers the waiting labels.
+    /// Gives numbers to the labels that have none yet.
     pub(super) fn settle(&mut self) -> Result<(), TrieError> {
         let rests = &mut self.rests;
         self.distinct.intern_all(&mut self.waiting, |node, number| rests[node as usize] = number)
     }
 
-    /// Makes room for `nodes` more nodes, at which `keys` keys end.
+    /// Makes room for `nodes` more nodes and `keys` more keys.
     #[inline(always)]
     fn reserve(&mut self, nodes: usize, keys: usize) -> Result<(), TrieError> {
         reserve(&mut self.edges, nodes)?;
@@ -161,8 +162,8 @@ impl Skeleton {
     }
 }
 
-/// A node while the keys are read. Its label is the bytes `start..=last` of the key with the index `key`. That key ends
-/// at the node if any key does; otherwise it passes through the node.
+/// A node of the trie while the sorted keys are read. Its label is the bytes `start..=last` of the key with the index
+/// `key`. If a key ends at the node, it is that key; otherwise that key passes through the node.
 #[derive(Clone, Copy)]
 struct Post {
     key: u32,
@@ -172,18 +173,18 @@ struct Post {
     last: u16,
 }
 
-/// A node on the path to the last key. Its children before that path are complete ("closed").
+/// A node whose children are not complete yet, because it is on the path to the last key.
 struct Open {
     depth: usize,
     key: u32,
-    /// The number of nodes that were closed before the first descendant of this node.
+    /// The number of nodes that were complete before the first descendant of this node was added.
     before: usize,
 }
 
 fn post_order(keys: &[(&[u8], Option<u32>)]) -> Result<Vec<Post>, TrieError> {
     let mut nodes: Vec<Post> = vec![];
     reserve(&mut nodes, keys.len() + keys.len() / 2)?;
-    // The root is never closed.
+    // The first open node is the root, which is never closed, because its depth is 0.
     let mut open = vec![Open { depth: 0, key: 0, before: 0 }];
     let mut previous: &[u8] = &[];
     for (index, &(key, _)) in keys.iter().enumerate() {
@@ -204,7 +205,7 @@ fn post_order(keys: &[(&[u8], Option<u32>)]) -> Result<Vec<Post>, TrieError> {
     Ok(nodes)
 }
 
-/// Closes the nodes below `depth`, and makes sure that a node is open at `depth`.
+/// Completes the open nodes that are deeper than `depth`, and makes sure that a node is open at `depth`.
 fn close(open: &mut Vec<Open>, nodes: &mut Vec<Post>, depth: usize) -> Result<(), TrieError> {
     while let [.., parent, node] = open.as_slice()
         && node.depth > depth
@@ -229,7 +230,8 @@ fn close(open: &mut Vec<Open>, nodes: &mut Vec<Post>, depth: usize) -> Result<()
     Ok(())
 }
 
-/// The indices of the nodes in breadth-first order, and which of them are first children.
+/// Returns the indices of the nodes in breadth-first order, and for each of them a bit that is set if the node is the
+/// first child of its parent.
 fn breadth_first(nodes: &[Post]) -> Result<(Vec<u32>, Bits), TrieError> {
     let mut levels: Vec<u16> = filled(0, nodes.len())?;
     let mut first = filled(0u64, nodes.len().div_ceil(64))?;
@@ -262,7 +264,7 @@ fn breadth_first(nodes: &[Post]) -> Result<(Vec<u32>, Bits), TrieError> {
     Ok((order, Bits::from_words(first, nodes.len())))
 }
 
-/// The length of the common prefix of `a` and `b`.
+/// The length of the common prefix of `a` and `b`, in bytes.
 pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let words = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
     let alike = words.take_while(|(a, b)| a == b).count() * 8;

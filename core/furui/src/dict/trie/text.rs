@@ -11,20 +11,21 @@ pub(super) struct Text<'a> {
     len: usize,
 }
 
-/// A length that most texts do not exceed.
+/// The number of bytes that are copied or compared at a time. Most texts are not longer than this.
 const SHORT: usize = 16;
 
-/// If this many bytes follow the beginning of a text, a short text can be copied with a fixed length.
+/// The number of bytes after the beginning of a text that must be readable, or writable in a copy, so that a short text
+/// is processed with a fixed length.
 pub(super) const SLACK: usize = 2 * SHORT;
 
 impl<'a> Text<'a> {
-    /// The bytes in `range` of a longer string of bytes.
+    /// The text that is in `range` of `bytes`.
     #[inline(always)]
     pub(super) fn of(bytes: &'a [u8], range: Range<usize>) -> Self {
         Self { bytes: &bytes[range.start..], len: range.len() }
     }
 
-    /// The first `len` of some bytes; `None` if there are fewer.
+    /// The text of the first `len` bytes of `bytes`; `None` if there are fewer.
     #[inline(always)]
     pub(super) fn beginning(bytes: &'a [u8], len: usize) -> Option<Self> {
         (len <= bytes.len()).then_some(Self { bytes, len })
@@ -40,7 +41,7 @@ impl<'a> Text<'a> {
         &self.bytes[..self.len]
     }
 
-    /// The first byte, and the text after it.
+    /// Returns the first byte, and the text after it; `None` if the text is empty.
     #[inline(always)]
     pub(super) fn split_first(self) -> Option<(u8, Self)> {
         let (&first, bytes) = self.bytes.split_first()?;
@@ -53,13 +54,13 @@ impl<'a> Text<'a> {
         Self { bytes: &self.bytes[count..], len: self.len - count }
     }
 
-    /// The first bytes of the text, at most `len`.
+    /// The first `len` bytes of the text, or the whole text if it is shorter.
     #[inline(always)]
     pub(super) fn up_to(self, len: usize) -> Self {
         Self { len: len.min(self.len), ..self }
     }
 
-    /// The length of the common prefix.
+    /// The length of the common prefix of two texts, in bytes.
     #[inline(always)]
     pub(super) fn common_prefix(self, other: Self) -> usize {
         let most = self.len.min(other.len);
@@ -73,7 +74,8 @@ impl<'a> Text<'a> {
         common_prefix(self.as_bytes(), other.as_bytes())
     }
 
-    /// The effect of the text on a rolling hash; `None` if the text is too long.
+    /// The effect of appending this text to a rolling hash, which can be applied to any state; `None` if the text is
+    /// too long.
     #[inline(always)]
     pub(super) fn run(self, rolling: &Rolling) -> Option<RollingRun> {
         match self.bytes.first_chunk::<SHORT>() {
@@ -82,7 +84,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Writes the text to the beginning of `out`, which must have [`SLACK`] bytes more.
+    /// Copies the text to the beginning of `out`, which must be longer than the text by [`SLACK`] bytes.
     #[inline(always)]
     pub(super) fn copy_to(self, out: &mut [u8]) {
         match (self.bytes.first_chunk::<SLACK>(), out.first_chunk_mut()) {

@@ -1,6 +1,6 @@
 use super::label::{MAX_TOKEN, Token};
 
-/// A trie that finds the tokens that a text begins with.
+/// A trie of the tokens, which finds those that are prefixes of a text.
 ///
 /// ```text
 ///   token trie as a double array        node ──byte b──▶ place base(node) + b, if its parent is the node
@@ -23,12 +23,12 @@ pub(super) struct TokenTrie {
 #[derive(Clone, Copy)]
 pub(super) struct TokenPlace(u64);
 
-/// The number of bits of a node's name.
+/// The number of bits of a node's name, which is its index in the table.
 pub(super) const NAME_BITS: u32 = 25;
-/// The number of bits for a token's number plus one.
+/// The number of bits for the number of a token plus one, in a node.
 pub(super) const END_BITS: u32 = 13;
 const NO_NAME: u32 = (1 << NAME_BITS) - 1;
-/// The name of the root. The children of the root are at the places whose numbers equal their bytes.
+/// The name of the root. The child of the root for a byte is at the index that equals the byte.
 pub(super) const ROOT: u32 = NO_NAME - 1;
 const FREE: TokenPlace = TokenPlace::new(NO_NAME, 0);
 
@@ -37,7 +37,7 @@ impl TokenPlace {
         Self((parent as u64) << (NAME_BITS + END_BITS) | (end as u64) << NAME_BITS)
     }
 
-    /// The name of the node's parent. In a free place the name is not that of a node.
+    /// The name of the node's parent; in a free place, a number that is not the name of any node.
     #[inline(always)]
     pub(super) fn parent(self) -> u32 {
         (self.0 >> (NAME_BITS + END_BITS)) as u32
@@ -49,7 +49,7 @@ impl TokenPlace {
         (self.0 >> NAME_BITS) as u32 & ((1 << END_BITS) - 1)
     }
 
-    /// The place of the child for byte 0. The child for another byte is that many places after it.
+    /// The index in the table of the child for byte 0. The child for byte b is b places after it.
     #[inline(always)]
     pub(super) fn base(self) -> u32 {
         self.0 as u32 & NO_NAME
@@ -62,14 +62,14 @@ impl TokenTrie {
             tokens.iter().zip(1..).map(|(token, end)| (&token[..usize::from(token[MAX_TOKEN])], end)).collect();
         sorted.sort_unstable();
         let mut this = Self { places: vec![FREE; 1 << 9] };
-        // The nodes whose children have no places yet: name, depth, and the tokens below. All places before `full` are
-        // taken, or reserved for the root's children.
+        // A stack of nodes whose children have no places yet, each with its name, its depth, and the tokens below it.
+        // All places before `full` are taken, or reserved for the root's children.
         let mut open = vec![(ROOT, 0, sorted.as_slice())];
         let mut full = 0x100;
         while let Some((node, depth, below)) = open.pop() {
             let children: Vec<&[(&[u8], u32)]> = below.chunk_by(|a, b| a.0[depth] == b.0[depth]).collect();
             let byte = |child: &[(&[u8], u32)]| usize::from(child[0].0[depth]);
-            // The places of the root's children are their bytes.
+            // The child of the root for a byte lies at the index that equals the byte.
             let mut base = if node == ROOT { 0 } else { full - byte(children[0]) };
             while node != ROOT && !children.iter().all(|child| this.is_free(base + byte(child))) {
                 base += 1;
@@ -97,11 +97,11 @@ impl TokenTrie {
     }
 
     fn is_free(&self, place: usize) -> bool {
-        // The places of the root's children are reserved.
+        // The first 256 places are reserved for the children of the root.
         place > 0xFF && self.places.get(place).is_none_or(|place| place.parent() == NO_NAME)
     }
 
-    /// The place with this name. The table is long enough for any base plus any byte.
+    /// The node with this name, which is its index in the table. The index may be any base plus any byte.
     #[inline(always)]
     pub(super) fn place(&self, name: u32) -> TokenPlace {
         self.places[name as usize]

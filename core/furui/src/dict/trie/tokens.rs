@@ -3,7 +3,7 @@ use super::label::{MAX_TOKEN, Token};
 use super::matcher::LabelMatcher;
 use super::room::filled;
 
-/// The maximum number of tokens, which 12 bits can number.
+/// The maximum number of tokens: a token's number has 12 bits.
 pub(super) const MAX_TOKENS: usize = 1 << 12;
 
 /// The tokens: texts of 1 to 15 bytes that rare labels consist of, and the search for the longest one that a text
@@ -14,15 +14,15 @@ pub(super) const MAX_TOKENS: usize = 1 << 12;
 /// token. Unlike in OnPair, the caller chooses k, and may train again if there were too few or too many tokens.
 pub(super) struct Tokens {
     tokens: Vec<Token>,
-    /// A trie of all tokens, by open addressing: (node · 256 + byte) · 2¹⁶ + child, or 0 in a free place. Node 0 is the
-    /// root.
+    /// The edges of a trie of all tokens, in an open-addressing hash table. A slot is 0 if it is empty, and otherwise
+    /// holds the parent, the byte and the child of an edge: (node · 256 + byte) · 2¹⁶ + child. Node 0 is the root.
     children: Vec<u64>,
-    /// The number of the token that ends in each node, plus one.
+    /// For each node of the trie of tokens, the number of the token that ends there, plus one; 0 if none does.
     ends: Vec<u16>,
 }
 
 impl Tokens {
-    /// A token for each of `bytes`.
+    /// A token dictionary with a token of one byte for each of `bytes`.
     fn new(bytes: impl Iterator<Item = u8>) -> Self {
         let mut tokens = Self { tokens: vec![], children: vec![0; 1 << 12], ends: vec![0] };
         for byte in bytes {
@@ -31,8 +31,8 @@ impl Tokens {
         tokens
     }
 
-    /// Trains with texts. `bytes` are the bytes that occur anywhere, and `repeats` is the number of occurrences that
-    /// make a pair a token.
+    /// Trains a token dictionary with sample texts. `bytes` are the bytes that occur in any text, each of which becomes
+    /// a token, and `repeats` is the number of occurrences after which a pair of adjacent tokens becomes a token.
     pub(super) fn train<'t>(
         bytes: impl Iterator<Item = u8>,
         texts: impl Iterator<Item = &'t [u8]>,
@@ -80,7 +80,7 @@ impl Tokens {
         self.tokens.as_flattened()
     }
 
-    /// The number of the token with this text, which is added if it is new.
+    /// Returns the number of the token with this text, which is added if it is new.
     fn add(&mut self, text: &[u8]) -> u16 {
         if (self.ends.len() + text.len()) * 2 > self.children.len() {
             self.grow();
@@ -117,7 +117,8 @@ impl Tokens {
         }
     }
 
-    /// The child of a node. If there is none, the error is the free place for it. At least half of the places are free.
+    /// Returns the child of a node for `byte`. If there is none, the error is the empty slot for it. At least half of
+    /// the slots are empty.
     #[inline]
     fn child(&self, node: u16, byte: u8) -> Result<u16, usize> {
         let wanted = u64::from(node) << 8 | u64::from(byte);
@@ -132,7 +133,8 @@ impl Tokens {
         }
     }
 
-    /// The longest token that `text` begins with, and its length. Every byte that occurs has a token.
+    /// Returns the number and the length of the longest token that is a prefix of `text`. Every byte that occurs has a
+    /// token.
     #[inline]
     fn longest(&self, text: &[u8]) -> (u16, usize) {
         let (mut node, mut best) = (0, (0, 1));

@@ -2,7 +2,7 @@ use super::TrieError;
 use super::bits::Bits;
 use super::room::reserve;
 
-/// The number of bits of each value, from 0 to 32: those that the greatest value needs.
+/// The bit width of the trie's packed values, from 0 to 32: the greatest value needs this many bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Width(u32);
 
@@ -21,19 +21,20 @@ impl Width {
         self.0
     }
 
-    /// The bytes of `count` values.
+    /// The number of bytes that `count` packed values take.
     pub(super) fn bytes(self, count: u64) -> u64 {
         (u128::from(count) * u128::from(self.0)).div_ceil(8) as u64
     }
 
-    /// The offset of the first byte that has bits of the value with this index, and the number of such bytes.
+    /// Returns the offset of the first byte that has bits of the value with this index, and the number of bytes that
+    /// have some.
     #[inline(always)]
     pub(super) fn place(self, index: u64) -> (usize, usize) {
         let bit = index as u128 * u128::from(self.0);
         (usize::try_from(bit / 8).unwrap_or(usize::MAX), (bit as usize % 8 + self.0 as usize).div_ceil(8))
     }
 
-    /// The value with this index; 0 if there is none.
+    /// The value with this index in `packed`; 0 if there is none.
     #[inline(always)]
     pub(super) fn get(self, packed: &[u8], index: u64) -> u32 {
         let bit = index as u128 * u128::from(self.0);
@@ -49,12 +50,12 @@ fn last_word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
-/// The number of inner nodes that have a bit in a line of 64 bytes. The line begins with the number of bits that are
+/// The number of bits that a line of 64 bytes holds. The line begins with a 32-bit rank: the number of bits that are
 /// set in earlier lines.
 const LINE_BITS: u64 = 512 - 32;
 
-/// A bit for each inner node, as lines. The first bit is that of the root. A bit is set if a key ends in its node.
-/// There are no lines if no key ends in an inner node.
+/// Lays out a bit for each inner node, the root first, in lines of 64 bytes. A bit is set if a key ends in its node.
+/// The result is empty if no key ends in an inner node.
 ///
 /// A line has 64 bytes: the number of bits that are set before it (u32), and 480 bits.
 pub(super) fn terminals(bits: &Bits) -> Result<Vec<u8>, TrieError> {
@@ -73,7 +74,7 @@ pub(super) fn terminals(bits: &Bits) -> Result<Vec<u8>, TrieError> {
     Ok(lines)
 }
 
-/// The offset and the length of the line of the inner node with this rank.
+/// Returns the offset and the length in bytes of the line that has the bit of the inner node with rank `inner`.
 #[inline(always)]
 pub(super) fn terminal_line(inner: u64) -> (usize, usize) {
     ((inner / LINE_BITS) as usize * 64, 64)
@@ -86,7 +87,7 @@ pub(super) fn is_terminal(lines: &[u8], inner: u64) -> bool {
     line.is_some_and(|line| line[bit / 8] >> (bit % 8) & 1 == 1)
 }
 
-/// The bytes of the terminals of `inners` inner nodes, if any key ends in one.
+/// The number of bytes of the lines of bits for `inners` inner nodes.
 pub(super) fn terminals_len(inners: u64) -> u64 {
     inners.div_ceil(LINE_BITS) * 64
 }

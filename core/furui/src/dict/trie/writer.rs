@@ -13,45 +13,48 @@ use super::values::Width;
 use super::{Found, TrieError, TrieShape, Trusted};
 use crate::bits::{Buffer, Cpu, prefetch};
 
-/// The directory has the offset of one block out of this many.
+/// The directory of a trie has the offset of every 64th block of nodes.
 pub(super) const DIRECTORY_STEP: usize = 64;
 
-/// The bytes and the sizes of a trie.
+/// An encoded trie: its sizes and its bytes.
 pub(super) struct Encoded {
     pub(super) shape: TrieShape,
     pub(super) body: Buffer,
 }
 
-/// Writes the blocks of a trie as its nodes come, breadth-first. Each node is [`pushed`](Self::push), and its label is
-/// given before or after that. A block is written when it has all its nodes and labels.
+/// Writes the nodes of a trie, which are given in breadth-first order, in blocks of 64. Each node is
+/// [`pushed`](Self::push), and its label is given before or after that. A block is written when it has all its nodes
+/// and labels.
 pub(super) struct Writer {
-    /// The blocks so far, which are the beginning of the trie's bytes.
+    /// The blocks of nodes that are complete. They are the beginning of the trie's bytes.
     nodes: Body,
-    /// A buffer for a block before it is appended to `nodes`.
+    /// A buffer in which a block is encoded before it is appended to `nodes`.
     block: Vec<u8>,
     directory: Vec<u8>,
     long: Vec<u8>,
     ends: Ends,
     /// The length of each block in bytes.
     lengths: Vec<u16>,
-    /// The block that is not written yet.
+    /// The block that still receives nodes or labels.
     draft: Draft,
-    /// The rank of the inner node whose group of children begins next.
+    /// The rank of the inner node whose children are the next group of siblings.
     group: u32,
-    /// The offset of the next block into which the place of its children is to be written, and the rank of the block's
+    /// The offset of the earliest block that still lacks the position of its children, and the rank of the block's
     /// first inner node.
     parent: (usize, u32),
     uses_tokens: bool,
 }
 
-/// A number of bytes that no block exceeds.
+/// An upper bound of the length of a block of nodes, in bytes.
 const BLOCK: usize = 1 << 13;
 
-/// The high bit of a record's length, which is set if the record is a link.
+/// The high bit of a record's length. It is set if the record is a link to another text, and clear if it consists of
+/// tokens.
 const LINK: u8 = 0x80;
 
 impl Writer {
-    /// A writer of a trie of about `room` bytes whose values have at most `width` bits.
+    /// A writer of a trie whose nodes take about `room` bytes, and whose values have at most `width` bits. `root` is
+    /// the value of the empty key, if the trie has it.
     pub(super) fn new(room: usize, width: Width, root: Option<Found>) -> Result<Self, TrieError> {
         let mut block = vec![];
         reserve(&mut block, BLOCK)?;
@@ -75,19 +78,19 @@ impl Writer {
         Position::new(self.nodes.len(), self.draft.labels() as u32)
     }
 
-    /// True if the block has all its nodes and waits for labels.
+    /// True if the current block has 64 nodes, so that it only lacks labels.
     #[inline(always)]
     pub(super) fn is_full(&self) -> bool {
         self.draft.nodes() == NODES
     }
 
-    /// The blocks so far.
+    /// The bytes of the blocks of nodes that are complete.
     #[inline(always)]
     pub(super) fn written(&self) -> &[u8] {
         self.nodes.bytes()
     }
 
-    /// Sets the label of the next node. If the label has a record in place of a code, the record must have been given
+    /// Adds the code of the next label. If the code says that the label is a record, the record must have been added
     /// before.
     #[inline(always)]
     pub(super) fn code(&mut self, code: Code) -> Result<(), TrieError> {
@@ -95,7 +98,7 @@ impl Writer {
         self.block_if_full()
     }
 
-    /// Sets the next record to the `count` tokens in `words`.
+    /// Adds a record of `count` tokens, which are packed in `words`.
     #[inline]
     pub(super) fn tokens(&mut self, words: &[u64], count: usize) {
         self.uses_tokens = true;
@@ -108,20 +111,21 @@ impl Writer {
         }
     }
 
-    /// Sets the next record to a link to the record of the node at `position`.
+    /// Adds a record that is a link to the equal record of the node at `position`.
     pub(super) fn link(&mut self, position: Position) {
         let nibbles = link_nibbles(position);
         self.draft.push_length(LINK | nibbles as u8);
         self.draft.push_nibbles(position.0, nibbles);
     }
 
-    /// Sets the next record to a link to the long label at `place`.
+    /// Adds a record that is a link to the long label at `place`.
     pub(super) fn long(&mut self, place: u64) {
         self.draft.push_length(LINK | LONG_NIBBLES as u8);
         self.draft.push_nibbles(place, LONG_NIBBLES);
     }
 
-    /// Appends a long label, whose text lies outside the blocks, and returns its place.
+    /// Stores the text of a long label outside the blocks of nodes, and returns its place (its start and its length in
+    /// one number).
     pub(super) fn add_long(&mut self, text: &[u8]) -> Result<u64, TrieError> {
         if self.long.len() as u64 >= 1 << 46 {
             return Err(TrieError::TooLarge("more than 2^46 bytes of long labels"));
@@ -158,7 +162,7 @@ impl Writer {
         if self.draft.nodes() == NODES && self.draft.labels() == NODES { self.block() } else { Ok(()) }
     }
 
-    /// Writes the block. Each group of siblings begins at a position, which is written into the block of their parent.
+    /// Writes the current block, and fills in the positions of children in the blocks of their parents.
     fn block(&mut self) -> Result<(), TrieError> {
         let offset = self.nodes.len();
         if self.lengths.len().is_multiple_of(DIRECTORY_STEP) {
@@ -179,7 +183,7 @@ impl Writer {
         }
         while firsts != 0 {
             let position = Position::new(offset, firsts.trailing_zeros());
-            // A block without inner nodes gets the place that the next block with inner nodes gets.
+            // A block without inner nodes stores the same position of children as the next block with inner nodes.
             while self.group == self.parent.1 {
                 let Some(block) = NodeBlock::at(self.nodes.bytes(), self.parent.0) else { break };
                 let next = (self.parent.0 + block.length(), self.parent.1 + block.inner().count_ones());
@@ -193,13 +197,13 @@ impl Writer {
         Ok(())
     }
 
-    /// Finishes the trie, whose labels have the codes and tokens of `dictionary`.
+    /// Finishes the trie. `dictionary` has the texts of the codes and tokens of its labels.
     pub(super) fn finish(mut self, dictionary: Dictionary, vectors: Cpu) -> Result<Encoded, TrieError> {
         let nodes = (self.lengths.len() * NODES + self.draft.nodes()) as u64;
         if self.draft.nodes() > 0 {
             self.block()?;
         }
-        // No group of children is left for the blocks from here on, so they state a position that no node has.
+        // The blocks from here on have no group of children, so they store a position that no node has.
         let mut parent = self.parent.0;
         while let Some(length) = NodeBlock::at(self.nodes.bytes(), parent).map(NodeBlock::length) {
             set_down(self.nodes.bytes_mut(), parent, Position(u64::MAX));
@@ -242,7 +246,7 @@ impl Writer {
     }
 }
 
-/// The half bytes of a link to a position.
+/// The number of half bytes of a link to a node at this position.
 pub(super) fn link_nibbles(position: Position) -> usize {
     if position.0 < 1 << (4 * NEAR_NIBBLES) { NEAR_NIBBLES } else { FAR_NIBBLES }
 }

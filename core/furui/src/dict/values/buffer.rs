@@ -2,27 +2,27 @@ use std::collections::TryReserveError;
 use std::fmt;
 use std::ops::Range;
 
-/// The values beside a window (a write buffer) of a dictionary of bytes, in order of their ids, which are consecutive.
-/// If a key is put again, its old value stays until the window is frozen.
+/// The values of the keys in a window (a write buffer) of a dictionary of bytes, in order of their ids, which are
+/// consecutive. If a key is put again, its old value is kept until the window is frozen.
 #[derive(Clone, Default)]
 pub(in crate::dict) struct ValueBuffer {
-    /// The id of the first value.
+    /// The id of the first value in the buffer.
     first: u32,
-    /// The end of each value in `bytes`.
+    /// The offset in `bytes` at which each value ends.
     ends: Vec<usize>,
     bytes: Vec<u8>,
 }
 
 impl ValueBuffer {
-    /// The maximum number of bytes that a value takes besides its own bytes.
+    /// The memory in bytes that a value takes besides its own bytes: the entry of its end.
     pub(in crate::dict) const VALUE_BYTES: usize = size_of::<usize>();
 
-    /// The bytes that the values take.
+    /// The memory that all values take, in bytes.
     pub(in crate::dict) fn bytes(&self) -> usize {
         self.bytes.len() + self.ends.len() * Self::VALUE_BYTES
     }
 
-    /// The ids of the values.
+    /// The range of the ids of the values.
     pub(in crate::dict) fn ids(&self) -> Range<u32> {
         self.first..self.first + self.ends.len() as u32
     }
@@ -50,7 +50,7 @@ impl ValueBuffer {
         }
     }
 
-    /// The value with this id.
+    /// The bytes of the value with this id; `None` if the buffer does not have it.
     pub(in crate::dict) fn get(&self, id: u32) -> Option<&[u8]> {
         let index = id.checked_sub(self.first)? as usize;
         let end = *self.ends.get(index)?;

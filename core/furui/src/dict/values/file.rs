@@ -133,7 +133,7 @@ impl ValueFile {
         self.index.len() / ENTRY_LEN
     }
 
-    /// The id of the first value of a block, and where it begins.
+    /// Returns the id of the first value of a block, and the offset in the data at which the block begins.
     fn block(&self, block: usize) -> (u32, u64) {
         let at = self.index.start + block * ENTRY_LEN;
         self.regions.touch(at, ENTRY_LEN);
@@ -141,7 +141,8 @@ impl ValueFile {
         (u32_at(entry, 0), u64_at(entry, ENTRY_AT))
     }
 
-    /// The last block whose first id is at most `id`.
+    /// The last block whose first id is at most `id`, as that first id and the block's offset in the data; `None` if
+    /// every block begins with a greater id.
     fn block_before(&self, id: u32) -> Option<(u32, u64)> {
         let (mut from, mut to) = (0, self.blocks());
         while from < to {
@@ -166,12 +167,12 @@ impl ValueFile {
         Ok(&self.file[self.data.clone()][range])
     }
 
-    /// The error that a value is missing, or the error of a checksum if one is wrong.
+    /// Returns the error that a value is missing, or the error of a checksum if one is wrong.
     fn missing(&self) -> FormatError {
         self.invalid(0, "a key has no value")
     }
 
-    /// The error that the data at offset `at` is invalid, or the error of a checksum if one is wrong.
+    /// Returns the error that the data at offset `at` is invalid, or the error of a checksum if one is wrong.
     fn invalid(&self, at: usize, what: &'static str) -> FormatError {
         let here = FormatError {
             file: self.name.clone(),
@@ -185,15 +186,16 @@ impl ValueFile {
 /// A walk from value to value, which reads only their heads.
 struct Walk<'v> {
     values: &'v ValueFile,
-    /// Where the next value's head begins in the data.
+    /// The offset in the data at which the next value's head begins.
     at: usize,
-    /// The id of the first value, until that value is read. The step of ids in that value's head is not used.
+    /// The id of the first value of the block, until that value is read; then `None`. The step of ids in the head of
+    /// that value is not used.
     next: Option<u32>,
     last: u32,
 }
 
 impl Walk<'_> {
-    /// The id of the next value, and where it is in the data.
+    /// Returns the id of the next value, and the range of its bytes in the data; `None` after the last value.
     fn next(&mut self) -> Result<Option<(u32, Range<usize>)>, FormatError> {
         let values = self.values;
         let data = &values.file[values.data.clone()];

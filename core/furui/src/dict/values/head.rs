@@ -1,17 +1,18 @@
-/// The maximum number of bytes of a head.
+/// The maximum length in bytes of the head in front of a value: two numbers of five bytes each.
 pub(super) const MAX_HEAD: usize = 10;
 
-/// The numbers in front of a value in a file, in one to five bytes each: groups of 7 bits, the low ones first.
+/// The head in front of a value in a file: two numbers (a step of ids and a length) as variable-length integers of one
+/// to five bytes, in groups of 7 bits, the low ones first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ValueHead {
     /// The difference between the value's id and that of the value before it.
     pub(super) step: u32,
-    /// The length of the value.
+    /// The length of the value, in bytes.
     pub(super) length: u32,
 }
 
 impl ValueHead {
-    /// Appends the head to `out`.
+    /// Appends the encoded head to `out`.
     pub(super) fn write(self, out: &mut Vec<u8>) {
         for mut number in [self.step, self.length] {
             while number >= 1 << 7 {

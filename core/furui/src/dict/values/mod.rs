@@ -20,19 +20,20 @@ use crate::format::Tag;
 /// The maximum number of bytes of a value in a dictionary of bytes: 16 MiB.
 pub const MAX_VALUE: usize = 16 << 20;
 
-/// The section with the number of values and their ids.
+/// The tag of the section with the number of values and the range of their ids.
 const META: Tag = Tag::new(*b"META");
 const META_LEN: usize = 16;
 const META_FIRST: usize = 8;
 const META_END: usize = 12;
 
-/// The section with the values.
+/// The tag of the section with the bytes of the values.
 const DATA: Tag = Tag::new(*b"DATA");
 
-/// The section that says where blocks of values begin.
+/// The tag of the section with the index: the first id and the offset of each block of values.
 const INDEX: Tag = Tag::new(*b"INDX");
 const ENTRY_LEN: usize = 12;
 const ENTRY_AT: usize = 4;
 
-/// The number of bytes at which a block ends: the next value begins a new block.
+/// The minimum size of a block of values, in bytes: the value that reaches it ends the block, and the next one begins a
+/// new block.
 const BLOCK: u64 = 1024;

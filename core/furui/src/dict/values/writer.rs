@@ -7,22 +7,22 @@ use crate::format::field::put;
 use crate::format::{Align, EnvelopeWriter, Kind, Seal};
 use crate::hash::HashSpec;
 
-/// The number of bytes that are gathered for one write. A larger value is written directly.
+/// The size of the write buffer, in bytes. A larger value is written directly.
 const GATHERED: usize = 64 << 10;
 
-/// Writes a file of values as they come, in order of their ids.
+/// A writer of a file of values, which are pushed in the order of their ids.
 ///
 /// Memory: 64 KiB, and 12 bytes for each block of values. Every block but the last has at least 1 KiB.
 pub(in crate::dict) struct ValueWriter<W: Write> {
     out: BufWriter<EnvelopeWriter<W>>,
-    /// The entries of the index.
+    /// The index of the file: the first id and the offset of each block of values.
     index: Vec<u8>,
     head: Vec<u8>,
-    /// The number of bytes so far.
+    /// The number of bytes of data that were written so far.
     written: u64,
-    /// The offset at which the last block begins.
+    /// The offset in the data at which the last block of values begins.
     block: u64,
-    /// The id of the last value.
+    /// The id of the value that was written last.
     last: u32,
 }
 
@@ -58,7 +58,7 @@ impl<W: Write> ValueWriter<W> {
         Ok(())
     }
 
-    /// Ends the file, after all of its values were written.
+    /// Completes the file by writing the index, after all values were pushed.
     pub(in crate::dict) fn finish(self) -> io::Result<Seal> {
         let mut out = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
         out.section(INDEX, Align::Line)?;

@@ -13,7 +13,7 @@ use crate::bits::Buffer;
 use crate::format::{Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Seal, WriteError};
 use crate::hash::{HashSpec, KeyForm, KeyHash};
 
-/// A filter of any kind: what the file of a filter holds.
+/// A filter of any kind, as the file of a filter holds it.
 ///
 /// ```
 /// use furui::filter::{AnyFilter, Bloom, Filter, FilterRef};
@@ -31,7 +31,7 @@ use crate::hash::{HashSpec, KeyForm, KeyHash};
 /// ```
 #[derive(Clone, Debug)]
 pub enum AnyFilter<M = Buffer> {
-    /// The least space, for a known number of keys.
+    /// A Bloom filter, which takes the least space for a known number of keys.
     Bloom(Bloom<M>),
     /// A blocked Bloom filter.
     Blocked(BlockedBloom<M>),
@@ -43,7 +43,7 @@ pub enum AnyFilter<M = Buffer> {
     StableLight(StableBloomLight<M>),
     /// A ringed Bloom filter.
     Ringed(RingedBloom<M>),
-    /// Fingerprints in order, which can be listed, removed and merged.
+    /// A quotient filter: sorted fingerprints, which can be listed, removed and merged.
     Quotient(QuotientFilter<M>),
     /// A split-block Bloom filter, as in Parquet files.
     SplitBlock(SplitBlockBloom<M>),
@@ -254,7 +254,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         out.finish()
     }
 
-    /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.
+    /// The number of keys that the filter was sized for; 0 if it was not sized for a number of keys.
     pub fn capacity(&self) -> u64 {
         match self {
             Self::Bloom(filter) => filter.capacity(),
@@ -284,7 +284,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         bits.div_ceil(8)
     }
 
-    /// The false-positive rate for which the filter was made, if there is one.
+    /// The false-positive rate for which the filter was made; `None` if it was not made for a rate.
     pub fn intended_rate(&self) -> Option<f64> {
         let keys = self.capacity();
         match self {

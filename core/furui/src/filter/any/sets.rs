@@ -7,9 +7,9 @@ use crate::filter::{ConfigError, Estimate, Mismatch, Similarity};
 use crate::hash::{Hashes, KeyHash};
 
 impl<M: Deref<Target = [u8]>> AnyFilter<M> {
-    /// The approximate number of different keys, for kinds of filter that can estimate it. For an intersection the
-    /// estimate is far too high, except if the filters are quotient filters. The [`similarity`](Self::similarity) of
-    /// the two filters that were intersected gives a better estimate.
+    /// The approximate number of different keys; `None` for kinds of filter that cannot estimate it. For an
+    /// intersection the estimate is far too high, except if the filters are quotient filters. The
+    /// [`similarity`](Self::similarity) of the two filters that were intersected gives a better estimate.
     pub fn cardinality(&self) -> Option<Estimate> {
         match self {
             Self::Bloom(filter) => Some(filter.cardinality()),
@@ -22,7 +22,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         }
     }
 
-    /// How similar the sets of two filters are.
+    /// Estimates the similarity of the sets of two filters.
     ///
     /// # Errors
     /// If the filters are of different kinds, sizes or hashes, or of a kind without this operation.
@@ -50,7 +50,8 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         }
     }
 
-    /// The error that two filters cannot be combined or compared.
+    /// Returns the error that two filters cannot be combined or compared: they are of different kinds, or of a kind
+    /// without this operation.
     fn unlike<N: Deref<Target = [u8]>>(&self, other: &AnyFilter<N>) -> Mismatch {
         let (ours, theirs) = (self.kind(), other.kind());
         if ours == theirs { Mismatch::Unsupported(ours) } else { Mismatch::Kind { ours, theirs } }
@@ -103,7 +104,7 @@ impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
 }
 
 impl AnyFilter {
-    /// Adds the keys of `other`.
+    /// Adds the keys of `other` to this filter.
     ///
     /// # Errors
     /// If the filters are of different kinds, sizes or hashes, or of a kind without this operation; nothing is changed

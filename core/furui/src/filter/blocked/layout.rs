@@ -7,7 +7,7 @@ pub const MAX_BLOCKED_PROBES: u32 = 16;
 /// The number of lanes of a line.
 const LANES: u32 = 8;
 
-/// Which bits belong to a key, in its own line and in the neighbouring line, whose index is line ⊕ 1:
+/// The layout of a key's bits in its own cache line and in the neighbouring line, whose index is line ⊕ 1:
 ///
 /// | number k of probes | its own line | the neighbouring line |
 /// |--:|---|---|
@@ -42,26 +42,26 @@ impl Layout {
         (1..=MAX_BLOCKED_PROBES).filter_map(Self::of)
     }
 
-    /// How many bits a key has.
+    /// The number of bits that belong to each key.
     #[inline(always)]
     pub(super) fn probes(self) -> u32 {
         self.0.into()
     }
 
-    /// Whether keys have bits in two lines, so that there must be an even number of lines.
+    /// True if keys have bits in two lines, so that the number of lines must be even.
     #[inline(always)]
     pub(in crate::filter) fn is_pair(self) -> bool {
         self.probes() > LANES
     }
 
-    /// The row of a key in its own line; `choice` determines the row's first lane.
+    /// The row of lanes in which a key has bits in its own line; `choice` determines the row's first lane.
     #[inline(always)]
     pub(super) fn own(self, choice: u64) -> &'static Row {
         // If there is a bit in each lane, the row is a constant, which a loop over keys need not load.
         if self.probes() < LANES { Row::of(self.probes(), choice) } else { &Row::FULL }
     }
 
-    /// The row of a key in the neighbouring line; `choice` determines the row's first lane.
+    /// The row of lanes in which a key has bits in the neighbouring line; `choice` determines the row's first lane.
     #[inline(always)]
     pub(super) fn other(self, choice: u64) -> &'static Row {
         Row::of(self.probes() - LANES, choice)
@@ -81,7 +81,7 @@ impl Layout {
 }
 
 impl Row {
-    /// A bit in each lane.
+    /// The row with a bit in each of the eight lanes.
     const FULL: Self = Self([1; 8]);
 
     /// The row of `lanes` lanes, at most 8; `choice` determines the first of them.

@@ -16,7 +16,7 @@ mod rate;
 
 pub use layout::MAX_BLOCKED_PROBES;
 
-/// The maximum number of lines. Together they have 1 TiB.
+/// The maximum number of cache lines of a filter. Together they have 1 TiB.
 const MAX_LINES: u64 = 1 << 34;
 
 /// The finest rate of a [`BlockedBloom`]. The finer the rate, the more false positives come from lines with too many
@@ -63,7 +63,7 @@ pub struct BlockedBloom<M = Buffer> {
     /// Lines of eight little-endian words. If each key has bits in two lines, the number of lines is even.
     pub(super) table: M,
     pub(super) layout: Layout,
-    /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.
+    /// The number of keys that the filter was sized for; 0 if it was not sized for a number of keys.
     capacity: u64,
     hash: HashSpec,
     cpu: Cpu,
@@ -138,24 +138,24 @@ fn check_parts(lines: u64, layout: Layout) -> Result<(), ConfigError> {
 }
 
 impl<M> BlockedBloom<M> {
-    /// How many bits belong to a key.
+    /// The number of bits that belong to each key.
     pub fn probes(&self) -> u32 {
         self.layout.probes()
     }
 
-    /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.
+    /// The number of keys that the filter was sized for; 0 if it was not sized for a number of keys.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 }
 
 impl<M: Deref<Target = [u8]>> BlockedBloom<M> {
-    /// How many lines of 512 bits the filter has.
+    /// The number of cache lines of 512 bits.
     pub fn lines(&self) -> u64 {
         self.table().len() as u64
     }
 
-    /// How many bits the filter has.
+    /// The number of bits of the filter.
     pub fn bits(&self) -> u64 {
         8 * self.table.len() as u64
     }
@@ -187,15 +187,15 @@ impl<M: Deref<Target = [u8]>> Filter for BlockedBloom<M> {
         kernel::contains_all(self.cpu, self.table(), self.layout, keys, out);
     }
 
-    /// The mean, over all lines and all possible first lanes, of the product of the shares of set bits in the probed
-    /// lanes. Cost: one pass over the lines.
+    /// The false-positive rate: the mean, over all lines and all possible first lanes, of the product of the shares of
+    /// set bits in the probed lanes. Cost: one pass over the lines.
     fn false_positive_rate(&self) -> f64 {
         rate::standing(self.table(), self.layout)
     }
 }
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for BlockedBloom<M> {
-    /// This filter is never full.
+    /// Inserts the key with this hash. The result is never an error, because this filter is never full.
     #[inline(always)]
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         Ok(kernel::insert(self.cpu, self.table.as_chunks_mut().0, self.layout, key))

@@ -53,7 +53,7 @@ struct Alike {
     /// The number of sets of even size minus the number of sets of odd size, as a mean over all ways in which a
     /// looked-up key can have its bits.
     sign: f64,
-    /// The probability that an inserted key sets a bit of S, times the number of lines.
+    /// The probability that an inserted key sets a bit of the set S, times the number of lines.
     reached: f64,
 }
 
@@ -92,7 +92,8 @@ fn sets(layout: Layout) -> &'static [Alike] {
 
 /// A group of sets of looked-up bits in one line; inserted keys hit each of these sets with the same probability.
 struct Subsets {
-    /// The number of sets of even size minus the number of sets of odd size.
+    /// The number of sets of even size minus the number of sets of odd size, which is the weight of the group in the
+    /// inclusion–exclusion sum.
     sign: f64,
     /// The probability that a key of this line sets none of the bits.
     by_own: f64,

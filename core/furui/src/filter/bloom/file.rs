@@ -40,7 +40,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for Bloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Bloom<M> {
-    /// The bits as they are stored in a file.
+    /// The table of bits, as it is stored in the filter's file.
     pub(crate) fn table(&self) -> &[u8] {
         &self.words
     }

@@ -63,11 +63,11 @@ const MAX_BITS: u64 = 1 << 43;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bloom<M = Buffer> {
-    /// Little-endian words; bits beyond `bits` are 0.
+    /// The bits as little-endian 64-bit words; bits beyond `bits` are 0.
     pub(super) words: M,
     bits: u64,
     probes: u32,
-    /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.
+    /// The number of keys that the filter was sized for; 0 if it was not sized for a number of keys.
     capacity: u64,
     hash: HashSpec,
 }
@@ -122,7 +122,7 @@ impl Bloom {
         Ok(Self { capacity: keys, ..Self::from_parts(bits, probes)? })
     }
 
-    /// This filter, as one for `keys` keys.
+    /// This filter, with `keys` as the number of keys that it was sized for.
     pub(in crate::filter) fn with_capacity(self, keys: u64) -> Self {
         Self { capacity: keys, ..self }
     }
@@ -148,17 +148,17 @@ impl Bloom {
 }
 
 impl<M> Bloom<M> {
-    /// How many bits the filter has.
+    /// The number of bits of the filter.
     pub fn bits(&self) -> u64 {
         self.bits
     }
 
-    /// How many bits belong to a key.
+    /// The number of bits that belong to each key.
     pub fn probes(&self) -> u32 {
         self.probes
     }
 
-    /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.
+    /// The number of keys that the filter was sized for; 0 if it was not sized for a number of keys.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
@@ -168,7 +168,7 @@ impl<M> Bloom<M> {
         BloomShape { bits: self.bits as usize, probes: self.probes }
     }
 
-    /// Whether SHA-1 computes the positions of the probes.
+    /// True if SHA-1 computes the positions of the probes.
     #[inline]
     fn salted(&self) -> bool {
         self.hash.algorithm == HashAlgorithm::Sha1
@@ -189,7 +189,7 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
         self.ones() as f64 / self.bits as f64
     }
 
-    /// The bare table: eight bits a byte, the first bit least significant, and zeros after the last bit.
+    /// The table of bits alone: eight bits a byte, the first bit least significant, and zeros after the last bit.
     pub fn as_bytes(&self) -> &[u8] {
         &self.words[..self.bits.div_ceil(8) as usize]
     }
@@ -223,14 +223,15 @@ impl<M: Deref<Target = [u8]>> Filter for Bloom<M> {
         }
     }
 
-    /// The rate (x/m)^k, where x of the m bits are set and a key has k of them. Cost: one pass over the bits.
+    /// The false-positive rate (x/m)^k, where x of the m bits are set and a key has k of them. Cost: one pass over the
+    /// bits.
     fn false_positive_rate(&self) -> f64 {
         self.fill().powi(self.probes as i32)
     }
 }
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for Bloom<M> {
-    /// This filter is never full.
+    /// Inserts the key with this hash. The result is never an error, because this filter is never full.
     #[inline(always)]
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         let (salted, shape) = (self.salted(), self.shape());

@@ -5,13 +5,15 @@ use crate::filter::batch;
 use crate::filter::probes::{Probes, salted_positions};
 use crate::hash::KeyHash;
 
-/// Tables of at most this many words are in a cache near enough for the processor to overlap lookups by itself.
+/// The maximum size, in words, of a table that is not prefetched for lookups: it lies in a cache near enough for the
+/// processor to overlap lookups by itself.
 const NEAR: usize = (4 << 20) / 8;
 
-/// Tables of at most this many words are in a cache near enough for the processor to overlap insertions by itself.
+/// The maximum size, in words, of a table that is not prefetched for insertions: it lies in a cache near enough for the
+/// processor to overlap insertions by itself.
 const NEAR_TO_INSERT: usize = (12 << 20) / 8;
 
-/// How many bits the filter has, and how many of them belong to a key.
+/// The size of a Bloom filter in bits, and the number of bits that belong to each key.
 #[derive(Clone, Copy)]
 pub(super) struct BloomShape {
     pub(super) bits: usize,
@@ -26,7 +28,7 @@ fn set(words: &mut [[u8; 8]], position: usize) -> u64 {
     word >> (position % 64) & 1
 }
 
-/// Whether all bits of `key` are set.
+/// True if all bits of `key` are set.
 ///
 /// In a half-full filter no processor can predict a bit, so bits are tested in groups. The first group of three fails
 /// in 7 of 8 misses, and never in a hit; a larger one would wait for cache lines that are seldom needed.

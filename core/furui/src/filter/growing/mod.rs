@@ -14,24 +14,25 @@ pub const MAX_PARTS: usize = 26;
 /// The capacity of the first part if nothing is known of the number of keys. At 1 % its table has 8 KiB.
 const FIRST: u64 = 4096;
 
-/// The number of parts up to which those of a filter with the expansion 1 are equal. Later ones double, or a filter
-/// that was made for few keys would be full with [`MAX_PARTS`] times as many.
+/// The number of parts that are equally large if the expansion is 1. Later parts double, or a filter that was made for
+/// few keys would be full with [`MAX_PARTS`] times as many.
 const EQUAL_PARTS: usize = MAX_PARTS / 2;
 
 /// The least number of keys for which a table is sized: the formulas for sizes do not hold for a few keys, and their
 /// tables would hardly be smaller.
 const MIN_SIZED: u64 = 64;
 
-/// The expansion of a filter for which none is given.
+/// The default expansion: each part has room for this many times the keys of the part before it.
 const EXPANSION: u32 = 2;
 
-/// The tightening of a filter of unknown size, of which most keys are in the last parts.
+/// The tightening of a filter whose number of keys is not known in advance. Most keys are then in the last parts, so
+/// their rates must not be much finer than those of the first parts.
 const UNKNOWN_SIZE: f64 = 0.9;
 
-/// The tightening of a filter whose first part is expected to hold all keys, and so has half of the rate.
+/// The tightening of a filter whose first part is expected to hold all keys. This part gets half of the filter's rate.
 const EXPECTED_SIZE: f64 = 0.5;
 
-/// How many keys of a batch are looked up in the parts at a time: few enough to stay in the nearest cache.
+/// The number of keys of a batch that are looked up in the parts at a time: few enough to stay in the nearest cache.
 const BATCH: usize = 512;
 
 /// A filter for a set whose final size nobody knows: a chain of [`Bloom`] filters, to which a larger one with a finer
@@ -81,7 +82,7 @@ pub struct GrowingBloom<M = Buffer> {
     rate: f64,
     /// The capacity of a new part divided by that of the largest part. With 0, the first part is the only one.
     expansion: u32,
-    /// r: part i has (1 - r) rⁱ of the filter's rate.
+    /// The tightening r of the rates: part i, counted from 0, has (1 - r) rⁱ of the filter's false-positive rate.
     tightening: f64,
     hash: HashSpec,
 }
@@ -90,7 +91,7 @@ pub struct GrowingBloom<M = Buffer> {
 struct Part<M> {
     /// The filter of the part. It has the part's rate when it holds as many keys as its capacity.
     filter: Bloom<M>,
-    /// How many keys were inserted, at most the capacity of the filter.
+    /// The number of keys that were inserted into the part, at most the capacity of its filter.
     keys: u64,
 }
 
@@ -200,7 +201,7 @@ impl GrowingBloom {
         self.rate * (1.0 - self.tightening) * self.tightening.powi(self.parts.len() as i32)
     }
 
-    /// The capacity of the next part in keys, which is 0 if the filter has its only part.
+    /// The capacity of the next part, in keys; 0 if the expansion is 0, so that the first part is the only one.
     fn next_capacity(&self) -> u64 {
         let largest = self.parts.iter().map(|part| part.filter.capacity()).max();
         let is_one = self.expansion == 1 && self.parts.len() >= EQUAL_PARTS;
@@ -254,7 +255,7 @@ impl GrowingBloom {
 }
 
 impl<M> GrowingBloom<M> {
-    /// The false-positive rate that the filter does not exceed.
+    /// The upper bound of the filter's false-positive rate, for any number of keys.
     pub fn rate(&self) -> f64 {
         self.rate
     }
@@ -264,27 +265,27 @@ impl<M> GrowingBloom<M> {
         self.expansion
     }
 
-    /// How many inserted keys were certainly new.
+    /// The number of inserted keys that were certainly new.
     pub fn len(&self) -> u64 {
         self.parts.iter().fold(0, |sum, part| sum.saturating_add(part.keys))
     }
 
-    /// Whether nothing was inserted.
+    /// True if nothing was inserted.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many parts the filter has, from 1 to [`MAX_PARTS`].
+    /// The number of parts of the filter, from 1 to [`MAX_PARTS`].
     pub fn parts(&self) -> usize {
         self.parts.len()
     }
 
-    /// How many bits all parts have together.
+    /// The size of all parts together, in bits.
     pub fn bits(&self) -> u64 {
         self.parts.iter().map(|part| part.filter.bits()).sum()
     }
 
-    /// How many keys the existing parts can hold together.
+    /// The number of keys that the existing parts can hold together.
     pub fn capacity(&self) -> u64 {
         self.parts.iter().fold(0, |sum, part| sum.saturating_add(part.filter.capacity()))
     }
@@ -329,7 +330,8 @@ impl<M: Deref<Target = [u8]>> Filter for GrowingBloom<M> {
         }
     }
 
-    /// The rate 1 - ∏ (1 - rateᵢ), where rateᵢ is the present rate of part i. Cost: one pass over all bits.
+    /// The false-positive rate 1 - ∏ (1 - rateᵢ), where rateᵢ is the present rate of part i. Cost: one pass over all
+    /// bits.
     fn false_positive_rate(&self) -> f64 {
         -self.parts.iter().map(|part| (-part.filter.false_positive_rate()).ln_1p()).sum::<f64>().exp_m1()
     }

@@ -6,14 +6,15 @@ pub(super) const HEAD_BYTES: usize = 26;
 /// The size of a cache line in bytes.
 const LINE: usize = 64;
 
-/// The head of a block: the flags of its 64 slots, and where its first run can begin.
+/// The head of a block of 64 slots: the flags of the slots, and the slot at or after which its first run begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
-    /// How many slots, from the block's first on, belong to runs of earlier blocks. This may exceed 64.
+    /// The number of slots, from the block's first on, that belong to runs of earlier blocks. This may exceed 64.
     pub(super) offset: u16,
     /// A 1 bit for each slot whose own quotient has a run, wherever the run lies.
     pub(super) occupied: u64,
-    /// A 1 bit for each slot in which a run begins, that is, each used slot that is not is_continuation.
+    /// A 1 bit for each slot in which a run begins, that is, each used slot whose remainder does not continue the run
+    /// of the slot before.
     pub(super) starts: u64,
     /// A 1 bit for each slot whose fingerprint lies after the slot of its quotient.
     pub(super) shifted: u64,
@@ -55,7 +56,7 @@ impl<'a> Block<'a> {
         Head { offset: u16::from_le_bytes([head[0], head[1]]), occupied: word(2), starts: word(10), shifted: word(18) }
     }
 
-    /// Where the remainder of slot `index` begins: the byte in the block, and the bit in that byte.
+    /// Returns the place of the remainder of slot `index`: the byte in the block, and the bit in that byte.
     #[inline(always)]
     pub(super) fn place(&self, index: u32) -> (usize, u32) {
         let bit = index * self.remainder_bits;

@@ -9,7 +9,7 @@ use super::merge::Stream;
 use super::shape::Shape;
 use super::slot_table::SlotTable;
 
-/// Stands for "no quotient": it exceeds every quotient.
+/// The number that stands for "no quotient". It is greater than every quotient.
 const NONE: u64 = u64::MAX;
 
 /// Fills an empty filter with ascending fingerprints, each appended after the one before; nothing is searched, moved or
@@ -20,7 +20,7 @@ const NONE: u64 = u64::MAX;
 #[derive(Debug)]
 pub(super) struct Builder<'a, M: DerefMut<Target = [u8]> = Buffer> {
     filter: &'a mut QuotientFilter<M>,
-    /// True until the first fingerprint that cannot be appended.
+    /// True as long as all fingerprints could be appended. From then on, fingerprints are inserted as usual.
     appending: bool,
     front: Front,
 }
@@ -29,23 +29,23 @@ pub(super) struct Builder<'a, M: DerefMut<Target = [u8]> = Buffer> {
 /// words, to be kept in registers while a chunk is appended.
 #[derive(Clone, Copy, Debug)]
 struct Front {
-    /// The slot after the last one filled, counted through all blocks.
+    /// The number of the slot after the last one that was filled, counted through all blocks.
     next: u64,
     /// The fingerprint that was appended last; 0 at first.
     previous: u64,
-    /// The quotient of the last fingerprint; [`NONE`] at first.
+    /// The quotient of the fingerprint that was appended last; [`NONE`] at first.
     previous_quotient: u64,
-    /// The number of the block of the last quotient.
+    /// The number of the block to which the last quotient belongs.
     quotient_block: u64,
-    /// The occupied bits of block `quotient_block`.
+    /// The bits of block `quotient_block` that mark the quotients that have runs.
     occupied: u64,
-    /// The number of the block of the last slot.
+    /// The number of the block to which the last filled slot belongs.
     slot_block: u64,
-    /// The starts bits of block `slot_block`.
+    /// The bits of block `slot_block` that mark the slots in which runs begin.
     starts: u64,
-    /// The shifted bits of block `slot_block`.
+    /// The bits of block `slot_block` that mark the slots whose remainders are not in their canonical slots.
     shifted: u64,
-    /// The eight bytes that were written last.
+    /// The eight bytes of remainders that were written last.
     tail: u64,
     /// The position of `tail` among the bytes of the block's remainders.
     tail_at: u32,
@@ -69,7 +69,7 @@ impl<'a, M: DerefMut<Target = [u8]>> Builder<'a, M> {
         Self { appending: filter.is_empty(), filter, front }
     }
 
-    /// Adds a sequence of any length.
+    /// Adds the fingerprints of a sequence of any length.
     pub(super) fn extend(&mut self, fingerprints: impl IntoIterator<Item = u64>) -> Result<(), Full> {
         let mut fingerprints = fingerprints.into_iter();
         let mut chunk = [0; CHUNK];
@@ -102,7 +102,8 @@ impl<'a, M: DerefMut<Target = [u8]>> Builder<'a, M> {
         Ok(())
     }
 
-    /// How many of the first `fingerprints`, at most a chunk, can certainly be appended; 0 only if the first cannot.
+    /// The number of fingerprints at the front of `fingerprints`, at most a chunk, that can certainly be appended; 0
+    /// only if the first cannot.
     fn regular(&self, fingerprints: &[u64]) -> usize {
         let (shape, front) = (&self.filter.shape, &self.front);
         let first = fingerprints[0];
@@ -153,7 +154,7 @@ impl<'a, M: DerefMut<Target = [u8]>> Builder<'a, M> {
         filter.len += if counting { count } else { count - copies };
     }
 
-    /// Writes the pending data. The filter is valid only after this.
+    /// Writes the data that is still in registers to the table. The filter is valid only after this.
     #[cold]
     fn finish(&mut self) {
         if self.appending {

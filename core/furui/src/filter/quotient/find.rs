@@ -55,7 +55,7 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
         )
     }
 
-    /// Whether `remainder` is in the run of `quotient`. This method branches on whether the quotient has a run, and
+    /// True if `remainder` is in the run of `quotient`. This method branches on whether the quotient has a run, and
     /// otherwise only on rare cases: a long run, or a run that is not wholly in the block of its quotient.
     ///
     /// In a table larger than the caches, speed depends on how many lookups are in flight at a time. The fewer
@@ -121,7 +121,7 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
         )
     }
 
-    /// How many copies of `remainder` are in the run of `quotient`.
+    /// The number of copies of `remainder` in the run of `quotient`.
     pub(super) fn count(&self, words: Cpu, quotient: u64, remainder: u64) -> u64 {
         let (block, index) = ((quotient / 64) as usize, (quotient % 64) as u32);
         let head = self.head(block);
@@ -144,19 +144,19 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
         }
     }
 
-    /// Whether a run begins in `slot`.
+    /// True if a run begins in `slot`.
     #[inline(always)]
     pub(super) fn starts(&self, slot: Slot) -> bool {
         self.head(slot.block).starts >> slot.index & 1 == 1
     }
 
-    /// Whether `slot` is shifted (is_shifted).
+    /// True if the remainder in `slot` is shifted, that is, not in its canonical slot (the paper's is_shifted).
     #[inline(always)]
     pub(super) fn is_shifted(&self, slot: Slot) -> bool {
         self.head(slot.block).shifted >> slot.index & 1 == 1
     }
 
-    /// Whether `slot` continues the run of the slot before (is_continuation).
+    /// True if the remainder in `slot` continues the run of the slot before (the paper's is_continuation).
     #[inline(always)]
     pub(super) fn continues(&self, slot: Slot) -> bool {
         self.head(slot.block).continuation() >> slot.index & 1 == 1
@@ -171,8 +171,8 @@ fn near_run_start(words: Cpu, head: &Head, rank: u32) -> u32 {
 }
 
 impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
-    /// How many copies of `key` are held: at most 1 unless the filter is [`counting`](Self::counting). Keys that share
-    /// its fingerprint are counted too, because the filter cannot tell them apart.
+    /// The number of copies of `key` in the filter: at most 1 unless the filter is [`counting`](Self::counting). Keys
+    /// that share its fingerprint are counted too, because the filter cannot tell them apart.
     pub fn count(&self, key: impl AsRef<[u8]>) -> u64 {
         self.count_hash(self.hash.hash(key.as_ref()))
     }
@@ -230,9 +230,9 @@ impl<M: Deref<Target = [u8]>> Filter for QuotientFilter<M> {
         );
     }
 
-    /// The rate m / D, where m of the D possible fingerprints are held. This is exact for a uniform hash, because a new
-    /// key has each of the D fingerprints with equal probability (to within D / 2⁶⁴, the unevenness of a scaled 64-bit
-    /// hash).
+    /// The false-positive rate m / D, where m of the D possible fingerprints are held. This is exact for a uniform
+    /// hash, because a new key has each of the D fingerprints with equal probability (to within D / 2⁶⁴, the unevenness
+    /// of a scaled 64-bit hash).
     fn false_positive_rate(&self) -> f64 {
         self.distinct as f64 / self.shape.domain()
     }

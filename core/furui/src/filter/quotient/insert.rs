@@ -10,7 +10,8 @@ use super::build::Builder;
 use super::merge::{Stream, WINDOW};
 use super::slot_table::{Slot, SlotTable};
 
-/// A batch is merged with the table in one pass if it has more than one key per this many keys in the filter.
+/// The divisor that decides how a batch is inserted: if it has more keys than the filter's number of keys divided by
+/// this, the batch and the table are merged in one pass.
 const REBUILD_RATIO: u64 = 16;
 
 /// The outcome of inserting a fingerprint into a table.
@@ -130,7 +131,7 @@ impl<M: DerefMut<Target = [u8]>> SlotTable<M> {
         self.open_block(at.index, high, remainder, start, shifted);
     }
 
-    /// The part of [`open`](Self::open) that concerns the slots `low .. high` of one block.
+    /// Does the part of [`open`](Self::open) that concerns the slots `low .. high` of one block.
     #[inline(always)]
     fn open_block(&mut self, low: u32, high: Slot, remainder: u64, start: bool, shifted: bool) {
         let block = high.block;
@@ -144,7 +145,7 @@ impl<M: DerefMut<Target = [u8]>> SlotTable<M> {
 }
 
 impl<M: Deref<Target = [u8]>> SlotTable<M> {
-    /// The slot that is `offset` slots after the first of `block`.
+    /// Returns the slot that is `offset` slots after the first slot of `block`.
     #[inline(always)]
     fn slot_after(&self, mut block: usize, mut offset: u32) -> Slot {
         while offset >= self.width(block) {
@@ -154,7 +155,7 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
         Slot { block, index: offset }
     }
 
-    /// The slot after the last of the run that begins at `start`.
+    /// Returns the slot after the last slot of the run that begins at `start`.
     #[inline(always)]
     fn run_end(&self, start: Slot) -> Slot {
         let mut block = start.block;
@@ -170,7 +171,7 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
         }
     }
 
-    /// The first empty slot from `from` on. There must be one.
+    /// Returns the first empty slot from `from` on. There must be one.
     #[inline(always)]
     fn empty_slot(&self, from: Slot) -> Slot {
         let mut block = from.block;

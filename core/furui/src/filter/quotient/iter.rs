@@ -20,17 +20,17 @@ pub(super) struct Decoder<'a> {
     words: Cpu,
     /// The block of slots to read next.
     block: usize,
-    /// How many slots at the beginning of the block are skipped.
+    /// The number of slots at the beginning of the block that are skipped.
     skip: u32,
     /// The number of slots to read when the first block is read again at the end.
     wrapped: u32,
-    /// The number of blocks that are left.
+    /// The number of blocks that are still to be read.
     left: usize,
-    /// The occupied bits after the current run's quotient.
+    /// The occupied bits of block `quotient_block` that come after the quotient of the current run.
     occupied: u64,
-    /// The number of the block with these occupied bits.
+    /// The number of the block to which the bits in `occupied` belong.
     quotient_block: usize,
-    /// The fingerprint of the current run's quotient with remainder 0.
+    /// The smallest fingerprint with the quotient of the current run: the one with remainder 0.
     base: u64,
 }
 
@@ -190,7 +190,7 @@ impl std::iter::FusedIterator for FingerprintIter<'_> {}
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QuotientSlot {
-    /// True if a fingerprint is held whose quotient is the number of this slot.
+    /// True if the filter holds a fingerprint whose quotient is the number of this slot.
     pub is_occupied: bool,
     /// True if this slot's remainder belongs to the run of the slot before.
     pub is_continuation: bool,

@@ -69,8 +69,8 @@ impl<'a> Stream<'a> {
 }
 
 impl Pair<'_> {
-    /// Merges what both sides have read, up to the smaller one of their last fingerprints: no later fingerprint is
-    /// below it.
+    /// Merges the fingerprints that were read from both streams, up to the smaller one of their last fingerprints: no
+    /// fingerprint that is still to be read is below it.
     fn next_piece(&mut self, piece: &mut Vec<u64>) {
         let (mut left, mut right) = (self.left.rest(), self.right.rest());
         if let (Some(&last_left), Some(&last_right)) = (left.last(), right.last()) {

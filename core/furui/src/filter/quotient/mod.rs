@@ -170,7 +170,7 @@ impl<M> QuotientFilter<M> {
         }
     }
 
-    /// How many fingerprints are held, copies included.
+    /// The number of fingerprints in the filter, copies included.
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -180,12 +180,12 @@ impl<M> QuotientFilter<M> {
         self.len == 0
     }
 
-    /// The maximum number of fingerprints: 97 % of the slots, rounded up.
+    /// The maximum number of fingerprints that the filter holds: 97 % of the slots, rounded up.
     pub fn capacity(&self) -> u64 {
         self.shape.capacity
     }
 
-    /// How many slots the table has.
+    /// The number of slots of the table.
     pub fn slots(&self) -> u64 {
         self.shape.slots
     }
@@ -200,12 +200,12 @@ impl<M> QuotientFilter<M> {
         self.shape.last
     }
 
-    /// Whether the filter keeps a copy for each key that is inserted; see [`counting`](Self::counting).
+    /// True if the filter keeps a copy for each key that is inserted; see [`counting`](Self::counting).
     pub fn is_counting(&self) -> bool {
         self.counting
     }
 
-    /// How many different fingerprints are held.
+    /// The number of different fingerprints in the filter.
     pub fn distinct(&self) -> u64 {
         self.distinct
     }
@@ -222,12 +222,13 @@ impl<M> QuotientFilter<M> {
 }
 
 impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
-    /// How many bits the table takes.
+    /// The size of the table in bits.
     pub fn bits(&self) -> u64 {
         self.table.bits()
     }
 
-    /// Iterates over the fingerprints held, in ascending order, with copies repeated. Cost: one pass over the table.
+    /// An iterator over the fingerprints in the filter, in ascending order, with copies repeated. Cost: one pass over
+    /// the table.
     pub fn fingerprints(&self) -> FingerprintIter<'_> {
         FingerprintIter::new(self.decoder(), self.len)
     }

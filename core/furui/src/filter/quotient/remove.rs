@@ -110,8 +110,8 @@ impl<M: DerefMut<Target = [u8]>> SlotTable<M> {
         }
     }
 
-    /// Which of the run starts `starts` in `block` are in their canonical slots. Their quotients must be the first of
-    /// `quotients` in `quotient_block` and of the blocks after it; they are removed from `quotients`.
+    /// Returns those of the run starts `starts` in `block` that are in their canonical slots. Their quotients must be
+    /// the first of `quotients` in `quotient_block` and of the blocks after it; they are removed from `quotients`.
     ///
     /// Run starts and occupied bits correspond in order, so both are walked together, one bit of each per step, with no
     /// branch except at the end of a word.

@@ -92,7 +92,7 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
         Ok(Marking::of_fingerprints(self.shape.last).similarity(self.distinct, other.distinct, union))
     }
 
-    /// How many different fingerprints both filters hold, exactly. Cost: one pass over both.
+    /// The number of different fingerprints that both filters hold, exactly. Cost: one pass over both.
     ///
     /// # Errors
     /// If the filters differ in the range of fingerprints or the hash specification.
@@ -132,8 +132,8 @@ impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
     /// of the two numbers of copies is kept. The filters may differ in their numbers of slots. Memory for a second
     /// table is needed meanwhile.
     ///
-    /// A key that was inserted into both filters stays. A key that was inserted into neither is reported as present if
-    /// its fingerprint is among those kept.
+    /// A key that was inserted into both filters is still found. A key that was inserted into neither is reported as
+    /// present if its fingerprint is among those kept.
     ///
     /// # Errors
     /// If the filters differ in the range of fingerprints or the hash specification; this filter is then unchanged.

@@ -22,14 +22,14 @@ pub(super) const MAX_SLOTS: u64 = 1 << 40;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) slots: u64,
-    /// The maximum number of used slots.
+    /// The maximum number of slots that may be used.
     pub(super) capacity: u64,
     pub(super) last: u64,
     pub(super) remainder_bits: u32,
     divisor: u64,
-    /// ⌊2⁶⁴ / divisor⌋, or 2⁶⁴ - 1 for a divisor of 1.
+    /// The fixed-point reciprocal of the divisor: ⌊2⁶⁴ / divisor⌋, or 2⁶⁴ - 1 for a divisor of 1.
     reciprocal: u64,
-    /// Whether there are exactly `slots` × 2^`remainder_bits` fingerprints, the common case.
+    /// True if there are exactly `slots` × 2^`remainder_bits` fingerprints, the common case.
     exact: bool,
 }
 
@@ -161,7 +161,7 @@ impl Shape {
         (quotient + short, remainder - (self.divisor & short.wrapping_neg()))
     }
 
-    /// Whether there is a fingerprint with this quotient and remainder.
+    /// True if there is a fingerprint with this quotient and remainder.
     pub(super) fn has(&self, quotient: u64, remainder: u64) -> bool {
         remainder < self.divisor
             && u128::from(quotient) * u128::from(self.divisor) + u128::from(remainder) <= u128::from(self.last)

@@ -75,7 +75,7 @@ impl<M> SlotTable<M> {
         self.blocks
     }
 
-    /// How many slots `block` has.
+    /// The number of slots in `block`: 64, or fewer in the last block.
     #[inline(always)]
     pub(super) fn width(&self, block: usize) -> u32 {
         if block + 1 == self.blocks { self.last_width } else { 64 }
@@ -106,7 +106,8 @@ impl<M> SlotTable<M> {
         Slot { block: (number / 64) as usize, index: (number % 64) as u32 }
     }
 
-    /// How many block boundaries are crossed on the way up from `from` to `to`, through the table's end if need be.
+    /// The number of block boundaries between the slot `from` and the later slot `to`. The slots wrap around at the end
+    /// of the table.
     #[inline(always)]
     pub(super) fn boundaries(&self, from: Slot, to: Slot) -> usize {
         if (from.block, from.index) <= (to.block, to.index) {
@@ -159,7 +160,7 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
         self.block(slot.block).remainders_from(slot.index) & self.remainder_mask
     }
 
-    /// The bytes after the last block.
+    /// The padding bytes after the last block.
     pub(super) fn padding(&self) -> &[u8] {
         &self.bytes[self.blocks * self.block_bytes..]
     }

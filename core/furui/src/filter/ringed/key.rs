@@ -1,12 +1,12 @@
 use crate::filter::probes::MULTIPLIER;
 use crate::hash::KeyHash;
 
-/// How many fractions a key holds. If a filter has more probes, a lookup computes the other fractions; few misses need
-/// them.
+/// The number of fractions that a key holds. If a filter has more probes, a lookup computes the other fractions; few
+/// misses need them.
 pub(super) const HELD: usize = 8;
 
-/// Everything that ringed filters need of a key, computed before anything is known about the filter: the hash h₀, which
-/// chooses the window, and h₁, h₂, … as fractions of a window.
+/// A key for lookups in many ringed filters: all that they need of the key, computed before anything is known about a
+/// filter. It has the hash h₀, which chooses the window, and h₁, h₂, … as fractions of a window.
 ///
 /// One key serves ringed filters of every number of keys n and of every [`RingedParams`](super::RingedParams): a filter
 /// with k probes takes the first k fractions, and multiplies them by the length of its window. So a program that looks

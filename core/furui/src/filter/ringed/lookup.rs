@@ -7,21 +7,22 @@ use crate::bits::{bit, prefetch_for_write};
 use crate::filter::batch;
 use crate::hash::KeyHash;
 
-/// Tables of at most this many words are in a cache near enough for the processor to overlap lookups by itself.
+/// The maximum size, in words, of a table that is not prefetched for lookups: it lies in a cache near enough for the
+/// processor to overlap lookups by itself.
 const NEAR: usize = (4 << 20) / 8;
 
 /// The number of keys whose fractions are computed at a time. The fractions of this many keys fit into the first-level
 /// cache.
 const CHUNK: usize = 128;
 
-/// Keys are inserted into tables of at most this many words without a prefetch: a prefetch would compute the positions
+/// The maximum size, in words, of a table that is not prefetched for insertions: a prefetch would compute the positions
 /// a second time, and save no time.
 const NEAR_TO_INSERT: usize = (2 << 20) / 8;
 
-/// How many keys are inserted at a time, after all their cache lines were prefetched.
+/// The number of keys that are inserted at a time, after all their cache lines were prefetched.
 const INSERT_BATCH: usize = 64;
 
-/// Whether all bits of a key are set.
+/// True if all bits of a key are set.
 ///
 /// Windows that reach beyond the ring's end are rare, unless windows are long, so a function of its own tests them.
 #[inline(always)]
@@ -75,14 +76,14 @@ fn around_the_end(words: &[[u8; 8]], ring: &Ring, start: u64, fractions: &[u32])
     all_set(words, fractions, |fraction| position(ring, start, fraction))
 }
 
-/// Whether all bits are set at the fractions that `key` does not hold. Only one in 2⁸ misses needs this test.
+/// True if all bits are set at the fractions that `key` does not hold. Only one in 2⁸ misses needs this test.
 #[inline(never)]
 fn others_set(words: &[[u8; 8]], ring: &Ring, start: u64, key: &RingedKey) -> bool {
     let mut others = Fractions::of(key.hash()).take(ring.params().probes()).skip(HELD);
     others.all(|fraction| bit(words, position(ring, start, fraction)) == 1)
 }
 
-/// Whether the bits at all fractions are set.
+/// True if the bits at all fractions are set.
 ///
 /// In a half-full filter no processor can predict a bit, so bits are tested in groups. The first group of four fails in
 /// 15 of 16 misses, and never in a hit.

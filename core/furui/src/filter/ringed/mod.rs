@@ -87,7 +87,7 @@ const WINDOW: u32 = 1000;
 /// For many filters and precomputed keys, see [`RingedKey`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RingedBloom<M = Buffer> {
-    /// Little-endian words; bits beyond those of the ring are 0.
+    /// The bits as little-endian 64-bit words; bits beyond those of the ring are 0.
     pub(super) words: M,
     ring: Ring,
     hash: HashSpec,
@@ -150,17 +150,17 @@ impl<M> RingedBloom<M> {
         self.ring.params()
     }
 
-    /// How many keys the filter was sized for: the number of groups, n.
+    /// The number of keys that the filter was sized for, which is the number of groups (n).
     pub fn capacity(&self) -> u64 {
         self.ring.groups()
     }
 
-    /// How many bits the filter has: m.
+    /// The number of bits of the filter (m).
     pub fn bits(&self) -> u64 {
         self.ring.bits()
     }
 
-    /// How many bits belong to a key: k.
+    /// The number of bits that belong to each key (k).
     pub fn probes(&self) -> u32 {
         self.params().probes()
     }
@@ -180,7 +180,7 @@ impl<M: Deref<Target = [u8]>> RingedBloom<M> {
         lookup::contains_all(self.words(), &self.ring, keys, out);
     }
 
-    /// The bare table: eight bits a byte, the first bit least significant, and zeros after the last bit.
+    /// The table of bits alone: eight bits a byte, the first bit least significant, and zeros after the last bit.
     pub fn as_bytes(&self) -> &[u8] {
         &self.words[..self.bits().div_ceil(8) as usize]
     }
@@ -189,7 +189,7 @@ impl<M: Deref<Target = [u8]>> RingedBloom<M> {
         self.words.as_chunks().0
     }
 
-    /// How many bits in `from..to` are set.
+    /// The number of bits that are set among the positions `from..to`.
     fn ones_in(&self, from: u64, to: u64) -> u64 {
         let words = self.words();
         let (first, last) = ((from / 64) as usize, to.div_ceil(64) as usize);
@@ -232,8 +232,9 @@ impl<M: Deref<Target = [u8]>> Filter for RingedBloom<M> {
         lookup::contains_all_hashes(self.words(), &self.ring, keys, out);
     }
 
-    /// The mean of (x/w)^k over all windows, where x of the w bits of a window are set. This is exact for a uniform
-    /// hash and windows far shorter than 2³² bits. Cost: one pass over the bits, two steps a group.
+    /// The false-positive rate: the mean of (x/w)^k over all windows, where x of the w bits of a window are set. This
+    /// is exact for a uniform hash and windows far shorter than 2³² bits. Cost: one pass over the bits, two steps a
+    /// group.
     fn false_positive_rate(&self) -> f64 {
         let (bits, window) = (self.bits(), u64::from(self.params().window()));
         // A window covers some whole rounds of the ring and a part of one.
@@ -251,7 +252,7 @@ impl<M: Deref<Target = [u8]>> Filter for RingedBloom<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for RingedBloom<M> {
-    /// This filter is never full.
+    /// Inserts the key with this hash. The result is never an error, because this filter is never full.
     #[inline]
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         Ok(lookup::insert(self.words.as_chunks_mut().0, &self.ring, key))

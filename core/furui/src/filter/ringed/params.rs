@@ -13,7 +13,7 @@ const LEAST_GAMMA: u64 = 1 << 32;
 /// The maximum number of bits a key, in units of 2⁻³² bits.
 const MOST_GAMMA: u64 = 1 << 48;
 
-/// How many bits a ringed filter has for each key: γ.
+/// The number of bits that a ringed filter has for each key (γ).
 ///
 /// ```
 /// use furui::filter::{Gamma, RingedParams};
@@ -25,12 +25,13 @@ const MOST_GAMMA: u64 = 1 << 48;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Gamma {
-    /// M(α, 1) = ⌈k / ln 2⌉, as in the paper (eqs. 4 and 6). This is more than a Bloom filter takes for each key: 39 %
-    /// more for k = 1, 16 % for k = 3, 9 % for k = 7, 1 % for k = 11. The additional bits lower the rate.
+    /// The number of bits is rounded up: M(α, 1) = ⌈k / ln 2⌉, as in the paper (eqs. 4 and 6). This is more than a
+    /// Bloom filter takes for each key: 39 % more for k = 1, 16 % for k = 3, 9 % for k = 7, 1 % for k = 11. The
+    /// additional bits lower the rate.
     Whole,
-    /// k / ln 2: the bits for each key of the smallest Bloom filter with the same rate.
+    /// The number of bits is k / ln 2, which is that of the smallest Bloom filter with the same rate.
     Exact,
-    /// This many bits, from 1 to 65,536, in steps of 2⁻³².
+    /// The number of bits is this one, from 1 to 65,536, in steps of 2⁻³².
     Bits(f64),
 }
 
@@ -52,7 +53,7 @@ pub enum Gamma {
 pub struct RingedParams {
     probes: u32,
     delta: u32,
-    /// γ in units of 2⁻³² bits, so that all machines round it equally.
+    /// The number of bits a key (γ) in units of 2⁻³² bits, so that all machines round it equally.
     gamma: u64,
 }
 
@@ -142,27 +143,27 @@ impl RingedParams {
         Ok(Self { probes, delta, gamma })
     }
 
-    /// How many bits belong to a key (k).
+    /// The number of bits that belong to each key (k).
     pub fn probes(&self) -> u32 {
         self.probes
     }
 
-    /// How many bits a group has (γ).
+    /// The number of bits of a group (γ).
     pub fn gamma(&self) -> f64 {
         self.gamma as f64 * 2f64.powi(-32)
     }
 
-    /// How many groups a window has (δ).
+    /// The number of groups of a window (δ).
     pub fn delta(&self) -> u32 {
         self.delta
     }
 
-    /// How many bits a window has: ⌊δ γ⌋.
+    /// The number of bits of a window: ⌊δ γ⌋.
     pub fn window(&self) -> u32 {
         ((u64::from(self.delta) * self.gamma) >> 32) as u32
     }
 
-    /// How many bits the filter of `keys` keys has: m = ⌈n γ⌉ (eq. 7).
+    /// The number of bits of the filter of `keys` keys: m = ⌈n γ⌉ (eq. 7).
     ///
     /// # Errors
     /// If that is more than 2⁴³.
@@ -198,7 +199,7 @@ impl RingedParams {
         [("probes a key", self.probes().into()), ("2⁻³² bits for each group", self.fixed_gamma()), delta]
     }
 
-    /// γ in units of 2⁻³² bits.
+    /// The number of bits a key (γ) in units of 2⁻³² bits.
     pub(super) fn fixed_gamma(&self) -> u64 {
         self.gamma
     }

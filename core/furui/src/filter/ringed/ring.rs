@@ -3,15 +3,15 @@
 use super::RingedParams;
 use crate::filter::ConfigError;
 
-/// The ring of a filter of a given size: all that depends on the size.
+/// The ring of bits of a filter, with the numbers that are computed from its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ring {
     params: RingedParams,
     groups: Divisor,
     bits: u64,
-    /// ⌈2⁶⁴ / bits⌉, modulo 2⁶⁴.
+    /// The fixed-point reciprocal of the number of bits: ⌈2⁶⁴ / bits⌉, modulo 2⁶⁴.
     reciprocal: u64,
-    /// Windows that begin before this bit end within the ring.
+    /// The position before which a window must begin so that it ends within the ring.
     straight: u64,
 }
 
@@ -64,7 +64,7 @@ impl Ring {
         self.start(self.groups.remainder(hash))
     }
 
-    /// Whether the window that begins at `start` ends within the ring.
+    /// True if the window that begins at `start` ends within the ring.
     #[inline(always)]
     pub(super) fn is_straight(&self, start: u64) -> bool {
         start < self.straight
@@ -89,7 +89,8 @@ impl Ring {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Divisor {
     divisor: u64,
-    /// ⌊(2⁶⁴ - 1) / divisor⌋: at most 1 less than 2⁶⁴ / divisor, so a quotient taken with it is right or 1 too small.
+    /// The fixed-point reciprocal of the divisor: ⌊(2⁶⁴ - 1) / divisor⌋. It is at most 1 less than 2⁶⁴ / divisor, so a
+    /// quotient taken with it is right or 1 too small.
     reciprocal: u64,
 }
 

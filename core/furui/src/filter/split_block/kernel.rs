@@ -11,10 +11,10 @@ use crate::bits::{Cpu, Level, prefetch, prefetch_for_write};
 use crate::filter::batch;
 use crate::hash::KeyHash;
 
-/// Tables of at most this many bytes are not prefetched: the processor overlaps the loads of keys by itself.
+/// The maximum size, in bytes, of a table that is not prefetched: the processor overlaps the loads of keys by itself.
 const NEAR: usize = 1 << 20;
 
-/// Eight little-endian words of 32 bits.
+/// A block of 256 bits: eight little-endian words of 32 bits.
 pub(super) type SplitBlock = [u8; 32];
 
 /// The factors by which a key is multiplied, one for each word; the upper 5 bits of the product are the number of the
@@ -22,7 +22,7 @@ pub(super) type SplitBlock = [u8; 32];
 const SALTS: [u32; 8] =
     [0x47B6_137B, 0x4497_4D91, 0x8824_AD5B, 0xA2B7_289D, 0x7054_95C7, 0x2DF1_424B, 0x9EFC_4947, 0x5C6B_FB31];
 
-/// Whether all bits of `key` are set.
+/// True if all bits of `key` are set.
 #[inline]
 pub(super) fn contains(cpu: Cpu, blocks: &[SplitBlock], key: KeyHash) -> bool {
     let block = &blocks[place(key, blocks.len())];
@@ -47,7 +47,8 @@ pub(super) fn insert(cpu: Cpu, blocks: &mut [SplitBlock], key: KeyHash) -> bool 
     }
 }
 
-/// For a single key, a call with its arguments in registers is faster than [`Cpu::run`].
+/// Tests the bits of a single key with vector instructions. A call with its arguments in registers is faster than
+/// [`Cpu::run`].
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn test_v3(block: &SplitBlock, key: KeyHash) -> bool {

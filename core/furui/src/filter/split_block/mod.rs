@@ -27,7 +27,7 @@ const MAX_BLOCKS: u64 = (1 << 31) - 1;
 /// it adds at most a hundredth of the rate.
 pub const FINEST_SPLIT_BLOCK_RATE: f64 = 1.0 / (1 << 24) as f64;
 
-/// How the keys of Parquet's filters are hashed.
+/// The spec by which the keys of Parquet's filters are hashed: XXH64 with seed 0.
 const XXH64: HashSpec = HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 };
 
 /// The Bloom filter of Apache Parquet, bit for bit. It answers "is this value in that column chunk?". A key's eight
@@ -73,7 +73,7 @@ const XXH64: HashSpec = HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 };
 pub struct SplitBlockBloom<M = Buffer> {
     /// Blocks of eight little-endian words of 32 bits, at least one.
     pub(super) table: M,
-    /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.
+    /// The number of keys that the filter was sized for; 0 if it was not sized for a number of keys.
     capacity: u64,
     hash: HashSpec,
     cpu: Cpu,
@@ -153,14 +153,14 @@ impl SplitBlockBloom {
 }
 
 impl<M> SplitBlockBloom<M> {
-    /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.
+    /// The number of keys that the filter was sized for; 0 if it was not sized for a number of keys.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 }
 
 impl<M: Deref<Target = [u8]>> SplitBlockBloom<M> {
-    /// How many blocks of 256 bits the filter has.
+    /// The number of blocks of 256 bits.
     pub fn blocks(&self) -> u64 {
         (self.table.len() / BLOCK) as u64
     }
@@ -181,8 +181,8 @@ impl<M: Deref<Target = [u8]>> Filter for SplitBlockBloom<M> {
         kernel::contains_all(self.cpu, self.table.as_chunks().0, keys, out);
     }
 
-    /// The mean, over all blocks, of the product of the fractions of set bits in the words of a block. Cost: one pass
-    /// over the blocks.
+    /// The false-positive rate: the mean, over all blocks, of the product of the fractions of set bits in the words of
+    /// a block. Cost: one pass over the blocks.
     fn false_positive_rate(&self) -> f64 {
         let blocks = self.table.as_chunks::<BLOCK>().0;
         let rate_of = |block: &kernel::SplitBlock| -> f64 {
@@ -194,7 +194,7 @@ impl<M: Deref<Target = [u8]>> Filter for SplitBlockBloom<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for SplitBlockBloom<M> {
-    /// This filter is never full.
+    /// Inserts the key with this hash. The result is never an error, because this filter is never full.
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         Ok(kernel::insert(self.cpu, self.table.as_chunks_mut().0, key))
     }

@@ -10,7 +10,7 @@ use crate::hash::HashSpec;
 /// The maximum size in bytes of a filter that all common readers of Parquet files accept: 128 MiB.
 pub const MAX_PARQUET_BYTES: usize = 128 << 20;
 
-/// Why a filter could not be written in the format of Parquet files, or why bytes in this format could not be read.
+/// An error of writing a filter in the format of Parquet files, or of reading bytes in this format.
 ///
 /// ```
 /// use furui::filter::{ParquetError, SplitBlockBloom};
@@ -25,13 +25,13 @@ pub const MAX_PARQUET_BYTES: usize = 128 << 20;
 pub enum ParquetError {
     /// The keys are not hashed as readers of Parquet files hash them: by XXH64 with seed 0.
     OtherHash(HashSpec),
-    /// Common readers of Parquet files refuse a filter of this many bytes.
+    /// The filter has this many bytes, a size that common readers of Parquet files refuse.
     Size(usize),
     /// These bytes are not a filter of a Parquet file.
     Invalid {
         /// The offset of the error from the start of the bytes.
         offset: usize,
-        /// What is wrong at this offset.
+        /// The problem at this offset.
         problem: ParquetProblem,
     },
     /// There is not enough memory for the filter.

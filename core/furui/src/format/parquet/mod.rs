@@ -61,7 +61,7 @@ pub(crate) fn encode(length: u32) -> Vec<u8> {
 pub(crate) struct Malformed {
     /// The offset of the first byte that cannot be read.
     pub(crate) offset: usize,
-    /// What is wrong at this offset.
+    /// The problem at this offset.
     pub(crate) problem: ParquetProblem,
 }
 
@@ -93,8 +93,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<(usize, i64), Malformed> {
     Ok((input.at, length))
 }
 
-/// The bytes of a header, and the position of the next one to read. Each step consumes a byte or fails, so reading
-/// ends.
+/// A reader of the bytes of a header, with the position of the next byte to read. Each step consumes a byte or fails,
+/// so reading ends.
 struct Input<'a> {
     bytes: &'a [u8],
     at: usize,

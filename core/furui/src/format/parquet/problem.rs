@@ -3,7 +3,7 @@ use std::fmt;
 /// The size of a block of the filter in bytes, by Parquet's specification.
 const BLOCK: usize = 32;
 
-/// What is wrong with bytes that should be a Bloom filter of a Parquet file, in a
+/// The problem with bytes that should be a Bloom filter of a Parquet file, in a
 /// [`ParquetError`](crate::filter::ParquetError).
 ///
 /// ```
@@ -23,10 +23,10 @@ pub enum ParquetProblem {
     LongNumber,
     /// A union of the header has no value, or more than one.
     Union {
-        /// Whether the union has no value.
+        /// True if the union has no value; false if it has more than one.
         is_empty: bool,
     },
-    /// Values of the header are nested more deeply than this.
+    /// Values of the header are nested to more levels than this maximum.
     Nested(u32),
     /// A value of the header has a type that is not one of Thrift's.
     UnknownType(u8),
@@ -51,7 +51,7 @@ pub enum ParquetProblem {
     /// According to the header, the bitset has this length in bytes, which is not a positive multiple of the block
     /// size.
     Length(i64),
-    /// The bitset is cut off.
+    /// The bitset is shorter than the header says.
     Short {
         /// The length of the bitset in bytes, according to the header.
         length: usize,

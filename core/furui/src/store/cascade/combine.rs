@@ -7,7 +7,7 @@ use crate::error::{Error, Result, StoreProblem};
 use crate::format::{FormatError, Problem};
 use crate::store::{MANIFEST, Manifest, RunEntry, Storage, StoreKind};
 
-/// A rule that says which keys the [combination](Cascade::combine) of several sets has.
+/// A rule by which the keys of a [combination](Cascade::combine) of several sets are chosen.
 ///
 /// ```
 /// use furui::store::Memory;
@@ -27,11 +27,11 @@ use crate::store::{MANIFEST, Manifest, RunEntry, Storage, StoreKind};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combination {
-    /// The keys that any of the sets has.
+    /// The combination has the keys that at least one of the sets has.
     Union,
-    /// The keys of the first set that no other has.
+    /// The combination has the keys of the first set that no other set has.
     Difference,
-    /// The keys that all sets have.
+    /// The combination has the keys that all sets have.
     Intersection,
 }
 
@@ -115,13 +115,14 @@ impl<S: Storage> Cascade<S> {
         }
     }
 
-    /// Appends a source for the table and one for each run.
+    /// Appends sorted sources of all keys: one for each table and one for each run.
     fn push_sources<'a>(&'a self, sources: &mut Vec<Box<dyn SortedSource + 'a>>) {
         sources.push(Box::new(Drain::new(self.shares.iter().map(|share| &share.table))));
         sources.extend(self.runs.iter().map(|run| Box::new(run.reader()) as Box<dyn SortedSource>));
     }
 
-    /// All keys of the set, in RAM and on storage, ascending. Cost: a sequential pass. Memory: 100 KiB for each run.
+    /// A merge that returns all keys of the set, in RAM and on storage, ascending. Cost: a sequential pass. Memory: 100
+    /// KiB for each run.
     ///
     /// ```
     /// use furui::KeyHash;
@@ -151,11 +152,11 @@ impl<S: Storage> Cascade<S> {
 
 pub(super) type Sources<'a> = Merge<Box<dyn SortedSource + 'a>>;
 
-/// The keys of a combination, ascending, in pieces.
+/// A sorted source of the keys of a combination of sets.
 struct Combined<'a> {
-    /// The keys from which those of the combination are chosen.
+    /// The sorted keys from which those of the combination are chosen.
     keys: Sources<'a>,
-    /// The sets that decide which keys are chosen.
+    /// A cursor in each of the sets that decide which keys are chosen.
     others: Vec<KeyCursor<'a>>,
     /// True to choose the keys that all of `others` have; false to choose those that none of them has.
     wanted: bool,
@@ -178,7 +179,7 @@ impl<'a> Combined<'a> {
         Self { keys: Merge::new(sources), others: cursors, wanted: how == Combination::Intersection, piece: vec![] }
     }
 
-    /// The next keys, ascending; empty at the end.
+    /// The next keys of the combination, ascending; empty at the end.
     fn next_keys(&mut self) -> Result<&[u64]> {
         self.piece.clear();
         while self.piece.is_empty() {
@@ -196,23 +197,23 @@ impl<'a> Combined<'a> {
     }
 }
 
-/// A position among the sorted keys of a set, which moves forward.
+/// A cursor in the sorted keys of a set, which moves only forward.
 pub(super) struct KeyCursor<'a> {
     keys: Sources<'a>,
-    /// The piece of the keys that contains the position.
+    /// The keys that were read from the set last; the position is among them.
     piece: Vec<u64>,
-    /// The index in `piece` of the least key that was not passed yet.
+    /// The index in `piece` of the first key at or after the position.
     next: usize,
 }
 
 impl<'a> KeyCursor<'a> {
-    /// The position before all keys of a set.
+    /// A cursor before the first key of a set.
     pub(super) fn of<S: Storage>(set: &'a Cascade<S>) -> Self {
         Self { keys: set.merged(), piece: vec![], next: 0 }
     }
 
-    /// Keeps the keys that the set has or, if `wanted` is false, those that it does not have. `keys` ascend, and are
-    /// not less than the keys of earlier calls.
+    /// Keeps only those of `keys` that the set has or, if `wanted` is false, those that it does not have. `keys`
+    /// ascend, and are not less than the keys of earlier calls.
     pub(super) fn retain(&mut self, keys: &mut Vec<u64>, wanted: bool) -> Result<()> {
         let mut kept = 0;
         for i in 0..keys.len() {
@@ -224,7 +225,7 @@ impl<'a> KeyCursor<'a> {
         Ok(())
     }
 
-    /// The least key of the set that is not less than `key`.
+    /// Advances to the least key of the set that is not less than `key`, and returns it; `None` if there is none.
     fn at_or_after(&mut self, key: u64) -> Result<Option<u64>> {
         loop {
             while let Some(&found) = self.piece.get(self.next) {

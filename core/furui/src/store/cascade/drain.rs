@@ -5,16 +5,17 @@ use super::merge::{MERGE_WINDOW, SortedSource};
 use super::room::fill_to;
 use crate::error::Result;
 
-/// The keys of tables as a source for a merge. Tables in hash order, one after the other, are a sorted run with gaps.
+/// A sorted source for a merge, which reads the keys of tables in RAM. The tables, one after the other, are in the
+/// order of hashes, with empty slots between them.
 pub(super) struct Drain<'a> {
     slots: &'a [u64],
-    /// The ages of the hashes in `slots`. Empty if all hashes are taken.
+    /// The age of each hash in `slots`. It is empty if hashes of every age are read.
     ages: &'a [u16],
-    /// Only hashes of this age are taken.
+    /// The age of the hashes that are read; hashes of other ages are skipped.
     age: u16,
-    /// The slots of later tables.
+    /// The slots of the tables that are read after the current one.
     later: IntoIter<&'a [u64]>,
-    /// The keys of the slots that were read last, without the gaps. Those before index `next` have been consumed.
+    /// The keys that were read from the slots last, without empty slots. The keys before index `next` are consumed.
     keys: Vec<u64>,
     next: usize,
 }
@@ -24,13 +25,13 @@ pub(super) struct Drain<'a> {
 const SLOTS: usize = 4 * MERGE_WINDOW;
 
 impl<'a> Drain<'a> {
-    /// A source of the keys of tables, each of which has greater hashes than those before.
+    /// A source of the keys of several tables, in the order of their ranges of hashes.
     pub(super) fn new(tables: impl Iterator<Item = &'a MemTable>) -> Self {
         let tables: Vec<&[u64]> = tables.map(MemTable::slots).collect();
         Self { slots: &[], ages: &[], age: 0, later: tables.into_iter(), keys: vec![], next: 0 }
     }
 
-    /// A source of those keys of a table that occurred last in this slice of its window.
+    /// A source of the keys of a table whose last occurrence was in this slice of the window.
     pub(super) fn of_slice(table: &'a MemTable, slice: u64) -> Self {
         Self { slots: table.slots(), ages: table.ages(), age: table.age_of(slice), ..Self::new(std::iter::empty()) }
     }

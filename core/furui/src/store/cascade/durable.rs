@@ -83,7 +83,7 @@ impl<S: Storage> Cascade<S> {
         self.old_journal.as_ref().map_or(Ok(0), Journal::check)
     }
 
-    /// Inserts the keys of the journal, if storage has one.
+    /// Inserts the keys of the journal that an earlier process left, if storage has one that belongs to the set.
     pub(super) fn replay(&mut self) -> Result<()> {
         let Some(journal) = self.old_journal.take() else {
             // A crash may have left a journal of an earlier state.
@@ -116,8 +116,7 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Keeps the new keys of the current batch, which are given by their indices, until they are written to the
-    /// journal.
+    /// Keeps the new keys of the current batch for the journal. `new` has their indices in the batch.
     pub(super) fn note(&mut self, new: &[u32]) {
         let Some(journal) = self.journal.as_mut().filter(|_| !self.replaying) else { return };
         let fingerprints = self.manifest.fingerprints;
@@ -134,7 +133,7 @@ impl<S: Storage> Cascade<S> {
         noted.for_each(|(&hash, _)| journal.push(fingerprints.at(hash)));
     }
 
-    /// Keeps keys of a set that is split, which are new, until they are written to the journal.
+    /// Keeps new keys of a set that is split for the journal.
     pub(super) fn note_keys(&mut self, new: impl Iterator<Item = KeyHash>) {
         if let Some(journal) = &mut self.journal {
             let fingerprints = self.manifest.fingerprints;
@@ -142,7 +141,7 @@ impl<S: Storage> Cascade<S> {
         }
     }
 
-    /// Records the first `keys` of the waiting keys in the journal.
+    /// Writes the first `keys` of the new keys that wait for the journal, and makes them durable.
     pub(super) fn write_journal(&mut self, keys: usize) -> Result<()> {
         if !self.saved {
             self.save_manifest()?;

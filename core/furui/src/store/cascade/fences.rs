@@ -12,7 +12,7 @@ const STEPS: usize = 32;
 pub(super) struct Fences(Vec<u64>);
 
 impl Fences {
-    /// The fences with these first hashes; `None` if they do not ascend strictly.
+    /// Builds the fences from the first hash of each page; `None` if they do not ascend strictly.
     pub(super) fn new(first_hashes: Vec<u64>) -> Option<Self> {
         first_hashes.is_sorted_by(|a, b| a < b).then_some(Self(first_hashes))
     }
@@ -27,14 +27,14 @@ impl Fences {
         self.0.get(page).copied()
     }
 
-    /// The last page whose first hash is not greater than `hash`; page 0 if there is none.
+    /// The page on which `hash` would be: the last one whose first hash is not greater than `hash`, or page 0.
     #[inline]
     pub(super) fn page_of(&self, hash: u64) -> usize {
         self.page_from(scale(hash, self.len()), hash)
     }
 
-    /// [`page_of`](Self::page_of) for the hashes of a sorted batch. `drift` is how far behind its guess the page of the
-    /// last hash was, at first 0. The page of the next hash is nearly as far behind its guess.
+    /// Works like [`page_of`](Self::page_of) for a sorted batch. `drift` is 0 at first; each call sets it to the
+    /// distance of the page from its guess, because the next hash's guess is off by nearly as much.
     #[inline]
     pub(super) fn page_of_next(&self, hash: u64, drift: &mut isize) -> usize {
         let guess = scale(hash, self.len());
@@ -43,7 +43,7 @@ impl Fences {
         page
     }
 
-    /// Prefetches the fence at which [`page_of_next`](Self::page_of_next) will begin.
+    /// Prefetches the fence that [`page_of_next`](Self::page_of_next) will read first.
     #[inline]
     pub(super) fn prefetch(&self, hash: u64, drift: isize) {
         if let Some(fence) = self.0.get(self.drifted(scale(hash, self.len()), drift)) {

@@ -53,7 +53,7 @@ const EXTEND_BATCH: usize = 4096;
 pub struct CascadeFilter<S: Storage = Directory> {
     hasher: KeyHasher,
     set: Cascade<S>,
-    /// The indices of the keys of a batch that were not in RAM.
+    /// The indices in a batch of the keys that were not in RAM before.
     new: Vec<u32>,
 }
 
@@ -135,7 +135,7 @@ impl<S: Storage> CascadeFilter<S> {
         Self { hasher: set.hash_spec().hasher(), set, new: vec![] }
     }
 
-    /// How keys are hashed. A caller that hashes keys itself must use this spec.
+    /// The spec (algorithm and seed) by which keys are hashed. A caller that hashes keys itself must use this spec.
     pub fn hash_spec(&self) -> HashSpec {
         self.hasher.spec()
     }
@@ -184,7 +184,8 @@ impl<S: Storage> CascadeFilter<S> {
         self.set.add_all(keys, &mut self.new)
     }
 
-    /// Whether `key` may be in the set. Cost: a probe in RAM, then at most one page of each run.
+    /// True if `key` may be in the set; false if it certainly is not. Cost: a probe in RAM, then at most one page of
+    /// each run.
     ///
     /// # Errors
     /// Those of [`insert_hashes`](Self::insert_hashes).
@@ -267,13 +268,13 @@ impl<S: Storage> CascadeFilter<S> {
         Estimate { value, error: value / (2.0 * self.fingerprints().last() as f64).sqrt() }
     }
 
-    /// The set of the filter's fingerprints, which says where in RAM and on storage they are.
+    /// The set of fingerprints that the filter consists of, for information about its memory and its runs.
     pub fn set(&self) -> &Cascade<S> {
         &self.set
     }
 }
 
-/// The manifest of the filter in a storage.
+/// Reads the manifest of the filter that a storage holds; an error if it holds none.
 fn existing<S: Storage>(storage: &S) -> Result<Manifest> {
     Manifest::load_kind(storage, &[StoreKind::Filter])?
         .ok_or_else(|| Error::store(storage.path(MANIFEST), StoreProblem::NoStore))

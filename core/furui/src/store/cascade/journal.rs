@@ -15,21 +15,23 @@ const HEAD_MARK: usize = 72;
 const HEAD_RESERVED: usize = 76;
 const HEAD_CHECKSUM: usize = 80;
 
-/// The number of bytes before the keys of a record: its frame, and a checksum.
+/// The number of bytes in front of the keys of a record: its frame (number of keys and check) and a checksum.
 pub(super) const RECORD_HEAD: usize = 16;
-/// The number of bytes after the keys of a record: its frame again.
+/// The number of bytes after the keys of a record: a copy of its frame (number of keys and check).
 pub(super) const RECORD_TAIL: usize = FRAME;
-/// The length of a frame: the number of keys of a record, and a check that also depends on the record's place.
+/// The length in bytes of a frame: the number of keys of a record, and a check that also depends on the record's
+/// offset.
 const FRAME: usize = 8;
 const FRAME_CHECK: usize = 4;
 pub(super) const KEY_LEN: usize = size_of::<u64>();
-/// The number, which is no fingerprint, after which a number is the tick of the keys that follow.
+/// The number that marks a tick in a journal: the number after it is the tick of the keys that follow. It is not a
+/// fingerprint.
 pub(super) const TICK: u64 = 0;
 
 /// The size in bytes of the unit that a device writes either completely or not at all.
 const SECTOR: u64 = 512;
 
-/// The number of keys that are passed to the caller at a time.
+/// The number of keys that are passed to the caller of the reader at a time.
 const KEYS_AT_ONCE: usize = 8192;
 
 /// The number of bytes that are searched at a time for a frame after an invalid record.
@@ -60,13 +62,15 @@ pub struct Journal<F> {
     hash: HashSpec,
     /// The greatest fingerprint that a key can have.
     last: u64,
-    /// Whether the store has a window, if it is known. Then each key comes after its tick.
+    /// True if the store has a window, so that each key in the journal comes after its tick; `None` if this is not
+    /// known.
     has_ticks: Option<bool>,
     generation: u64,
     mark: u32,
-    /// The number of bytes that were durable when the store's manifest was written. The journal does not end before.
+    /// The number of bytes that were durable when the store's manifest was written. A journal that ends before is
+    /// damaged.
     durable: u64,
-    /// The checksum of the head, which is mixed into the checksums of all records.
+    /// The checksum of the journal's head, which is mixed into the checksums of all records.
     salt: u64,
 }
 
@@ -169,7 +173,7 @@ impl<F: ReadAt> Journal<F> {
     }
 
     /// Reads the record at offset `at` into `record`, and returns the offset of its end. `None` at the end of the
-    /// journal: that of the file, or a record of which a crash may have left a part.
+    /// journal: the end of the file, or a last record that a crash may have left incomplete.
     fn find(&self, at: u64, record: &mut Vec<u8>) -> Result<Option<u64>> {
         let length = self.file.len();
         let Some(end) = self.end_of_record(at)? else {
@@ -197,7 +201,8 @@ impl<F: ReadAt> Journal<F> {
         }
     }
 
-    /// The end of the record at this offset, if its frame is there and valid. It may be after the end of the file.
+    /// The offset of the end of the record at offset `at`; `None` if there is no valid frame. The end may lie beyond
+    /// the end of the file.
     fn end_of_record(&self, at: u64) -> Result<Option<u64>> {
         if at + FRAME as u64 > self.file.len() {
             return Ok(None);
@@ -207,7 +212,7 @@ impl<F: ReadAt> Journal<F> {
         Ok(length_of(frame).filter(|_| frame == frame_of(self.salt, at, frame)).map(|length| at + length))
     }
 
-    /// True if all bytes from `at` to the end of the sector, or to `end`, are zero.
+    /// True if all bytes from `at` to the end of its sector, or to `end` if that comes first, are zero.
     fn is_empty_sector(&self, at: u64, end: u64) -> Result<bool> {
         let mut bytes = [0; SECTOR as usize];
         let part = &mut bytes[..(next_sector(at).min(end) - at) as usize];
@@ -215,7 +220,7 @@ impl<F: ReadAt> Journal<F> {
         Ok(part.iter().all(|&byte| byte == 0))
     }
 
-    /// True if in some sector all bytes that lie between `at` and `end` are zero.
+    /// True if there is a sector whose bytes between `at` and `end` are all zero.
     fn has_empty_sector(&self, at: u64, end: u64) -> Result<bool> {
         let mut start = at;
         while start < end {
@@ -227,7 +232,7 @@ impl<F: ReadAt> Journal<F> {
         Ok(false)
     }
 
-    /// True if behind the invalid record at `at` there is a frame of a later one, at its beginning or at its end.
+    /// True if a valid frame, the first or the last one of a later record, follows the invalid record at `at`.
     fn is_frame_behind(&self, at: u64) -> Result<bool> {
         let length = self.file.len();
         let mut window = Vec::new();
@@ -280,7 +285,7 @@ impl<F: ReadAt> Journal<F> {
     }
 }
 
-/// The head of a journal of the store with this manifest.
+/// Encodes the head of a journal of the store with this manifest.
 pub(super) fn head(manifest: &Manifest) -> [u8; HEAD_LEN] {
     let mut head = [0; HEAD_LEN];
     put(&mut head, 0, Header::new(Kind::Journal, manifest.hash).encode());
@@ -296,8 +301,8 @@ pub(super) fn salt(head: &[u8; HEAD_LEN]) -> u64 {
     u64_at(head, HEAD_CHECKSUM)
 }
 
-/// Completes a record that will be at byte `at` of the file. Its keys are in `record` already, between the room for its
-/// head and for its tail.
+/// Completes a record that is to be written at offset `at` of the file. `record` has the keys already, between room for
+/// its head and for its tail.
 pub(super) fn seal_record(salt: u64, at: u64, record: &mut [u8]) {
     let (head, rest) = record.split_at_mut(RECORD_HEAD);
     let (keys, tail) = rest.split_at_mut(rest.len() - RECORD_TAIL);
@@ -308,13 +313,13 @@ pub(super) fn seal_record(salt: u64, at: u64, record: &mut [u8]) {
     put(tail, 0, frame);
 }
 
-/// The length of a record with this frame; `None` if no record has so many keys.
+/// The length in bytes of a record with this frame; `None` if the frame states more keys than a record can have.
 fn length_of(frame: [u8; FRAME]) -> Option<u64> {
     let keys = u32_at(&frame, 0) as usize;
     (1..=MAX_RECORD_KEYS).contains(&keys).then_some((RECORD_HEAD + keys * KEY_LEN + RECORD_TAIL) as u64)
 }
 
-/// The frame of a record at byte `at` that has as many keys as `frame` says.
+/// Computes the frame of a record at offset `at`, with the number of keys that `frame` states.
 fn frame_of(salt: u64, at: u64, mut frame: [u8; FRAME]) -> [u8; FRAME] {
     let mut bytes = [0; 20];
     put(&mut bytes, 0, salt.to_le_bytes());
@@ -324,7 +329,7 @@ fn frame_of(salt: u64, at: u64, mut frame: [u8; FRAME]) -> [u8; FRAME] {
     frame
 }
 
-/// The checksum of the keys of a record at byte `at`.
+/// The checksum of the keys of a record at offset `at` of the file.
 fn sum_of(salt: u64, at: u64, keys: &[u8]) -> u64 {
     let mut bytes = [0; 24];
     put(&mut bytes, 0, salt.to_le_bytes());

@@ -6,34 +6,37 @@ use crate::error::Result;
 use crate::format::field::put;
 use crate::store::{JOURNAL, Log, Manifest, Storage};
 
-/// The journal that a set writes, and the keys that wait for it, which were inserted since the last
-/// [`sync`](Self::sync).
+/// The writer of a set's journal, with the keys that were inserted since the last [`sync`](Self::sync) and are not
+/// written yet.
 pub(super) struct JournalWriter {
-    /// [`ROOM`] bytes, and after them the fingerprints of the keys in the order in which they came. In a set with a
-    /// window, there are also keys that occurred again, and ticks, each of two numbers.
+    /// [`ROOM`] bytes for the heads, followed by the numbers to be written: the fingerprints of new keys, in order of
+    /// arrival. In a set with a window, there are also the keys that occurred again, and ticks, each of which takes two
+    /// numbers.
     waiting: Vec<u8>,
-    /// What the waiting numbers are, from the first on.
+    /// The kinds of the numbers in `waiting` (new key, repeated key or tick), run-length encoded from the first number
+    /// on.
     stretches: VecDeque<Stretch>,
-    /// The number of waiting keys that are new.
+    /// The number of new keys in `waiting`.
     new: usize,
-    /// The number of waiting keys that occurred again.
+    /// The number of keys in `waiting` that were in the set already, and occurred again in a later slice of its window.
     repeats: usize,
-    /// The slice of the window to which the next key belongs.
+    /// The slice of the window in which the next keys occur; `None` before the first one is set.
     slice: Option<u64>,
-    /// The tick that is to be noted before the next key.
+    /// The tick that must be written before the next key; `None` if it is among the waiting numbers already.
     tick: Option<u64>,
-    /// The maximum number of bytes that may wait to be written to the journal.
+    /// The maximum size of `waiting`, in bytes.
     most: usize,
     begun: Option<Begun>,
 }
 
-/// Waiting numbers of one kind that follow one another.
+/// A run of adjacent numbers of the same kind among those that wait to be written.
 struct Stretch {
     numbers: usize,
     kind: Waiting,
 }
 
-/// What a waiting number is.
+/// The kind of a number that waits to be written to the journal: a new key, a key that occurred again, or a part of a
+/// tick.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Waiting {
     New,
@@ -41,23 +44,23 @@ enum Waiting {
     Tick,
 }
 
-/// A journal that has a file.
+/// A journal whose file exists.
 struct Begun {
     log: Box<dyn Log>,
     length: u64,
     salt: u64,
 }
 
-/// The room before the waiting keys: for the head of the file, which is written with the first record, and for the head
-/// of a record.
+/// The number of bytes that are kept free in front of the keys: for the head of the file, which is written together
+/// with the first record, and for the head of a record.
 const ROOM: usize = HEAD_LEN + RECORD_HEAD;
-/// Waiting keys take at most 1 / `SHARE` of a set's memory.
+/// The divisor of a set's memory that gives the maximum size of the keys that wait to be written to the journal.
 const SHARE: u64 = 8;
-/// The maximum number of bytes that waiting keys take, however large the memory is.
+/// The maximum number of bytes that keys waiting for the journal take, however large the memory of the set is.
 const MOST_BYTES: u64 = 16 << 20;
 
 impl JournalWriter {
-    /// A journal without keys and without a file, for a set with this much memory.
+    /// A journal without keys and without a file, for a set with `memory` bytes.
     pub(super) fn new(memory: u64) -> Result<Self> {
         let most = (memory / SHARE).min(MOST_BYTES) as usize;
         let mut waiting = vec![];
@@ -67,17 +70,17 @@ impl JournalWriter {
         Ok(Self { waiting, stretches, new: 0, repeats: 0, slice, tick, most, begun: None })
     }
 
-    /// The memory that the waiting keys take, in bytes.
+    /// The memory that the keys waiting for the journal take, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         (self.waiting.capacity() + self.stretches.capacity() * size_of::<Stretch>()) as u64
     }
 
-    /// The number of waiting keys, not counting keys that occurred again.
+    /// The number of new keys that wait to be written to the journal. Keys that occurred again are not counted.
     pub(super) fn len(&self) -> usize {
         self.new
     }
 
-    /// The number of waiting keys that occurred again.
+    /// The number of keys that occurred again and wait to be written to the journal.
     pub(super) fn repeats(&self) -> usize {
         self.repeats
     }
@@ -87,23 +90,24 @@ impl JournalWriter {
         self.begun.as_ref().map_or(0, |begun| begun.length)
     }
 
-    /// True if nothing is waiting, and the journal has no file.
+    /// True if no keys wait to be written, and the journal has no file.
     pub(super) fn is_empty(&self) -> bool {
         self.begun.is_none() && self.waiting.len() == ROOM
     }
 
-    /// True if `numbers` more numbers, of keys and ticks, may wait. If none is waiting, any number may.
+    /// True if there is room for `numbers` more numbers (keys or parts of ticks) before the next sync. If none is
+    /// waiting, there is always room.
     pub(super) fn has_room(&self, numbers: usize) -> bool {
         self.waiting.len() == ROOM || self.fits(numbers)
     }
 
-    /// True if `numbers` more numbers may wait in the memory that is meant for them.
+    /// True if `numbers` more numbers (keys or parts of ticks) fit into the memory for those that wait to be written.
     pub(super) fn fits(&self, numbers: usize) -> bool {
         let stretches = self.stretches.len() * size_of::<Stretch>();
         (self.waiting.len() + stretches).saturating_add(numbers.saturating_mul(KEY_LEN)) <= self.most
     }
 
-    /// States that the next keys occur at this tick, in this slice of the window.
+    /// Sets the tick and the slice of the window at which the next keys occur.
     pub(super) fn enter(&mut self, slice: u64, tick: u64) {
         if self.slice != Some(slice) {
             (self.slice, self.tick) = (Some(slice), Some(tick));
@@ -116,7 +120,7 @@ impl JournalWriter {
         self.new += 1;
     }
 
-    /// Notes a key that occurred again in a later slice of the window.
+    /// Adds a key that occurred again in a later slice of the window, so that the next sync writes it.
     pub(super) fn push_repeat(&mut self, key: u64) {
         self.push_tick();
         self.push_number(key, Waiting::Repeat);
@@ -138,7 +142,8 @@ impl JournalWriter {
         }
     }
 
-    /// The number of waiting numbers up to the new key after the first `count` new ones.
+    /// The number of waiting numbers that must be written so that the first `count` new keys are durable, with all
+    /// numbers between them and the next new key.
     fn numbers_of(&self, count: usize) -> usize {
         let (mut numbers, mut left) = (0, count);
         for stretch in &self.stretches {
@@ -153,7 +158,7 @@ impl JournalWriter {
         numbers
     }
 
-    /// Forgets the first `numbers` waiting numbers, which were written.
+    /// Removes the first `numbers` waiting numbers, which were written.
     fn forget(&mut self, mut numbers: usize) {
         while let Some(first) = self.stretches.front_mut().filter(|_| numbers > 0) {
             let taken = first.numbers.min(numbers);
@@ -215,7 +220,7 @@ impl JournalWriter {
     }
 
     /// Ends the journal when all its keys are in runs: drops the keys that wait to be written, and closes the file.
-    /// Returns whether there was a file.
+    /// Returns true if there was a file.
     pub(super) fn end(&mut self) -> bool {
         self.waiting.truncate(ROOM);
         self.stretches.clear();

@@ -31,7 +31,7 @@ use crate::store::Fingerprints;
 /// ```
 pub struct KeySet(MemTable);
 
-/// The number of keys that are read or written together.
+/// The number of keys that are read from a run, or written to one, at a time.
 const PART: usize = 4096;
 
 impl KeySet {
@@ -40,7 +40,7 @@ impl KeySet {
         Self(MemTable::small())
     }
 
-    /// Inserts a key. True if it is new.
+    /// Inserts a key. Returns true if it is new.
     ///
     /// # Errors
     /// [`Error::NoMemory`] if there is not enough memory to grow, or if the hashes are not uniform, so that too many
@@ -56,7 +56,7 @@ impl KeySet {
         Ok(is_new)
     }
 
-    /// Makes room for `more` keys.
+    /// Makes room for `more` additional keys.
     fn grow(&mut self, more: usize) -> Result<()> {
         let bytes = self.0.bytes();
         match self.0.reserve(more, usize::MAX) {
@@ -65,7 +65,7 @@ impl KeySet {
         }
     }
 
-    /// The number of bytes by which the set grows if so many new keys come; 0 if there is room.
+    /// The number of bytes by which the set grows before it takes `keys` more new keys; 0 if it has room for them.
     pub fn growth(&self, keys: usize) -> usize {
         self.0.growth(keys)
     }
@@ -76,7 +76,7 @@ impl KeySet {
         self.0.contains(Fingerprints::EXACT.place_of(key))
     }
 
-    /// Removes a key. False if it is not in the set.
+    /// Removes a key. Returns false if it is not in the set.
     pub fn remove(&mut self, key: KeyHash) -> bool {
         self.0.remove(Fingerprints::EXACT.place_of(key))
     }
@@ -151,7 +151,7 @@ impl Default for KeySet {
 }
 
 impl fmt::Debug for KeySet {
-    /// Shows how many keys there are, not the keys.
+    /// Shows the number of keys, but not the keys.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KeySet").field("len", &self.len()).field("bytes", &self.bytes()).finish()
     }

@@ -1,22 +1,22 @@
 use super::SplitBatch;
 
-/// What a set knows of its shares while they are lent: how many keys each may have once all batches that were admitted
-/// have been inserted.
+/// The number of keys that each share of a set may have once all admitted batches have been inserted. The set keeps
+/// these accounts while its shares are lent to other threads.
 ///
-/// So a batch is admitted only if no share finds itself full halfway. Until a batch is finished, all its keys count.
+/// A batch is admitted only if every share has room for its keys. Until a batch is finished, all its keys count as new.
 pub(super) struct Ledger {
     accounts: Vec<Account>,
-    /// How many keys of admitted batches have no verdict yet.
+    /// The number of keys, in admitted batches, that have no verdict (new or repeated) yet.
     admitted: usize,
-    /// How many batches were admitted and are not finished.
+    /// The number of batches that were admitted and are not finished.
     pending: usize,
 }
 
-/// What is known of one share.
+/// The account of one share: its number of keys, and its limit.
 pub(super) struct Account {
-    /// The number of keys in the table, including those that are only admitted.
+    /// The number of keys in the share's table, including those that are admitted and may turn out to be new.
     pub(super) keys: usize,
-    /// The maximum number of keys of the table.
+    /// The maximum number of keys that the share's table can hold.
     pub(super) most: usize,
     pub(super) is_crowded: bool,
 }
@@ -31,7 +31,7 @@ impl Ledger {
         self.accounts.len()
     }
 
-    /// How many keys of admitted batches have no verdict yet.
+    /// The number of keys, in admitted batches, that have no verdict (new or repeated) yet.
     pub(super) fn admitted(&self) -> usize {
         self.admitted
     }
@@ -41,7 +41,7 @@ impl Ledger {
         self.pending > 0
     }
 
-    /// True if a share has a key, as far as is known.
+    /// True if some share has at least one key, or may have one after the admitted batches.
     pub(super) fn has_keys(&self) -> bool {
         self.accounts.iter().any(|account| account.keys > 0)
     }
@@ -57,7 +57,7 @@ impl Ledger {
         })
     }
 
-    /// Notes that the keys of a batch may be inserted.
+    /// Admits a batch: adds its keys to the accounts of the shares that will insert them.
     pub(super) fn admit(&mut self, batch: &SplitBatch) {
         for (account, &count) in self.accounts.iter_mut().zip(&batch.counts) {
             account.keys += count;
@@ -66,7 +66,8 @@ impl Ledger {
         self.pending += 1;
     }
 
-    /// Notes that the keys of a batch have been inserted.
+    /// Completes a batch whose keys have been inserted: its keys that were not new are subtracted from the accounts of
+    /// the shares.
     pub(super) fn finish(&mut self, batch: &SplitBatch) {
         for (account, part) in self.accounts.iter_mut().zip(&batch.parts) {
             account.keys -= part.len() - part.new.len();

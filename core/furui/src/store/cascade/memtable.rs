@@ -28,21 +28,22 @@ use crate::bits::{NoMemory, Words, prefetch, scale};
 /// so the tables one after the other are a sorted run, too. Each table grows as one of that many parts of a large
 /// table.
 pub(crate) struct MemTable {
-    /// `homes` home slots, then spare ones. The last slot is always empty. Zero is an empty slot.
+    /// The home slots, `homes` of them, and after them spare slots. A slot holds a hash, or 0 if it is empty. The last
+    /// slot is always empty.
     slots: Words,
     homes: usize,
-    /// The number of tables among which the 64-bit numbers are divided.
+    /// The number of tables, each of which has one of as many equal ranges of the 64-bit hashes.
     tables: usize,
     /// The least hash of this table's range.
     first: u64,
-    /// The number of home slots if all tables had as many as this one.
+    /// The number of home slots of all tables together, if each had as many as this one.
     all_homes: usize,
     len: usize,
     crowded: bool,
     /// For each slot the age of its hash: the number of slices of a window between `epoch` and the slice in which the
     /// key occurred last. Empty in a table without a window.
     ages: Vec<u16>,
-    /// The slice of age 0.
+    /// The slice of the window whose keys have age 0.
     epoch: u64,
 }
 
@@ -69,17 +70,17 @@ const MAX_CLUSTER: usize = 16 << 10;
 /// The prefetch distance of a batch, in keys: the latency of memory divided by the time of an insertion.
 const PREFETCH_KEYS: usize = 24;
 
-/// The number of the range of a hash if the 64-bit numbers are divided into this many equal ranges.
+/// The index of the range that `hash` is in, if the 64-bit hashes are divided into `ranges` equal ranges.
 #[inline]
 pub(super) fn range_of(hash: u64, ranges: usize) -> usize {
     scale(hash, ranges)
 }
 
-/// The number of home slots, and of spare ones, of a [small](MemTable::small) table.
+/// The number of home slots, and the number of spare slots, of a [small](MemTable::small) table.
 const SMALL_SLOTS: usize = 16;
 
 impl MemTable {
-    /// An empty table that takes 256 bytes, for a set among many.
+    /// A small empty table, of 256 bytes, for a program with many sets.
     pub(crate) fn small() -> Self {
         Self::with_slots(Words::heap(2 * SMALL_SLOTS), SMALL_SLOTS, 0, 1)
     }
@@ -89,7 +90,8 @@ impl MemTable {
         Self::of_range(0, 1)
     }
 
-    /// An empty table for the hashes of which [`range_of`] says `number` if there are `tables` tables.
+    /// An empty table for one of `tables` equal ranges of the 64-bit hashes: the hashes for which [`range_of`] returns
+    /// `number`.
     pub(crate) fn of_range(number: usize, tables: usize) -> Self {
         let homes = (FIRST_SLOTS / tables).max(SMALL_SLOTS);
         Self::with_slots(Words::pages(homes + SPARE_SLOTS), homes, number, tables)
@@ -102,18 +104,19 @@ impl MemTable {
         Self { slots, homes, tables, first, all_homes, len, crowded, ages, epoch }
     }
 
-    /// An empty table for all hashes that knows in which slice of a window each key occurred last.
+    /// An empty table for all hashes of a set with a window. It records the slice in which each key occurred last.
     pub(super) fn dated() -> Self {
         let new = Self::new();
         Self { ages: vec![0; new.slots.len()], ..new }
     }
 
-    /// An empty table of the same kind that takes little memory.
+    /// An empty table for the range `number`, which takes little memory. Like this table, it has a window or not, and
+    /// is one of as many tables.
     pub(super) fn renewed(&self, number: usize) -> Self {
         if self.is_dated() { Self::dated() } else { Self::of_range(number, self.tables) }
     }
 
-    /// True if the table knows in which slice of a window each key occurred last.
+    /// True if the table records the slice of a window in which each key occurred last.
     pub(super) fn is_dated(&self) -> bool {
         !self.ages.is_empty()
     }
@@ -174,12 +177,12 @@ impl MemTable {
         self.len + additional > self.capacity(if self.all_homes < LARGE_SLOTS { GROW_LOAD } else { FULL_LOAD })
     }
 
-    /// The number of home slots by which the table grows at once.
+    /// The number of home slots that the table adds when it grows.
     fn more_homes(&self) -> usize {
         self.homes / 8 + (self.homes / 4).min(EXTRA_SLOTS / self.tables)
     }
 
-    /// True if [`reserve`](Self::reserve) would make room.
+    /// True if [`reserve`](Self::reserve) can make room for `additional` more hashes within `max_bytes`.
     pub(crate) fn has_room(&self, additional: usize, max_bytes: usize) -> bool {
         !self.crowded && self.len + additional <= self.most(max_bytes)
     }
@@ -190,7 +193,7 @@ impl MemTable {
         (self.homes.max(limit) as u128 * FULL_LOAD as u128 / 100) as usize
     }
 
-    /// The number of hashes that the table has at a load of `load` percent.
+    /// The maximum number of hashes in the table at a load of `load` percent.
     fn capacity(&self, load: usize) -> usize {
         self.homes * load / 100
     }
@@ -225,7 +228,7 @@ impl MemTable {
         batch.truncate(kept);
     }
 
-    /// Appends to `out` for each hash whether it is in the table. The hashes may be in any order.
+    /// Appends to `out` one answer for each hash: true if it is in the table. The hashes may be in any order.
     pub(crate) fn contains_all(&self, hashes: &[u64], out: &mut Vec<bool>) {
         out.extend(hashes.iter().enumerate().map(|(i, &hash)| {
             if let Some(&ahead) = hashes.get(i + PREFETCH_KEYS) {
@@ -251,7 +254,7 @@ impl MemTable {
         &self.slots
     }
 
-    /// Removes every hash, and keeps the room.
+    /// Removes every hash, and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.slots.fill(0);
         self.len = 0;
@@ -346,7 +349,8 @@ impl MemTable {
         Ok(())
     }
 
-    /// Puts the hashes of all slots from `read` on where they belong. They are in order, and none is left of its home.
+    /// Moves the hashes of all slots from `read` on to their final slots. They are in order, and none lies before its
+    /// home slot.
     fn spread(&mut self, read: usize) {
         let (first, all_homes, slots, ages) = (self.first, self.all_homes, &mut self.slots[..], &mut self.ages[..]);
         let mut next = 0;

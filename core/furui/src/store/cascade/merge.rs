@@ -98,9 +98,9 @@ impl<S: SortedSource + ?Sized> SortedSource for Box<S> {
 #[derive(Debug)]
 pub struct Merge<S> {
     sources: Vec<S>,
-    /// The merged keys of a round.
+    /// The merged keys of the current round.
     merged: Vec<u64>,
-    /// The second buffer of the tree.
+    /// The second buffer for merging pairs of sources.
     scratch: Vec<u64>,
 }
 
@@ -157,8 +157,9 @@ fn merge_all(windows: &[&[u64]], out: &mut [u64], scratch: &mut [u64]) {
     }
 }
 
-/// Moves the distinct keys to the front, and returns their number. Most merges have no equal keys, because runs of an
-/// exact set are disjoint, so a vectorized pass first finds out whether there are any.
+/// Removes repeated keys from the sorted `keys`: moves the distinct ones to the front, and returns their number. Most
+/// merges have no equal keys, because runs of an exact set are disjoint, so a vectorized pass first finds out whether
+/// there are any.
 fn collapse(keys: &mut [u64]) -> usize {
     let repeats = keys.iter().zip(keys.iter().skip(1)).fold(false, |repeats, (a, b)| repeats | (a == b));
     if !repeats {

@@ -102,11 +102,12 @@ pub struct Cascade<S: Storage> {
     manifest: Manifest,
     /// True if storage has a manifest.
     saved: bool,
-    /// True if the set has passed to a later tick than that of the manifest on storage, within the same slice.
+    /// True if the set was advanced to a later tick than that of the manifest on storage, within the same slice of the
+    /// window.
     stale: bool,
     /// True if a change failed. The state of storage is then unknown until the set is opened again.
     broken: bool,
-    /// True if the set was opened without its journal, and so lacks keys.
+    /// True if the set was opened without its journal, so that the keys of the journal are missing.
     partial: bool,
     /// The journal of an earlier process, if there was one. Its keys are in the table, unless they are in a run.
     old_journal: Option<Journal<S::File>>,
@@ -114,24 +115,25 @@ pub struct Cascade<S: Storage> {
     /// read to its end.
     replaying: bool,
     journal: Option<JournalWriter>,
-    /// The runs, oldest first, as in the manifest. Shares that are lent have them, too.
+    /// The runs, oldest first, as in the manifest. Shares that are lent hold handles to them.
     runs: Arc<Vec<Run<S::File>>>,
     /// The tables in RAM, each with an equal range of the hashes, in order: one table, unless the set was
     /// [split](Self::split). Empty while the shares are lent.
     shares: Vec<Share<S::File>>,
     ledger: Option<Ledger>,
-    /// The number of keys for which there is room in the table and among the keys that wait for the journal.
+    /// The number of further keys for which [`prepare`](Self::prepare) has made room, in the table and in the list of
+    /// keys that wait for the journal.
     prepared: usize,
     written: u64,
     /// The hashes of the current batch. In a set of short fingerprints, these are their
     /// [places](crate::store::Fingerprints); this module calls them hashes, too.
     hashes: Vec<u64>,
-    /// For each of `hashes` in [`note`](Self::note), whether it is new.
+    /// For each of `hashes`, true if it is new. It is used only by [`note`](Self::note).
     is_new: Vec<bool>,
 }
 
 impl<S: Storage> fmt::Debug for Cascade<S> {
-    /// Shows how many keys there are and where they lie, not the keys.
+    /// Shows the numbers of keys in RAM and on storage, but not the keys.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cascade")
             .field("hash", &self.manifest.hash)
@@ -184,7 +186,8 @@ impl<S: Storage> Cascade<S> {
         Ok(Self::open_runs(storage, options, Self::new_set(options))?.0)
     }
 
-    /// The set without the keys of its journal, and the published state from which it was opened.
+    /// Opens the set without the keys of its journal. Returns it with the published state from which it was opened;
+    /// `None` if storage holds no store yet.
     fn open_runs(storage: S, options: CascadeOptions, new: Manifest) -> Result<(Self, Option<Published<S::File>>)> {
         let mut published = Published::open(&storage, &[new.store])?;
         let (manifest, files, journal) = match &mut published {
@@ -277,7 +280,7 @@ impl<S: Storage> Cascade<S> {
         &self.manifest
     }
 
-    /// The memory that the set takes now, in bytes, without shares that are lent.
+    /// The memory that the set takes, in bytes, without shares that are lent.
     pub fn resident_bytes(&self) -> u64 {
         self.table_bytes() as u64 + self.run_bytes() + self.journal.as_ref().map_or(0, JournalWriter::bytes)
     }
@@ -304,8 +307,8 @@ impl<S: Storage> Cascade<S> {
         self.insert_hashes(self.manifest.slice(), new)
     }
 
-    /// Makes room for this many keys, which come in one or more of the next calls. Keys of earlier calls may become
-    /// durable, but no key does before all these keys came.
+    /// Makes room for this many keys, which the next calls insert. Keys of earlier calls may become durable in this
+    /// call, but no key does before all these keys were inserted.
     pub(crate) fn prepare(&mut self, keys: usize) -> Result<()> {
         self.check_usable()?;
         self.divide(1)?;
@@ -324,7 +327,7 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Makes room in the table for a batch, and takes its hashes.
+    /// Begins a batch: makes room in the table, and stores the hashes of the keys in `hashes`.
     fn begin(&mut self, keys: &[KeyHash]) -> Result<()> {
         assert!(u32::try_from(keys.len()).is_ok(), "batches are shorter than 2^32 keys");
         self.check_usable()?;
@@ -336,16 +339,16 @@ impl<S: Storage> Cascade<S> {
         self.take_hashes(keys)
     }
 
-    /// Inserts `hashes` into the one table, which has room for them, and appends to `new` the indices of the hashes
-    /// that the table did not have.
+    /// Inserts `hashes` into the table of a set that is not split, which has room for them, and appends to `new` the
+    /// indices of the hashes that the table did not have.
     fn add_hashes(&mut self, new: &mut Vec<u32>) {
         let before = new.len();
         self.shares[0].add(&self.hashes, new);
         self.note(&new[before..]);
     }
 
-    /// Inserts `hashes`, for which the one table has room, and appends to `new` the indices of the hashes that were not
-    /// in the set. In a set with a window, they occur in this slice.
+    /// Inserts `hashes` into a set that is not split, whose table has room for them, and appends to `new` the indices
+    /// of the hashes that were not in the set. In a set with a window, the keys occur in slice `slice`.
     fn insert_hashes(&mut self, slice: u64, new: &mut Vec<u32>) -> Result<()> {
         let before = new.len();
         reserve(new, self.hashes.len())?;
@@ -368,7 +371,7 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Says for each key whether it is in the set. `out` is cleared first.
+    /// Looks up a batch of keys. `out` is cleared first, and gets one answer for each key: true if it is in the set.
     ///
     /// # Errors
     /// Those of [`insert_all`](Self::insert_all).
@@ -479,7 +482,8 @@ impl<S: Storage> Cascade<S> {
     }
 }
 
-/// The runs of the slices that the window has before this slice, and those of the slice.
+/// Returns two lists of runs: those of the earlier slices that a window ending with `slice` has, and those of `slice`
+/// itself.
 fn levels<'a, F: ReadAt>(runs: &'a [Run<F>], manifest: &Manifest, slice: u64) -> Levels<'a, F> {
     let before = |slice| manifest.runs.partition_point(|run| run.slice < slice);
     let (start, end) = (before(slice), manifest.runs.partition_point(|run| run.slice <= slice));

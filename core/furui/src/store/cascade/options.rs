@@ -16,12 +16,13 @@ pub struct CascadeOptions {
     /// The bytes of RAM for the set, at least [`MIN_MEMORY`](Self::MIN_MEMORY). Runs keep 0.01 bytes a key in RAM. If
     /// that is more than half of `memory`, the set takes more than `memory`.
     pub memory: u64,
-    /// How keys are hashed. A set keeps the hash it was made with, and opening it with another one is an error. With
-    /// `None` an existing set is opened with its own hash, and a new one gets XXH3 with a random seed.
+    /// The spec (algorithm and seed) by which keys are hashed. A set keeps the hash it was made with, and opening it
+    /// with another one is an error. With `None` an existing set is opened with its own hash, and a new one gets XXH3
+    /// with a random seed.
     pub hash: Option<HashSpec>,
-    /// How the keys are made from records. A set keeps the form it was made with, and opening it with another one is an
-    /// error. With `None` an existing set is opened whatever its form, and a new one gets the empty form: a record is
-    /// its own key.
+    /// The form of the keys: the way in which they are made from records. A set keeps the form it was made with, and
+    /// opening it with another one is an error. With `None` an existing set is opened whatever its form, and a new one
+    /// gets the empty form: a record is its own key.
     pub form: Option<KeyForm>,
     /// If true, [`sync`](super::Cascade::sync) records keys in a journal, 8 bytes each, instead of publishing a run. An
     /// eighth of the memory, at most 16 MiB, is for keys that wait for the journal.
@@ -34,7 +35,7 @@ impl CascadeOptions {
 }
 
 impl Default for CascadeOptions {
-    /// 256 MiB, hash and form of the existing set, and no journal.
+    /// The default options: 256 MiB of memory, the hash and the form of the existing set, and no journal.
     fn default() -> Self {
         Self { memory: 256 << 20, hash: None, form: None, journal: false }
     }

@@ -11,13 +11,13 @@ use crate::store::Fingerprints;
 /// The size of a page, and its alignment in a file.
 pub const PAGE_BYTES: usize = 4096;
 
-/// The bytes of the checksum and the count, which precede the unary part.
+/// The size of a page's header in bytes: a checksum and the number of keys.
 const HEADER_BYTES: usize = 6;
 
-/// The bytes for the unary part and the remainders.
+/// The size in bytes of the rest of a page: the quotients in unary, and the remainders.
 const BODY_BYTES: usize = PAGE_BYTES - HEADER_BYTES;
 
-/// The maximum number of bytes of the unary part, which is read in whole words.
+/// The maximum number of bytes of the quotients in unary, which are read in whole words.
 const MAX_UNARY_BYTES: usize = BODY_BYTES / 8 * 8;
 
 /// The number l of low bits of a fingerprint that are its remainder in a run. The other bits are its quotient.
@@ -40,10 +40,10 @@ const MAX_UNARY_BYTES: usize = BODY_BYTES / 8 * 8;
 pub struct RemainderBits(u32);
 
 impl RemainderBits {
-    /// The narrowest remainder, for runs that hold a quarter of all fingerprints or more.
+    /// The minimum width of a remainder, in bits, for runs that hold a quarter of all fingerprints or more.
     pub const MIN: u32 = 1;
-    /// The widest remainder, for at most 256 whole hashes. It lies within eight bytes, at whichever bit of a byte it
-    /// begins.
+    /// The maximum width of a remainder, in bits, for runs of at most 256 whole hashes. Such a remainder lies within
+    /// eight bytes, at whichever bit of a byte it begins.
     pub const MAX: u32 = 56;
 
     /// The width for a run of about this many keys. Any number works; a wrong guess only costs space.
@@ -52,7 +52,7 @@ impl RemainderBits {
         Self(each.max(1).ilog2().clamp(Self::MIN, Self::MAX))
     }
 
-    /// The width that a file states; `None` if no writer writes it.
+    /// The width that a file states, in bits; `None` if it is out of range.
     pub fn new(bits: u32) -> Option<Self> {
         (Self::MIN..=Self::MAX).contains(&bits).then_some(Self(bits))
     }
@@ -113,19 +113,19 @@ pub struct Page<'a> {
     bytes: &'a [u8; PAGE_BYTES],
     bits: RemainderBits,
     base: u64,
-    /// The unary part. Its last word may reach into the remainders.
+    /// The quotients of the keys in unary, in words of 8 bytes. The last word may reach into the remainders.
     unary: &'a [[u8; 8]],
-    /// The byte of the page at which the remainders begin.
+    /// The offset in the page at which the remainders begin, in bytes.
     remainders: usize,
     count: usize,
 }
 
-/// The place of a key in a page.
+/// The place of a key in a page: its bit among the unary quotients, and its index.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KeyPlace {
-    /// The position of the key's bit in the unary part.
+    /// The position of the key's one bit among the unary quotients.
     position: usize,
-    /// The number of keys on the page before this one.
+    /// The number of keys in the page before this one.
     index: usize,
 }
 
@@ -175,13 +175,13 @@ impl<'a> Page<'a> {
         if found == checksum(self.bytes, self.base) { Ok(()) } else { Err(Problem::Checksum) }
     }
 
-    /// The number of keys, from 1 to 16 360.
+    /// The number of keys in the page, from 1 to 16 360.
     #[expect(clippy::len_without_is_empty, reason = "a page is never empty")]
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// The first and least key.
+    /// The first fingerprint of the page, which is the least.
     pub fn first(&self) -> u64 {
         self.base << self.bits.get() | self.remainder(0)
     }
@@ -194,8 +194,8 @@ impl<'a> Page<'a> {
         self.seek(fingerprint).is_some_and(|place| self.contains_at(place, fingerprint))
     }
 
-    /// Where the keys with the quotient of a fingerprint begin; `None` if there are none. Reads the header and the
-    /// unary part, and prefetches the remainders that [`contains_at`](Self::contains_at) reads.
+    /// Returns the place of the first key with the same quotient as `fingerprint`; `None` if there is none. This reads
+    /// the header and the unary quotients, and prefetches the remainders that [`contains_at`](Self::contains_at) reads.
     #[inline]
     pub(super) fn seek(&self, fingerprint: u64) -> Option<KeyPlace> {
         let zeros = (fingerprint >> self.bits.get()).checked_sub(self.base)?;
@@ -248,12 +248,12 @@ impl<'a> Page<'a> {
             return Err(Problem::Invalid("a page's unary part holds a different number of keys than its header says"));
         }
         append_packed(&self.bytes[self.remainders..], self.bits.get(), keys);
-        // This fold has no early exit, so that the compiler vectorizes it.
+        // The fold has no early exit, so that the compiler can vectorize it.
         let ascending = keys.iter().zip(&keys[1..]).fold(true, |ascending, (a, b)| ascending & (a < b));
         if ascending { Ok(()) } else { Err(Problem::Invalid("the keys of a page do not ascend")) }
     }
 
-    /// Decodes the quotients. False if their number is not the length of `quotients`.
+    /// Decodes the quotients of all keys from unary. False if there are not as many as `quotients` has room for.
     fn decode_unary(&self, quotients: &mut [u64]) -> bool {
         let Some((last, whole)) = self.unary.split_last() else { return false };
         let bits = (self.remainders - HEADER_BYTES) * 8 - whole.len() * 64;
@@ -270,7 +270,7 @@ impl<'a> Page<'a> {
         self.unary.get(position / 64).is_some_and(|word| u64::from_le_bytes(*word) >> (position % 64) & 1 == 1)
     }
 
-    /// The remainder of key `index`, which is less than the count.
+    /// The remainder of the key with this index, which must be less than the number of keys.
     fn remainder(&self, index: usize) -> u64 {
         let bit = index * self.bits.get() as usize;
         // The last remainders begin less than eight bytes before the end of the page. For these, the last eight bytes
@@ -281,7 +281,8 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The checksum of a page. It depends on the base, so that a page in the place of another one is noticed.
+/// The checksum of a page. It depends on the quotient of the page's first key (`base`), so that a page in the place of
+/// another one is noticed.
 fn checksum(page: &[u8; PAGE_BYTES], base: u64) -> u32 {
     (xxh3_64(&page[4..]) as u32).wrapping_add(base as u32)
 }

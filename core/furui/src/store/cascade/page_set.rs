@@ -1,13 +1,13 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A set of page numbers, one bit each. Readers that share a run may add to its set at the same time.
+/// A set of page numbers, with one bit for each page. Readers that share a run may add to its set at the same time.
 ///
 /// Relaxed operations suffice, because a bit only says something about bytes that never change.
 #[derive(Debug)]
 pub(super) struct PageSet(Vec<AtomicU64>);
 
 impl PageSet {
-    /// An empty set of numbers below `pages`.
+    /// An empty set for page numbers below `pages`.
     pub(super) fn new(pages: usize) -> Self {
         Self((0..pages.div_ceil(64)).map(|_| AtomicU64::new(0)).collect())
     }

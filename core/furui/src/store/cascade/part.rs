@@ -1,4 +1,4 @@
-/// The keys of a batch that belong to one [`Share`](super::Share), and its answers.
+/// The keys of a batch that belong to one [`Share`](super::Share), and the verdicts on them.
 ///
 /// ```
 /// let part = furui::store::cascade::Part::default();
@@ -11,9 +11,9 @@ pub struct Part {
     pub(super) indices: Vec<u32>,
     /// The positions in `hashes` of the new keys.
     pub(super) new: Vec<u32>,
-    /// True if the share has inserted the keys.
+    /// True if the share has inserted the keys of this part.
     pub(super) is_observed: bool,
-    /// True if the table of the share was crowded afterwards.
+    /// True if the table of the share was crowded (had a very long probe sequence) after the insertion.
     pub(super) is_crowded: bool,
 }
 

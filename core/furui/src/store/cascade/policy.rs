@@ -12,8 +12,8 @@ const SMALL_RUN: u64 = 200_000;
 /// The maximum number of runs that are merged at a time. It bounds the memory, because each run needs buffers.
 pub(super) const MAX_FAN_IN: usize = 64;
 
-/// The number of the newest runs that a new run of `new` keys is merged with. `sizes` has the number of keys of each
-/// run, oldest first.
+/// Returns the number of runs, counted from the newest, that are merged with a new run of `new` keys. `sizes` has the
+/// number of keys of each run, oldest first.
 ///
 /// Runs then grow geometrically with age: with keys for n full tables there are at most log₂ n + 1 runs, and a key is
 /// written at most that often. The table goes straight into the merge, so a run of one table is never written just to
@@ -35,7 +35,7 @@ pub(super) fn runs_to_merge(sizes: &[u64], new: u64) -> usize {
 mod tests {
     use super::*;
 
-    /// How often each key is written on average, and the maximum number of runs at any time.
+    /// Returns the number of times that each key is written on average, and the maximum number of runs at any time.
     fn simulate(keys: u64, table: u64) -> (f64, usize) {
         let (mut sizes, mut written, mut most) = (vec![], 0, 0);
         for done in (0..keys).step_by(table as usize) {

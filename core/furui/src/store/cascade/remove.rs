@@ -68,7 +68,8 @@ impl<S: Storage> Cascade<S> {
                 }
             }
         }
-        // The last run comes first, so that the other runs keep their indices.
+        // The replacements are made from the last run to the first, so that the indices of the remaining runs are
+        // unchanged.
         for (index, replacement) in replacements.into_iter().rev() {
             match replacement {
                 Some((entry, run)) => {
@@ -90,7 +91,7 @@ impl<S: Storage> Cascade<S> {
         Ok(removed)
     }
 
-    /// The number of keys of `gone` that are in any run, and the number that each run has.
+    /// Returns the number of keys of `gone` that are in any run, and for each run the number of them that it has.
     fn count_in_runs<T: Storage>(&self, gone: &Cascade<T>) -> Result<(u64, Vec<u64>)> {
         let (mut total, mut counts) = (0, vec![0; self.runs.len()]);
         let (mut found, mut anywhere) = (vec![], vec![]);
@@ -112,8 +113,8 @@ impl<S: Storage> Cascade<S> {
         Ok((total, counts))
     }
 
-    /// Writes run `number` with those keys of the run at `index` that are not in `gone`, about `left` keys, and opens
-    /// it.
+    /// Writes run number `number` with the keys of the run at `index` except those in `gone`, about `left` keys, and
+    /// opens it.
     fn write_without<T: Storage>(
         &self,
         gone: &Cascade<T>,
@@ -144,7 +145,7 @@ impl<S: Storage> Cascade<S> {
         Ok((entry, run))
     }
 
-    /// Removes all files with keys that the manifest does not need.
+    /// Removes all files that hold keys and that the manifest does not need.
     fn remove_leftovers(&self) -> Result<()> {
         for name in self.manifest.orphans(&self.storage)? {
             self.storage.remove(&name)?;

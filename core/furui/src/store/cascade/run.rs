@@ -11,8 +11,8 @@ use crate::format::{Align, Envelope, Kind, Problem, ReadAt, Seal, field};
 use crate::hash::HashSpec;
 use crate::store::Fingerprints;
 
-/// The number of look-ups that go through a mapped file together: each step prefetches for all of them what the next
-/// step reads. A processor can wait for about this many cache misses at a time.
+/// The number of look-ups in a mapped file that are interleaved: each step prefetches for all of them what the next
+/// step reads. A processor can have about this many cache misses outstanding.
 const LOOKUPS: usize = 16;
 
 /// The maximum number of adjacent pages that a sorted batch reads at once from a file that is not mapped.
@@ -60,9 +60,10 @@ pub struct Run<F> {
     fingerprints: Fingerprints,
     bits: RemainderBits,
     keys: u64,
-    /// The place of the greatest key.
+    /// The [place](Fingerprints::place) of the greatest fingerprint in the run.
     greatest: u64,
-    /// The place of the first key of each page.
+    /// The [places](Fingerprints::place) of the first fingerprints of all pages, which tell on which page a key would
+    /// be.
     fences: Fences,
     pages_start: u64,
     unary_bytes: f32,
@@ -285,7 +286,7 @@ impl<F: ReadAt> Run<F> {
         self.greatest
     }
 
-    /// Reads `pages.len()` pages from page `first` on.
+    /// Reads the `pages.len()` pages that begin with page `first` of the run.
     pub(super) fn read_pages(&self, first: usize, pages: &mut [[u8; PAGE_BYTES]]) -> Result<()> {
         self.file
             .read_at(self.page_start(first), pages.as_flattened_mut())
@@ -310,7 +311,7 @@ impl<F: ReadAt> Run<F> {
         self.envelope.error(self.page_start(index), problem).into()
     }
 
-    /// The place of the first key of the page after page `index`.
+    /// The place of the first key of the page after page `index`; `None` for the last page.
     pub(super) fn next_fence(&self, index: usize) -> Option<u64> {
         self.fences.get(index + 1)
     }
@@ -326,7 +327,7 @@ impl<F: ReadAt> Run<F> {
         Ok(page)
     }
 
-    /// Page `index` over bytes that were checked before.
+    /// Page `index`, whose bytes were checked before.
     #[inline]
     fn trusted_page<'a>(&self, index: usize, bytes: &'a [u8; PAGE_BYTES]) -> Result<Page<'a>> {
         Page::new(bytes, self.first_of(index), self.bits).map_err(|problem| self.page_error(index, problem))

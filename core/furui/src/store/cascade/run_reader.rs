@@ -41,16 +41,16 @@ const READ_PAGES: usize = 16;
 pub struct RunReader<'a, F> {
     run: &'a Run<F>,
     pages: Vec<[u8; PAGE_BYTES]>,
-    /// The page that is decoded next.
+    /// The index of the page that is decoded next.
     next: usize,
     keys: Vec<u64>,
-    /// The number of `keys` that are consumed.
+    /// The number of `keys` that the caller has consumed.
     consumed: usize,
     decoded: u64,
 }
 
 impl<F: ReadAt> Run<F> {
-    /// A reader of all keys, from front to back.
+    /// A reader of all keys of the run, ascending.
     pub fn reader(&self) -> RunReader<'_, F> {
         RunReader { run: self, pages: vec![], next: 0, keys: vec![], consumed: 0, decoded: 0 }
     }

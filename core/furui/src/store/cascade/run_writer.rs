@@ -16,8 +16,7 @@ pub(super) const META_BYTES: usize = 32;
 /// The number of pages that are written together.
 const WRITE_PAGES: usize = 16;
 
-/// The maximum number of keys that are taken from the caller's slice at a time, so that a slice of any length takes
-/// little memory.
+/// The maximum number of keys that are processed at a time, so that a slice of keys of any length takes little memory.
 const TAKEN: usize = 8192;
 
 /// Writes a run from ascending keys, which come in pieces of any size. [`Run`](super::Run) describes the file.
@@ -45,10 +44,10 @@ pub struct RunWriter<W> {
     fingerprints: Fingerprints,
     bits: RemainderBits,
     keys: u64,
-    /// The last key, as its place: the number of 64 bits that stands for its fingerprint.
+    /// The last key that was appended, as the [place](Fingerprints::place) of its fingerprint; `None` at first.
     greatest: Option<u64>,
     fences: Vec<u64>,
-    /// Fingerprints that are not encoded yet, because there may be too few of them to fill a page.
+    /// The fingerprints that were appended but not encoded yet, because there may be too few of them to fill a page.
     pending: Vec<u64>,
     /// A buffer of pages. The first `filled` of these pages are to be written.
     pages: Vec<[u8; PAGE_BYTES]>,
@@ -79,9 +78,9 @@ impl<W> fmt::Debug for RunWriter<W> {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrittenRun {
-    /// The number of keys.
+    /// The number of keys in the run.
     pub keys: u64,
-    /// The length and the checksum that identify the file.
+    /// The length and the checksum that identify the run's file.
     pub seal: Seal,
 }
 
@@ -171,8 +170,8 @@ impl<W: Write> RunWriter<W> {
         Ok(WrittenRun { keys: self.keys, seal })
     }
 
-    /// Encodes pending keys while there are at least `least` of them. `least` is the maximum number of keys of a page,
-    /// or 1 at the end of the run.
+    /// Encodes pages while there are at least `least` pending keys. `least` is the maximum number of keys of a page, or
+    /// 1 at the end of the run.
     fn encode_pages(&mut self, least: usize) -> Result<()> {
         let mut done = 0;
         while self.pending.len() - done >= least {

@@ -11,11 +11,11 @@ use crate::format::ReadAt;
 /// look-up reads are still in the second-level cache when they are inserted.
 const PART: usize = 4096;
 
-/// One of the equal ranges of 64-bit hashes of a [`Cascade`](super::Cascade): the table of the range in RAM, and what a
-/// look-up needs besides the runs, which all shares read.
+/// A share of a [`Cascade`](super::Cascade): the table in RAM for one of several equal ranges of the hashes, with the
+/// buffers and the handles to the runs that look-ups need.
 ///
-/// [`Seen::split`](crate::seen::Seen::split) lends the shares of a set, so that several threads can each have some of
-/// them, and says how batches pass them.
+/// [`Seen::split`](crate::seen::Seen::split) lends the shares of a set to several threads, and describes the steps of a
+/// batch.
 ///
 /// ```
 /// use furui::seen::{Seen, SeenOptions};
@@ -35,23 +35,23 @@ const PART: usize = 4096;
 /// ```
 pub struct Share<F> {
     pub(super) table: MemTable,
-    /// The runs of the set, while the share is lent. None of them belongs to an earlier slice of a window.
+    /// The runs of the set; `None` unless the share is lent. No run belongs to an earlier slice of a window.
     pub(super) runs: Option<Arc<Vec<Run<F>>>>,
-    /// The maximum number of bytes of the table, while the share is lent.
+    /// The maximum size of the table in bytes, while the share is lent.
     pub(super) most_bytes: usize,
     /// The hashes of the current batch with their indices, sorted.
     batch: Vec<(u64, u32)>,
     scratch: Vec<(u64, u32)>,
-    /// The hashes of a part of the batch that are not in RAM, or were forgotten, with their indices.
+    /// The hashes of a part of the batch that the table does not have, or has only from before the window, with their
+    /// indices.
     absent: Vec<(u64, u32)>,
-    /// The hashes of `absent`, without repeats, that no run of the present slice has.
+    /// The distinct hashes of `absent` that no run of the present slice has, ascending.
     wanted: Vec<u64>,
-    /// For each of `wanted` in [`seek_absent`](Self::seek_absent), whether it occurred in an earlier slice of the
-    /// window.
+    /// For each of `wanted`, true if a run of an earlier slice of the window has it.
     found: Vec<bool>,
 }
 
-/// The runs of a set: those of earlier slices of its window, then those of the present slice.
+/// The runs of a set in two lists: those of earlier slices of its window, and those of the present slice.
 pub(super) type Levels<'a, F> = (&'a [Run<F>], &'a [Run<F>]);
 
 impl<F> Share<F> {
@@ -74,9 +74,9 @@ impl<F> Share<F> {
         reserved.map_err(|_| self.no_memory())
     }
 
-    /// Makes room in the table of a window for more hashes in this slice, as [`reserve`](Self::reserve) does, but first
-    /// forgets what the window has left. A fifth of the table stays free, so that it is not searched for such hashes
-    /// again and again.
+    /// Makes room for more hashes in a table with a window, as [`reserve`](Self::reserve) does, but first removes the
+    /// hashes that are older than the window. A fifth of the table is kept free, so that it is not searched for such
+    /// hashes again and again.
     pub(super) fn reserve_in(&mut self, slice: u64, additional: usize, max_bytes: usize) -> Result<bool> {
         if self.table.growth(additional) == 0 && !self.table.is_crowded() {
             return Ok(true);
@@ -86,7 +86,7 @@ impl<F> Share<F> {
         self.reserve(additional + spare, max_bytes)
     }
 
-    /// The error states the present size. The table cannot grow by the eighth to three eighths that it needs.
+    /// The error that the table cannot grow, with its present size.
     fn no_memory(&self) -> Error {
         Error::NoMemory { what: "a set's table", bytes: self.table.bytes() }
     }
@@ -101,8 +101,8 @@ impl<F: ReadAt> Share<F> {
     /// Those of [`Cascade::insert_all`](super::Cascade::insert_all). The verdicts on the batch are then void, and the
     /// set must be opened again.
     pub fn observe(&mut self, part: &mut Part) -> Result<()> {
-        // The set has seen to it that there is room. A table that has become crowded meanwhile takes the keys of the
-        // batches that were admitted before, and gets no others.
+        // The set has made sure that there is room. A table that has become crowded meanwhile still receives the keys
+        // of the batches that were admitted before, and no others.
         if !self.table.grow_for(part.hashes.len(), self.most_bytes).map_err(|_| self.no_memory())? {
             self.table.grow_for(part.hashes.len(), usize::MAX).map_err(|_| self.no_memory())?;
         }
@@ -113,15 +113,15 @@ impl<F: ReadAt> Share<F> {
         Ok(())
     }
 
-    /// Inserts `hashes` into the table, which has room for them, without a look at the runs. Appends to `new` the
-    /// indices of the hashes that the table did not have.
+    /// Inserts `hashes` into the table, which has room for them, without reading the runs. Appends to `new` the indices
+    /// of the hashes that the table did not have.
     pub(super) fn add(&mut self, hashes: &[u64], new: &mut Vec<u32>) {
         self.table.insert_all(hashes, |i| new.push(i as u32));
     }
 
     /// Inserts `hashes`, for which the table has room, and appends to `new` the indices of the hashes that were not in
-    /// the set. In a set with a window, the hashes occur in slice `slice`. Calls `on_repeat` with each hash that only
-    /// earlier slices of the window have.
+    /// the set. In a set with a window, the hashes occur in slice `slice`, and `on_repeat` is called with each hash
+    /// that was only in earlier slices.
     pub(super) fn insert(
         &mut self,
         levels: Levels<'_, F>,
@@ -182,8 +182,8 @@ impl<F: ReadAt> Share<F> {
         if self.table.is_dated() { self.table.knows(hash, slice) } else { self.table.contains(hash) }
     }
 
-    /// Says for each hash whether it is in the set. `out` is empty before. In a set with a window, `slice` is the
-    /// present slice.
+    /// Looks up each hash, and appends to the empty `out` one answer: true if it is in the set. In a set with a window,
+    /// `slice` is the present slice.
     pub(super) fn contains_all(
         &mut self,
         levels: Levels<'_, F>,
@@ -268,7 +268,7 @@ impl<F: ReadAt> Share<F> {
 }
 
 impl<F> fmt::Debug for Share<F> {
-    /// Shows how many keys there are, not the keys.
+    /// Shows the number of keys, but not the keys.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Share").field("keys_in_memory", &self.table.len()).finish_non_exhaustive()
     }

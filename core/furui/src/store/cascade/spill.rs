@@ -7,14 +7,14 @@ use crate::error::Result;
 use crate::store::{RunEntry, Storage};
 
 impl<S: Storage> Cascade<S> {
-    /// The bytes of RAM that the runs take.
+    /// The number of bytes of RAM that the runs take, for fences and marks.
     pub(super) fn run_bytes(&self) -> u64 {
         self.runs.iter().map(Run::resident_bytes).sum()
     }
 
-    /// Makes room in each table for so many keys of a batch, within the memory limit if possible; otherwise the tables
-    /// are written to storage. A batch that does not fit even then gets the room it needs: the caller had memory for
-    /// the batch, too.
+    /// Makes room for a batch that has `counts[i]` keys for the table i. If the tables would exceed the memory limit,
+    /// they are written to storage. A batch that does not fit even then gets the room it needs: the caller had memory
+    /// for the batch, too.
     pub(super) fn make_room(&mut self, counts: &[usize]) -> Result<()> {
         self.prepared = 0;
         if counts.iter().all(|&count| count == 0) {
@@ -38,8 +38,8 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Makes room in each table for so many keys, if all tables together take at most `max_bytes` then. Returns false
-    /// if that is not enough.
+    /// Makes room for `counts[i]` more keys in the table i, if all tables together then take at most `max_bytes`.
+    /// Returns false if they would take more.
     fn reserve(&mut self, counts: &[usize], max_bytes: usize) -> Result<bool> {
         let most = max_bytes / self.shares.len();
         let window = self.manifest.window.map(|_| self.manifest.slice());
@@ -129,7 +129,8 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Merges sorted sources of at most `keys` keys, all of one slice, into the new run `number`.
+    /// Merges sorted sources of at most `keys` keys, all of one slice of the window, into a new run with the number
+    /// `number`.
     pub(super) fn write_run(
         &self,
         number: u64,

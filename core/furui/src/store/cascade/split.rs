@@ -10,7 +10,8 @@ use crate::hash::KeyHash;
 use crate::store::Storage;
 
 impl<S: Storage> Cascade<S> {
-    /// Lends this many shares of the set; see [`Seen::split`](crate::seen::Seen::split). The set must have no window.
+    /// Divides the set into this many shares and returns them to the caller; see
+    /// [`Seen::split`](crate::seen::Seen::split). The set must have no window.
     pub(crate) fn split(&mut self, shares: usize) -> Result<Vec<Share<S::File>>> {
         self.check_usable()?;
         self.divide(shares)?;
@@ -47,7 +48,7 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// True if the shares can take a batch: neither must keys be written to storage for it first, nor is it unknown
+    /// True if the shares have room for a batch. False if keys must be written to storage first, or if it is not known
     /// whether there is room.
     pub(crate) fn has_room_for(&self, batch: &SplitBatch) -> bool {
         let Some(ledger) = &self.ledger else { return false };
@@ -59,20 +60,20 @@ impl<S: Storage> Cascade<S> {
         batch.is_empty() || ledger.has_room(batch) && self.journal.as_ref().is_none_or(has_room)
     }
 
-    /// Lets the shares take a batch, for which they have room.
+    /// Admits a batch, which the shares may then insert. They must have room for it.
     pub(crate) fn admit(&mut self, batch: &SplitBatch) {
         if let Some(ledger) = &mut self.ledger {
             ledger.admit(batch);
         }
     }
 
-    /// True if there are keys in RAM, as far as is known while shares are lent.
+    /// True if there are keys in RAM. While shares are lent, keys that are admitted count.
     pub(crate) fn has_keys_in_memory(&self) -> bool {
         self.keys_in_memory() > 0 || self.ledger.as_ref().is_some_and(Ledger::has_keys)
     }
 
-    /// Notes the new keys of a batch, in order, after all shares have inserted its keys. Batches come in the order
-    /// in which they were admitted.
+    /// Records the new keys of a batch for the journal, in order, after all shares have inserted its keys. Batches are
+    /// finished in the order in which they were admitted.
     pub(crate) fn finish(&mut self, batch: &SplitBatch, new: impl Iterator<Item = KeyHash>) -> Result<()> {
         match &mut self.ledger {
             Some(ledger) if batch.is_observed() => ledger.finish(batch),
@@ -89,7 +90,7 @@ impl<S: Storage> Cascade<S> {
         self.make_room(&batch.counts)
     }
 
-    /// Divides the keys in RAM among this many tables. Batches of a set that is not split need one.
+    /// Divides the keys in RAM among `count` tables with equal ranges of hashes. A set that is not split has one table.
     pub(super) fn divide(&mut self, count: usize) -> Result<()> {
         if self.shares.len() == count {
             return Ok(());
@@ -108,7 +109,7 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// The runs, to be changed. No share is lent then.
+    /// The list of runs, mutable. It is an error if a share is lent.
     pub(super) fn change_runs(&mut self) -> Result<&mut Vec<Run<S::File>>> {
         let problem = self.refusal(StoreProblem::Lent);
         Arc::get_mut(&mut self.runs).ok_or(problem)

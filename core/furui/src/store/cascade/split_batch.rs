@@ -7,7 +7,7 @@ use crate::store::Fingerprints;
 
 /// A batch of keys for a set that is split: for each [`Share`](super::Share) a [`Part`] with the keys of its range.
 ///
-/// [`Seen::split`](crate::seen::Seen::split) shows what it is for.
+/// [`Seen::split`](crate::seen::Seen::split) describes the steps that a batch passes.
 ///
 /// ```
 /// use furui::HashSpec;
@@ -24,9 +24,9 @@ use crate::store::Fingerprints;
 #[derive(Debug)]
 pub struct SplitBatch {
     pub(super) parts: Vec<Part>,
-    /// The number of keys of each part.
+    /// The number of keys in each part.
     pub(super) counts: Vec<usize>,
-    /// How many parts with keys have not been put back with their answers.
+    /// The number of parts with keys that were not yet returned by their shares with the answers.
     left: usize,
 }
 
@@ -36,7 +36,7 @@ impl SplitBatch {
         Self { parts: (0..shares).map(|_| Part::default()).collect(), counts: vec![0; shares], left: 0 }
     }
 
-    /// Replaces the content by the keys at the indices `misses`, which ascend.
+    /// Replaces the content of the batch by those of `keys` whose indices are in `misses`, which ascend.
     ///
     /// # Errors
     /// [`Error::NoMemory`](crate::Error::NoMemory).
@@ -63,7 +63,7 @@ impl SplitBatch {
         Ok(())
     }
 
-    /// Removes all keys, and keeps their memory.
+    /// Removes all keys from the batch, and keeps the memory.
     pub fn clear(&mut self) {
         for part in &mut self.parts {
             part.hashes.clear();
@@ -85,7 +85,7 @@ impl SplitBatch {
         self.counts.iter().sum()
     }
 
-    /// The number of keys of the share with this number.
+    /// The number of keys in the part for the share with number `share`.
     pub fn count(&self, share: usize) -> usize {
         self.counts[share]
     }
@@ -95,28 +95,28 @@ impl SplitBatch {
         self.len() == 0
     }
 
-    /// True if the batch has keys for the share with this number whose part was not taken yet.
+    /// True if the batch has keys for the share with this number, and they were not [taken](Self::take) yet.
     pub fn waits_for(&self, share: usize) -> bool {
         self.parts.get(share).is_some_and(|part| !part.is_empty() && !part.is_observed)
     }
 
-    /// Takes the part of the share with this number out of the batch.
+    /// Removes the part for the share with this number from the batch and returns it.
     pub fn take(&mut self, share: usize) -> Part {
         std::mem::take(&mut self.parts[share])
     }
 
-    /// Puts a part that was [taken](Self::take) back into the batch.
+    /// Returns a part that was [taken](Self::take), with the answers of its share, to the batch.
     pub fn put(&mut self, share: usize, part: Part) {
         self.left -= usize::from(!part.is_empty());
         self.parts[share] = part;
     }
 
-    /// True if every part with keys was taken and put back.
+    /// True if every part with keys was taken and returned.
     pub fn is_complete(&self) -> bool {
         self.left == 0
     }
 
-    /// True if every share has inserted its keys.
+    /// True if every share has inserted the keys of its part.
     pub(super) fn is_observed(&self) -> bool {
         self.parts
             .iter()
@@ -124,7 +124,7 @@ impl SplitBatch {
             .all(|(part, &count)| part.len() == count && (part.is_observed || count == 0))
     }
 
-    /// Calls `each` with the index in the whole batch of each new key, in any order.
+    /// Calls `each` with the index, in the whole batch, of each key that was new. The order is arbitrary.
     pub(crate) fn for_each_new(&self, mut each: impl FnMut(usize)) {
         for part in &self.parts {
             part.new.iter().for_each(|&i| each(part.indices[i as usize] as usize));

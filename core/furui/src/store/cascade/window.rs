@@ -5,7 +5,7 @@ use super::{Cascade, CascadeOptions, SortedSource};
 use crate::error::{Error, Result, StoreProblem};
 use crate::store::{MANIFEST, RunEntry, Storage, Window};
 
-/// The journal of a set with a window is at most this many times as long as the table, plus what one sync writes.
+/// The factor by which the journal of a set with a window may be longer than the table, besides what one sync writes.
 const LONG_JOURNAL: u64 = 8;
 
 impl<S: Storage> Cascade<S> {
@@ -37,9 +37,9 @@ impl<S: Storage> Cascade<S> {
     /// Advances a set with a window to this tick, at which the keys of later batches occur. A tick before the present
     /// one changes nothing.
     ///
-    /// If the tick is in another slice of the window, runs of slices that are no longer remembered are removed, and
-    /// those of the slice that ends become one. Keys in memory stay there. After a crash during this call, or before
-    /// the next sync, keys may be remembered for longer, but none is forgotten early.
+    /// If the tick is in another slice of the window, runs of slices that are not remembered any more are removed, and
+    /// those of the slice that ends are merged into one. Keys in memory are kept. After a crash during this call, or
+    /// before the next sync, keys may be remembered for longer, but none is forgotten early.
     ///
     /// # Errors
     /// Those of [`insert_all`](Self::insert_all).
@@ -79,7 +79,7 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Removes the runs of slices that the window has left.
+    /// Removes the runs of the slices that are older than the window.
     pub(super) fn forget_runs(&mut self) -> Result<()> {
         let oldest = Window::oldest(self.manifest.slice());
         let forgotten = self.manifest.runs.partition_point(|run| run.slice < oldest);
@@ -110,7 +110,7 @@ impl<S: Storage> Cascade<S> {
     pub fn reset_to(&mut self, tick: u64) -> Result<()> {
         self.check_usable()?;
         let Some(window) = self.manifest.window.filter(|_| tick < self.manifest.tick) else { return Ok(()) };
-        // There is at most one run for each slice then.
+        // After the compaction there is at most one run for each slice.
         self.compact()?;
         self.manifest.tick = tick;
         for run in &mut self.manifest.runs {
@@ -127,7 +127,8 @@ impl<S: Storage> Cascade<S> {
         self.manifest.window.is_some_and(|window| window.slice_of(tick) > self.manifest.slice())
     }
 
-    /// The maximum number of numbers that a journal notes for this many keys: each slice of a window has its tick.
+    /// The maximum number of 64-bit numbers that the journal needs for this many keys: each key takes one and, in a set
+    /// with a window, each slice takes two for its tick.
     pub(super) fn numbers_of(&self, keys: usize) -> usize {
         let ticks = match self.manifest.window {
             None => 0,

@@ -12,7 +12,7 @@ pub(in super::super) fn run_v3<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Whether the processor has all instructions for which [`run_v3`] is compiled.
+/// True if the processor has all instructions for which [`run_v3`] is compiled.
 pub(in super::super) fn has_v3() -> bool {
     is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi1")
@@ -21,7 +21,7 @@ pub(in super::super) fn has_v3() -> bool {
         && is_x86_feature_detected!("popcnt")
 }
 
-/// Whether the processor has all instructions of [`Level::V4`](super::super::Level::V4). They include those for which
+/// True if the processor has all instructions of [`Level::V4`](super::super::Level::V4). They include those for which
 /// [`run_v4`] is compiled.
 pub(in super::super) fn has_v4() -> bool {
     has_v3()

@@ -10,21 +10,24 @@ use crate::dict::trie::room::{collected, filled};
 use crate::dict::trie::text::Text;
 use crate::hash::{Rolling, RollingRun};
 
-/// The codes of labels in the merged trie, by their texts. The merged trie has the codes of one of the sources.
+/// The table of the codes in the merged trie, which finds the code of a label by its text. The merged trie has the
+/// codes of one of the tries that are merged.
 ///
 /// This is a hash table whose searches probe only a few places, so it may lack some codes. A code that is not found
 /// only makes the trie larger.
 pub(super) struct Codebook<'t> {
     names: Names<'t>,
-    /// 15 bits of a text's hash, above 17 bits of its code + 1; 0 in a free slot.
+    /// The slots of the hash table: 15 bits of a text's hash, above 17 bits of the number of its code plus one; 0 in an
+    /// empty slot.
     slots: Vec<u32>,
-    /// The effect of the text of each code on a rolling hash.
+    /// For each code, the effect of its text on a rolling hash.
     runs: Vec<RollingRun>,
     rolling: &'t Rolling,
     vectors: Cpu,
 }
 
-/// A code of the merged trie, counted from 1: one-byte codes, then two-byte codes, then the code of the empty text.
+/// The number of a code in the merged trie, from 1 on: first the one-byte codes, then the two-byte codes, then the code
+/// of the empty text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Number(NonZeroU32);
 
@@ -39,14 +42,14 @@ impl Number {
     }
 }
 
-/// The number of consecutive slots of the hash table that a search probes.
+/// The length of a probe sequence: the number of consecutive slots that a search reads.
 const PLACES: usize = 8;
 
 /// The number of bits of a [`Number`], which is never 0.
 const NUMBER_BITS: u32 = 17;
 const _: () = assert!(ONES + (1 << 16) < 1 << NUMBER_BITS);
 
-/// The upper bits of a hash, at their place above the bits of a number.
+/// The upper bits of a hash, shifted above the bits of the code's number, as a slot holds them.
 #[inline(always)]
 fn tag(hash: u64) -> u32 {
     (hash >> 32) as u32 >> NUMBER_BITS << NUMBER_BITS
@@ -72,7 +75,7 @@ impl<'t> Codebook<'t> {
         Ok(book)
     }
 
-    /// The number of the empty text.
+    /// The number of the empty text's code; `None` if the table does not have it.
     pub(super) fn empty(&self) -> Option<Number> {
         Number::new(self.runs.len() - 1)
     }
@@ -87,13 +90,14 @@ impl<'t> Codebook<'t> {
         if number.index() == self.runs.len() - 1 { Code::EMPTY } else { code(number.index()) }
     }
 
-    /// Prefetches the slot at which the search for a text with this hash begins.
+    /// Prefetches the first slot of the probe sequence for this hash.
     #[inline(always)]
     pub(super) fn fetch(&self, hash: u64) {
         prefetch(&self.slots[self.places(hash).start]);
     }
 
-    /// For each code of a source: the code of its text in the merged trie, if there is one.
+    /// For each code of a trie that is merged, finds the code of the same text in the merged trie; `None` if there is
+    /// none.
     pub(super) fn translate(&self, source: &Names<'t>) -> Result<Vec<Option<Number>>, TrieError> {
         let translated = |number| {
             let text = text(source, number, self.vectors)?;
@@ -107,7 +111,7 @@ impl<'t> Codebook<'t> {
         self.find_if(hash, |found| found.len() == text.len() && found.common_prefix(text) == text.len())
     }
 
-    /// The code of the text that has this hash and for which `is_it` returns true.
+    /// Finds the code of a text with this hash for which `is_it` returns true; `None` if the table has no such text.
     #[inline(always)]
     pub(super) fn find_if(&self, hash: u64, is_it: impl Fn(Text<'_>) -> bool) -> Option<Number> {
         for at in self.places(hash) {
@@ -143,7 +147,7 @@ pub(super) fn hash_of(rolling: &Rolling, run: RollingRun) -> u64 {
     rolling.push_run(rolling.start(), run).finish().get()
 }
 
-/// The number of codes for which a trie has room.
+/// The number of codes, used or not, for which the tables of a trie have room.
 fn count(names: &Names<'_>) -> usize {
     let groups = names.places.len().saturating_sub(ONES).min((1 << 16) / GROUP);
     names.places.len().min(ONES) + groups * GROUP
@@ -156,7 +160,7 @@ fn code(number: usize) -> Code {
     }
 }
 
-/// The number of a label's code.
+/// The index of a label's code among all codes of its trie; `None` if the label is empty or a record.
 #[inline(always)]
 pub(super) fn number(label: Label<'_>) -> Option<usize> {
     match label {

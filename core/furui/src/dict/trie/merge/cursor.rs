@@ -30,13 +30,15 @@ impl Cursor {
         Self::children(trie, Position(0), 0)
     }
 
-    /// A cursor at the end of a label.
+    /// A cursor at the end of a label, where the trie continues with the group of siblings that is `skip` groups after
+    /// the one at `down`.
     #[inline(always)]
     pub(super) fn children(trie: u8, down: Position, skip: u32) -> Self {
         Self(u64::from(trie) << 56 | CHILDREN | u64::from(skip) << Position::BITS | down.0)
     }
 
-    /// A cursor within the label of a node. `beyond` is the cursor at the label's end, if the node has children.
+    /// A cursor within the label of a node. `beyond` is the cursor at the end of the label; `None` if the node is a
+    /// leaf.
     #[inline(always)]
     pub(super) fn within(trie: u8, beyond: Option<Self>) -> Self {
         Self(beyond.map_or(u64::from(trie) << 56, |beyond| beyond.0) | WITHIN)
@@ -47,7 +49,7 @@ impl Cursor {
         self.0 & WITHIN != 0
     }
 
-    /// The cursor at the end of the label.
+    /// The cursor at the end of the label; `None` if the node is a leaf.
     #[inline(always)]
     pub(super) fn beyond(self) -> Option<Self> {
         (self.0 & CHILDREN != 0).then_some(Self(self.0 & !WITHIN))

@@ -8,8 +8,8 @@ use crate::dict::trie::token_trie::{END_BITS, NAME_BITS, ROOT, TokenTrie};
 /// tokens, but takes far fewer steps than a [`LabelMatcher`](crate::dict::trie::matcher::LabelMatcher).
 pub(super) struct Greedy {
     trie: TokenTrie,
-    /// The node to which two bytes lead, at index 256 · first + second. Most tokens that are found are hardly longer
-    /// than two bytes.
+    /// The node of the token trie to which two bytes lead, at index 256 · first + second. Most tokens that are found
+    /// are hardly longer than two bytes.
     pairs: Vec<Pair>,
 }
 
@@ -75,8 +75,8 @@ impl Greedy {
         Ok(Self { trie, pairs })
     }
 
-    /// Appends the tokens of `text` to the words of a record, and returns their number; `None` if some byte is in no
-    /// token.
+    /// Divides `text` into tokens, appends them in words to a record, and returns their number; `None` if some byte is
+    /// in no token.
     #[inline(always)]
     pub(super) fn cut(&self, text: &[u8], words: &mut Vec<u64>) -> Option<usize> {
         let mut record = Packing::new(words);

@@ -29,12 +29,12 @@ use path::Path;
 use queue::{Queue, Waiting};
 use source::{At, Branch, End, Source};
 
-/// The maximum number of tries of a merge.
+/// The maximum number of tries that can be merged at once.
 pub const MAX_MERGED: usize = 256;
 
 impl Trie {
-    /// Merges several tries, which are newest first. Among equal keys the newest counts. `each_key` gets the hash of
-    /// each key by `rolling`, in breadth-first order.
+    /// Merges several tries, newest first, into one. Of equal keys the newest counts. `each_key` is called with the
+    /// hash of each key by `rolling`, in breadth-first order.
     ///
     /// With `forget` deleted keys are left out, which is right if there is no older trie. The result has the nodes of a
     /// trie that is built from the same keys. But its labels have the codes and tokens of the largest source, so it may
@@ -98,12 +98,12 @@ struct Walk<'t, F> {
     forget: bool,
     each_key: F,
     queue: Queue,
-    /// The maximum number of nodes that may still come. There is a limit because damaged tries may have more than one
-    /// path to a node.
+    /// The maximum number of nodes that the merge may still visit. The limit ends a merge of damaged tries, in which
+    /// several paths may lead to one node.
     left: u64,
-    /// The texts that are being compared, stored one after the other.
+    /// The texts of the labels that are being compared, one after the other.
     decoded: Vec<u8>,
-    /// The end of each text in `decoded`.
+    /// The offset in `decoded` at which each text ends.
     ends: Vec<usize>,
 }
 
@@ -171,7 +171,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         writer.finish(labels.finish(), vectors)
     }
 
-    /// The first branch of the next cursor in the queue.
+    /// Reads the next cursor of the current node from the queue, and returns the first branch at it.
     #[inline(always)]
     fn next_branch<'p>(&self, waiting: &mut Waiting<'p>, vectors: Cpu) -> Result<Branch<'p>, TrieError>
     where
@@ -187,7 +187,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         Ok(Branch { byte, trie: cursor.trie(), at: At::Tail(rest, End { beyond: cursor.beyond(), found }) })
     }
 
-    /// Copies the children of a node that only one trie has.
+    /// Copies the children of a node that only one of the tries has.
     #[inline(always)]
     fn copy_all<'p>(&mut self, parent: Path, waiting: &mut Waiting<'p>, vectors: Cpu) -> Result<(), TrieError>
     where
@@ -204,7 +204,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         }
     }
 
-    /// Reads the branches of a node that several tries have, those of the newest trie first.
+    /// Reads the branches of a node that several tries have, newest trie first.
     #[inline(always)]
     fn read<'p>(
         &self,
@@ -236,8 +236,8 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         Ok(())
     }
 
-    /// Merges the children of a node that several tries have. `order` has the children in the order of their first
-    /// bytes. Of children with equal bytes, the newest comes first.
+    /// Merges the children of a node that several tries have. `order` lists the branches by their first bytes; of
+    /// branches with equal bytes, that of the newest trie is first.
     #[inline(always)]
     fn merge(&mut self, parent: Path, branches: &[Branch<'_>], order: &[u32], vectors: Cpu) -> Result<(), TrieError> {
         let mut at = 0;
@@ -255,7 +255,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         Ok(())
     }
 
-    /// Adds a node that only one trie has.
+    /// Adds the node of a branch that only one of the tries has.
     #[inline(always)]
     fn copy(&mut self, parent: Path, branch: &Branch<'_>, first: bool, vectors: Cpu) -> Result<(), TrieError> {
         let path = parent.push(self.rolling, branch.byte);
@@ -274,7 +274,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         self.node(path, branch.byte, first, end.found)
     }
 
-    /// Adds the label of a node that only one trie has.
+    /// Adds the label of a node that only one of the tries has. Returns the path extended by the label.
     #[inline(always)]
     fn label(&mut self, path: Path, trie: u8, label: Label<'_>, vectors: Cpu) -> Result<Path, TrieError> {
         if let Some(known) = self.labels.known(trie, label) {
@@ -289,7 +289,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         Ok(self.labels.push_text(Text::of(&self.decoded, 0..end), path))
     }
 
-    /// Adds a node. The caller gives its label to `labels`, and its cursors to the queue.
+    /// Adds a node to the merged trie. The caller adds its label to `labels`, and its cursors to the queue.
     #[inline(always)]
     fn node(&mut self, path: Path, byte: u8, first: bool, found: Option<Found>) -> Result<(), TrieError> {
         self.left = self.left.checked_sub(1).ok_or(TrieError::Damaged)?;

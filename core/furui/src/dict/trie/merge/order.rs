@@ -1,7 +1,7 @@
-/// Sorts a few branches by their first bytes. Branches with equal bytes keep their order.
+/// A sorter for the branches of a node, by their first bytes. It is stable: branches with equal bytes keep their order.
 #[derive(Default)]
 pub(super) struct Order {
-    /// 2²⁴ · byte + index.
+    /// The branches, each as 2²⁴ · byte + index, so that sorting these numbers is stable.
     items: Vec<u32>,
 }
 
@@ -14,13 +14,13 @@ impl Order {
         self.items.clear();
     }
 
-    /// Adds the next branch.
+    /// Adds the next branch, which begins with `byte`.
     #[inline(always)]
     pub(super) fn push(&mut self, byte: u8) {
         self.items.push(u32::from(byte) << 24 | self.items.len() as u32);
     }
 
-    /// All branches in order.
+    /// Returns the branches sorted by their first bytes, as they are stored: 2²⁴ · byte + index.
     #[inline(always)]
     pub(super) fn ascending(&mut self) -> &[u32] {
         let count = self.items.len();

@@ -3,7 +3,7 @@ use crate::dict::trie::TrieError;
 use crate::format::field::{u32_at, u64_at};
 use crate::hash::{Rolling, RollingRun, RollingState};
 
-/// The state of the hash of a path, and its length in bytes.
+/// A path from the root, as the state of its rolling hash and its length in bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Path {
     pub(super) hash: RollingState,
@@ -13,7 +13,7 @@ pub(super) struct Path {
 impl Path {
     pub(super) const BYTES: usize = 12;
 
-    /// The path as bytes, together with `cursors`, which is at most 256.
+    /// Encodes the path together with `cursors`, the number of cursors of a node, which is at most 256.
     #[inline(always)]
     pub(super) fn to_bytes(self, cursors: u32) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
@@ -54,7 +54,7 @@ impl Path {
         Self { hash: rolling.push_rest(self.hash, rest, length as usize), length: self.length + length }
     }
 
-    /// Fails if the path is longer than the longest key that is allowed.
+    /// Returns the path, or an error if it is longer than the longest key that is allowed.
     #[inline(always)]
     pub(super) fn check(self) -> Result<Self, TrieError> {
         if self.length as usize > MAX_KEY { Err(TrieError::Damaged) } else { Ok(self) }

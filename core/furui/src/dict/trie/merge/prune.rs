@@ -10,8 +10,8 @@ use crate::dict::trie::{Found, Trie, TrieError, TrieNode};
 use crate::hash::Rolling;
 
 impl Trie {
-    /// The trie of the keys that are not deleted. Nodes without such keys below them are left out, and a node that
-    /// keeps only one child is joined with this child.
+    /// Returns the trie of the keys that are not deleted. Nodes without such keys at or below them are left out, and a
+    /// node at which no key ends and that keeps only one child is joined with this child.
     pub(super) fn without_deleted(&self, rolling: &Rolling, vectors: Cpu) -> Result<Self, TrieError> {
         let staying = self.staying()?;
         let kept = |node| self.terminal(node).filter(|&found| found != Found::Deleted);
@@ -49,7 +49,8 @@ impl Trie {
         Ok(Self::assemble(writer.finish(labels.finish(), vectors)?))
     }
 
-    /// For each inner node, by rank with the root first: the number of its children that stay, counted up to 2.
+    /// For each inner node, the root first: the number of its children that have a key that is not deleted, counted up
+    /// to 2.
     fn staying(&self) -> Result<Vec<u8>, TrieError> {
         // In breadth-first order a node comes before its children.
         let mut inners = vec![self.root()];

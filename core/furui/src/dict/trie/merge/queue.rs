@@ -12,12 +12,12 @@ use crate::dict::trie::{Found, TrieError};
 /// ```
 pub(super) struct Queue {
     pieces: Pieces,
-    /// The record of the node that is being added.
+    /// The encoded record of the node that is being added.
     record: Vec<u8>,
     cursors: u32,
 }
 
-/// Some nodes that were removed from the queue.
+/// A reader of the records of some nodes that were removed from the queue together.
 pub(super) struct Waiting<'p> {
     bytes: &'p [u8],
 }
@@ -31,15 +31,15 @@ impl Queue {
         Ok(Self { pieces: Pieces::new()?, record: vec![0; Path::BYTES], cursors: 0 })
     }
 
-    /// Appends a cursor to the record of the next node.
+    /// Appends a cursor to the record of the node that is being added.
     #[inline(always)]
     pub(super) fn push(&mut self, cursor: Cursor) {
         self.record.extend_from_slice(&cursor.to_bytes());
         self.cursors += 1;
     }
 
-    /// Adds a cursor within a label to the next node. `rest` is the rest of the label, shorter than 64 KiB, and `found`
-    /// the value of the key that ends there, if one does.
+    /// Appends a cursor within a label to the record of the node that is being added. `rest` is the text of the label
+    /// after the cursor, shorter than 64 KiB, and `found` the value of the key that ends with the label, if one does.
     #[inline(always)]
     pub(super) fn push_within(&mut self, cursor: Cursor, rest: Text<'_>, found: Option<Found>) {
         self.push(cursor);
@@ -55,13 +55,13 @@ impl Queue {
         rest.append_to(&mut self.record);
     }
 
-    /// The number of cursors of the next node.
+    /// The number of cursors of the node that is being added.
     #[inline(always)]
     pub(super) fn cursors(&self) -> u32 {
         self.cursors
     }
 
-    /// Finishes the next node.
+    /// Completes the record of the node that is being added, which has this path, and appends it to the queue.
     #[inline(always)]
     pub(super) fn close(&mut self, path: Path) -> Result<(), TrieError> {
         self.record[..Path::BYTES].copy_from_slice(&path.to_bytes(self.cursors));
@@ -71,12 +71,13 @@ impl Queue {
         Ok(())
     }
 
-    /// Removes and returns the next nodes of the queue.
+    /// Removes the oldest piece of the queue, with the records of some nodes, and returns it; `None` if the queue is
+    /// empty.
     pub(super) fn pop(&mut self) -> Result<Option<Body>, TrieError> {
         self.pieces.pop()
     }
 
-    /// Keeps the memory of nodes for later ones.
+    /// Gives the memory of a piece back to the queue, which uses it for later nodes.
     pub(super) fn reuse(&mut self, piece: Body) {
         self.pieces.reuse(piece);
     }
@@ -87,7 +88,7 @@ impl<'p> Waiting<'p> {
         Self { bytes: piece.bytes() }
     }
 
-    /// The path of the next node, and the number of its cursors.
+    /// Reads the path of the next node, and the number of cursors that follow; `None` after the last node.
     #[inline(always)]
     pub(super) fn node(&mut self) -> Option<(Path, u32)> {
         let (path, rest) = self.bytes.split_first_chunk()?;
@@ -95,7 +96,7 @@ impl<'p> Waiting<'p> {
         Some(Path::from_bytes(*path))
     }
 
-    /// The next cursor of the node.
+    /// Reads the next cursor of the current node; `None` if the record is incomplete.
     #[inline(always)]
     pub(super) fn cursor(&mut self) -> Option<Cursor> {
         let (cursor, rest) = self.bytes.split_first_chunk()?;
@@ -103,7 +104,8 @@ impl<'p> Waiting<'p> {
         Some(Cursor::from_bytes(*cursor))
     }
 
-    /// The rest of the label of the last cursor, and the value of the key that ends with it.
+    /// Reads the text of the label after the cursor that was read last, and the value of the key that ends with the
+    /// label, if one does.
     #[inline(always)]
     pub(super) fn rest(&mut self) -> Option<(Text<'p>, Option<Found>)> {
         let (&[a, b, kind, c, d, e, f], text) = self.bytes.split_first_chunk()?;

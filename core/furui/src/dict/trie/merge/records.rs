@@ -8,15 +8,16 @@ use crate::dict::trie::room::filled;
 use crate::dict::trie::search::fetch;
 use crate::dict::trie::writer::{Writer, link_nibbles};
 
-/// The positions of the token records written so far, so that a link to an equal record can replace a new record.
+/// A cache of the positions of token records that were written, so that an equal record can be written as a link.
 ///
-/// Each hash has one place, which holds the last record. If a record is forgotten, an equal one is written again.
+/// Each hash has one place in the cache, which holds the last record with this hash. A record that was overwritten in
+/// the cache is written again in full.
 pub(super) struct Records {
-    /// 24 bits of a hash and a position.
+    /// The entries of the cache, each with 24 bits of a hash and the position of a node.
     places: Vec<u64>,
 }
 
-/// The table has one place for this many keys.
+/// The number of keys of the trie for which the cache has one place.
 const KEYS: usize = 12;
 
 const TAG: u64 = !0 << Position::BITS;
@@ -35,7 +36,7 @@ impl Records {
         }
     }
 
-    /// Prefetches the record that may be equal to one with this hash.
+    /// Prefetches the record that the cache has for this hash, because it may be equal to the next one.
     #[inline(always)]
     pub(super) fn fetch_earlier(&self, writer: &Writer, count: usize, hash: u64) {
         let entry = self.places[scale(hash, self.places.len())];
@@ -44,8 +45,8 @@ impl Records {
         }
     }
 
-    /// Returns the position of an equal record that was written before, if a link to that position is shorter than the
-    /// record. Otherwise notes that the caller will write the record as the label `slot` labels after the next one.
+    /// Returns the position of an equal record that was written before, if a link to it is shorter than the record.
+    /// Otherwise returns `None`, and remembers that the record becomes the label `slot` labels after the next one.
     #[inline(always)]
     pub(super) fn before(
         &mut self,
@@ -74,7 +75,7 @@ impl Records {
     }
 }
 
-/// True if a record is the label of the node at `position`.
+/// True if the label of the node at `position` is a record with these tokens.
 #[inline(always)]
 fn is_at(nodes: &[u8], position: Position, record: &[u64], count: usize, vectors: Cpu) -> bool {
     let label = NodeBlock::at(nodes, position.offset()).and_then(|block| block.label(position.slot(), vectors));

@@ -10,7 +10,7 @@ use crate::dict::trie::text::Text;
 use crate::dict::trie::values::{Width, terminal_rank};
 use crate::dict::trie::{Found, Trie, TrieError};
 
-/// One of the tries that are merged.
+/// One of the tries that are merged, with the parts from which its nodes and values are read.
 pub(super) struct Source<'t> {
     number: u8,
     pub(super) names: Names<'t>,
@@ -22,7 +22,8 @@ pub(super) struct Source<'t> {
     width: Width,
 }
 
-/// A branch: what one of the tries has below a node of the merged trie, beginning with `byte`.
+/// A branch of one of the tries that are merged: the keys of this trie that continue with the same byte after the path
+/// of the current node.
 #[derive(Clone, Copy)]
 pub(super) struct Branch<'t> {
     pub(super) byte: u8,
@@ -30,25 +31,27 @@ pub(super) struct Branch<'t> {
     pub(super) at: At<'t>,
 }
 
-/// The place in its trie to which a branch leads. A branch is one byte and the subtree below it.
+/// The place in a trie at which a branch begins: a node, or the inside of a node's label.
 #[derive(Clone, Copy)]
 pub(super) enum At<'t> {
-    /// A node whose label begins with the branch's byte.
+    /// The branch begins at this node, whose label begins with the branch's byte: the block of the node, and its
+    /// position.
     Node(NodeBlock<'t>, Position),
-    /// The rest of a label after the branch's byte, and the label's end.
+    /// The branch begins inside a label: the text of the label after the branch's byte, and the end of the label.
     Tail(Text<'t>, End),
 }
 
-/// What is at the end of a label.
+/// The node at which a label ends: its children, and the key that ends there.
 #[derive(Clone, Copy)]
 pub(super) struct End {
-    /// The cursor of the children, if the node has some.
+    /// A cursor at the node's children; `None` for a leaf.
     pub(super) beyond: Option<Cursor>,
-    /// The value of the key that ends at the end of the label, if one does.
+    /// The value or deletion of the key that ends at the node; `None` if no key does.
     pub(super) found: Option<Found>,
 }
 
-/// The leaves whose values are prefetched with the next block, counted from the first leaf of the current block.
+/// The leaves whose values are prefetched together with the next block of nodes, as distances from the first leaf of
+/// the current block.
 const LEAVES_AHEAD: [u64; 2] = [44, 66];
 
 impl<'t> Source<'t> {
@@ -65,7 +68,7 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// The first child that a cursor leads to.
+    /// The branch of the first child at a cursor, which must stand at the end of a label.
     #[inline(always)]
     pub(super) fn first_child(&self, cursor: Cursor, vectors: Cpu) -> Result<Branch<'t>, TrieError> {
         let down = cursor.down();
@@ -78,7 +81,8 @@ impl<'t> Source<'t> {
         Ok(Branch { byte, trie: self.number, at: At::Node(block, Position::new(offset, slot)) })
     }
 
-    /// The next child of the same parent.
+    /// The branch of the next child of the same parent; `None` after the last child, or if the branch begins inside a
+    /// label.
     #[inline(always)]
     pub(super) fn sibling<'p>(&self, branch: &Branch<'p>) -> Option<Branch<'p>>
     where
@@ -96,8 +100,8 @@ impl<'t> Source<'t> {
         (block.first() >> slot & 1 == 0).then_some(Branch { byte, trie: branch.trie, at: At::Node(block, position) })
     }
 
-    /// Prefetches the next block and its values. A walk needs them soon, because it visits the nodes of each level in
-    /// order.
+    /// Prefetches the block of nodes after this one, and the values of its leaves. The merge needs them soon, because
+    /// it visits the nodes of each level in order.
     #[inline]
     fn fetch_next(&self, block: NodeBlock<'t>, offset: usize) {
         let next = self.names.nodes.get(offset + block.length()..);
@@ -110,7 +114,7 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// The end of the label of the node in a slot.
+    /// Returns the children and the value of the node in `slot` of a block.
     #[inline(always)]
     pub(super) fn end(&self, block: NodeBlock<'t>, slot: u32) -> End {
         let (beyond, id) = if block.is_inner(slot) {
@@ -132,9 +136,9 @@ impl<'t> Source<'t> {
     }
 }
 
-/// The next block is prefetched only for groups that begin before this slot, so that it is not prefetched again for
-/// every group of a block.
+/// The next block is prefetched only when the merge reads a group of siblings that begins before this slot, so that it
+/// is not prefetched once for every group of a block.
 const PREFETCH_SLOTS: u32 = 8;
 const LINE: usize = 64;
-/// The number of bytes of the next block that are prefetched. Few blocks are longer.
+/// The number of bytes of the next block of nodes that are prefetched. Few blocks are longer.
 const NEXT_BYTES: usize = 7 * LINE;

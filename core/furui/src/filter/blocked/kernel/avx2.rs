@@ -26,7 +26,7 @@ pub(super) fn insert_all(table: &mut [Line], layout: Layout, keys: &[KeyHash]) -
     insert_all_by(table, layout, keys, |line, choice, row| set(line, choice, row))
 }
 
-/// The bits that a key has in a line: in its lower four lanes, and in its upper four.
+/// Returns the bits that a key has in a line, in two vectors: the lower four lanes and the upper four.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bits(choice: u64, row: &Row) -> [__m256i; 2] {
@@ -39,7 +39,7 @@ fn bits(choice: u64, row: &Row) -> [__m256i; 2] {
     })
 }
 
-/// See [`super::portable::test`].
+/// The AVX2 version of [`super::portable::test`], which tests the bits of a key.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn test(line: &Line, choice: u64, row: &Row) -> bool {
@@ -51,7 +51,7 @@ fn test(line: &Line, choice: u64, row: &Row) -> bool {
     _mm256_testz_si256(missing, missing) == 1
 }
 
-/// See [`super::portable::set`].
+/// The AVX2 version of [`super::portable::set`], which sets the bits of a key.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn set(line: &mut Line, choice: u64, row: &Row) -> bool {

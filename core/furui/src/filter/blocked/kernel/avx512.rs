@@ -36,7 +36,7 @@ fn bits(choice: u64, row: &Row) -> __m512i {
     _mm512_rolv_epi64(unsafe { _mm512_loadu_si512(row.0.as_ptr().cast()) }, counts)
 }
 
-/// See [`super::portable::test`].
+/// The AVX-512 version of [`super::portable::test`], which tests the bits of a key.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn test(line: &Line, choice: u64, row: &Row) -> bool {
@@ -47,7 +47,7 @@ fn test(line: &Line, choice: u64, row: &Row) -> bool {
     _mm512_cmpneq_epi64_mask(_mm512_and_si512(bits, line), bits) == 0
 }
 
-/// See [`super::portable::set`].
+/// The AVX-512 version of [`super::portable::set`], which sets the bits of a key.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn set(line: &mut Line, choice: u64, row: &Row) -> bool {

@@ -18,13 +18,13 @@ mod avx2;
 mod avx512;
 mod portable;
 
-/// Tables of at most this many bytes are not prefetched: the processor overlaps the loads of keys by itself.
+/// The maximum size, in bytes, of a table that is not prefetched: the processor overlaps the loads of keys by itself.
 const NEAR: usize = 1 << 20;
 
 /// A cache line: eight lanes, which are little-endian words of 64 bits.
 pub(super) type Line = [u8; 64];
 
-/// Whether all bits of `key` are set.
+/// True if all bits of `key` are set.
 #[inline(always)]
 pub(super) fn contains(cpu: Cpu, table: &[Line], layout: Layout, key: KeyHash) -> bool {
     match cpu.level() {

@@ -2,7 +2,7 @@
 
 use super::{Line, Row};
 
-/// Whether all bits of the key are set in `line`.
+/// True if all bits of the key are set in `line`.
 #[inline(always)]
 pub(super) fn test(line: &Line, choice: u64, row: &Row) -> bool {
     let words = line.as_chunks::<8>().0.iter().zip(row.bits(choice));

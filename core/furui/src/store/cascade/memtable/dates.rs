@@ -4,28 +4,32 @@ use super::{MemTable, PREFETCH_KEYS};
 use crate::bits::prefetch;
 use crate::store::Window;
 
-/// The greatest difference between the present slice and the slice of age 0. Later, ages are counted anew.
+/// The maximum difference between the present slice and the slice of age 0 (`epoch`). Beyond it, a later slice becomes
+/// the one of age 0.
 const MAX_AGE: u64 = 1 << 15;
 
-/// What a table knows of a key.
+/// The result of looking a key up in a table with a window: the slice of its last occurrence, as far as the table has
+/// recorded it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Known {
-    /// Nothing, or that it occurred before the window began.
+    /// The table does not have the key, or its last occurrence was before the window began.
     No,
-    /// It occurred last in an earlier slice of the window.
+    /// The key's last occurrence was in an earlier slice of the window than the present one.
     Earlier,
-    /// It occurred in the present slice.
+    /// The key occurred in the present slice of the window already.
     Present,
 }
 
 impl MemTable {
-    /// The age of the keys of this slice. Of a slice so late that it has none, it is greater than the age of every key.
+    /// The age of a key whose last occurrence was in this slice. For a slice that is too late to have an age, the
+    /// result is greater than the age of every key.
     pub(in super::super) fn age_of(&self, slice: u64) -> u16 {
         u16::try_from(slice.saturating_sub(self.epoch)).unwrap_or(u16::MAX)
     }
 
-    /// Inserts the hashes in order, all of which occur in this slice, and calls `on_known` with the index of each hash
-    /// and what was known of it. Room must have been reserved. No later slice was named before.
+    /// Inserts hashes that occur in this slice, in order. Calls `on_known` with the index of each hash and with the
+    /// result of its look-up before the insertion. Room must have been reserved, and no earlier call may have had a
+    /// later slice.
     pub(in super::super) fn insert_dated(
         &mut self,
         hashes: &[u64],
@@ -44,8 +48,8 @@ impl MemTable {
         }
     }
 
-    /// Removes from a sorted batch the hashes that occurred in the window, as far as the table knows, up to this slice.
-    /// Those of earlier slices now count as hashes of this slice, and `on_repeat` is called with them.
+    /// Removes from a sorted batch the hashes that the table has in the window that ends with this slice. Those among
+    /// them that occurred only in earlier slices are moved to this slice, and `on_repeat` is called with each of them.
     pub(in super::super) fn retain_unknown(
         &mut self,
         batch: &mut Vec<(u64, u32)>,
@@ -76,19 +80,20 @@ impl MemTable {
         batch.truncate(kept);
     }
 
-    /// True if a hash occurred in the window that ends with this slice, as far as the table knows.
+    /// True if the table has the hash, and its last occurrence was in the window that ends with this slice.
     pub(in super::super) fn knows(&self, hash: u64, slice: u64) -> bool {
         let at = self.position(hash);
         self.slots[at] == hash && self.ages[at] >= self.age_of(Window::oldest(slice))
     }
 
-    /// The number of hashes that occurred in the window that ends with this slice. Cost: one pass over the table.
+    /// The number of hashes whose last occurrence was in the window that ends with this slice. Cost: one pass over the
+    /// table.
     pub(in super::super) fn remembered(&self, slice: u64) -> usize {
         let oldest = self.age_of(Window::oldest(slice));
         self.slots.iter().zip(&self.ages).filter(|&(&slot, &age)| slot != 0 && age >= oldest).count()
     }
 
-    /// Removes the hashes that the window has left in this slice.
+    /// Removes the hashes whose last occurrence was before the window that ends with this slice.
     pub(in super::super) fn forget(&mut self, slice: u64) {
         let (epoch, oldest) = (Window::oldest(slice), self.age_of(Window::oldest(slice)));
         let mut forgotten = 0;
@@ -108,7 +113,7 @@ impl MemTable {
         }
     }
 
-    /// The slices in which hashes of the table occurred last, with the number of these hashes, in order.
+    /// Returns, in order, each slice in which hashes of the table occurred last, and the number of these hashes.
     pub(in super::super) fn slices(&self) -> Vec<(u64, u64)> {
         let mut counts = std::collections::BTreeMap::new();
         for (_, &age) in self.slots.iter().zip(&self.ages).filter(|(slot, _)| **slot != 0) {
@@ -117,7 +122,7 @@ impl MemTable {
         counts.into_iter().collect()
     }
 
-    /// Sees to it that the slice has an age.
+    /// Makes sure that this slice has an age, by removing old hashes and moving the slice of age 0 if necessary.
     fn begin(&mut self, slice: u64) {
         if self.len == 0 {
             self.epoch = Window::oldest(slice);

@@ -29,43 +29,48 @@ pub(super) struct Labels<'t> {
     rolling: &'t Rolling,
     vectors: Cpu,
     book: Codebook<'t>,
-    /// For each code of each source: the number of the code for the same text in the merged trie, if it has one.
+    /// For each trie that is merged and each of its codes: the code of the same text in the merged trie, if there is
+    /// one.
     known: Vec<Vec<Option<Number>>>,
     tokens: Vec<Token>,
-    /// The effects of the tokens on a rolling hash. [`NOTHING`] and [`NONE`] have no effect.
+    /// The effect of each token of the merged trie on a rolling hash. The placeholders [`NOTHING`] and [`NONE`] have no
+    /// effect.
     runs: Vec<RollingRun>,
-    /// For each source: the number of each of its tokens in the merged trie, or [`NONE`]. At the end is [`NOTHING`].
+    /// For each trie that is merged and each of its tokens: the number of the same token in the merged trie, or
+    /// [`NONE`]. The last entry is [`NOTHING`].
     inherited: Vec<[u16; MAX_TOKENS + 1]>,
     greedy: Greedy,
-    /// The number of waiting labels.
+    /// The number of labels of the current block that wait to be written.
     count: usize,
-    /// The codes of the waiting labels. Labels without a code are in `rare`, or still have to be looked up.
+    /// The codes of the waiting labels. A label without a code is in `rare`, or still has to be looked up among the
+    /// codes.
     codes: [Code; NODES],
     rare: [Rare; NODES],
-    /// A mask of the labels in `rare`.
+    /// A mask of the waiting labels that are in `rare`.
     rares: u64,
     sought: Vec<Sought>,
     foreign: Vec<Sought>,
     /// The texts of the waiting labels, one after the other.
     text: Vec<u8>,
-    /// The words of the waiting records.
+    /// The tokens of the waiting records, in words of five tokens.
     words: Vec<u64>,
     records: Records,
-    /// The places of long labels, by hash. Of several texts with one hash, the first counts.
+    /// The places of the long labels that were written, by the hashes of their texts. Of several texts with the same
+    /// hash, only the first is in the map.
     long: HashMap<u64, u64>,
 }
 
-/// A label without a code.
+/// A waiting label that has no code.
 #[derive(Clone, Copy)]
 enum Rare {
-    /// A record: the start of its words, and the number of its tokens.
+    /// A record of tokens: the index of its first word, the number of its tokens, and the hash of its text.
     Tokens { start: u32, count: u32, hash: u64 },
-    /// A text that cannot be divided into tokens.
+    /// A text that cannot be divided into tokens, as its range in `text`.
     Long { start: u32, end: u32 },
 }
 
-/// A label that may have a code: a text from `start` to `end`, or a record whose words begin at `start` and that has
-/// `end` tokens. The hash is that of the text.
+/// A waiting label that is to be looked up among the codes: a text from `start` to `end`, or a record of `end` tokens
+/// whose words begin at `start`. The hash is that of the text.
 #[derive(Clone, Copy)]
 struct Sought {
     slot: u32,
@@ -74,13 +79,13 @@ struct Sought {
     hash: u64,
 }
 
-/// The number that stands after the last token of a record.
+/// The placeholder in a word of tokens after the last token of a record.
 const NOTHING: u16 = MAX_TOKENS as u16;
-/// The number of a token that the merged trie does not have.
+/// The placeholder for a token that the merged trie does not have.
 const NONE: u16 = NOTHING + 1;
 
 impl<'t> Labels<'t> {
-    /// A writer for a trie of about `keys` keys.
+    /// A writer of the labels of a merged trie of about `keys` keys.
     pub(super) fn new(
         sources: &[Names<'t>],
         heir: u8,
@@ -126,7 +131,8 @@ impl<'t> Labels<'t> {
         })
     }
 
-    /// The number that a label of a source has in the merged trie, if the label has a code in both tries.
+    /// The code that a label of the trie `source` has in the merged trie; `None` if it has no code in one of these
+    /// tries.
     #[inline(always)]
     pub(super) fn known(&self, source: u8, label: Label<'_>) -> Option<Number> {
         match number(label) {
@@ -142,14 +148,15 @@ impl<'t> Labels<'t> {
         self.count += 1;
     }
 
-    /// Adds the next label, whose number is known.
+    /// Adds the next label, which has the code `known` in the merged trie. Returns the path extended by the label.
     #[inline(always)]
     pub(super) fn push_known(&mut self, known: Number, path: Path) -> Path {
         self.push(self.book.code(known));
         path.push_run(self.rolling, self.book.run(known))
     }
 
-    /// Adds the next label, if it is a record of tokens that the merged trie has.
+    /// Adds the next label, and returns the path extended by it. `None`, and nothing is added, if the label is not a
+    /// record of tokens that the merged trie has, too.
     #[inline(always)]
     pub(super) fn push_tokens(&mut self, source: u8, rest: Rest<'_>, path: Path) -> Option<Path> {
         let Rest::Tokens { records, start, count } = rest else { return None };
@@ -189,7 +196,7 @@ impl<'t> Labels<'t> {
         Some(path.push_rest(rolling, text, length))
     }
 
-    /// Adds the next label, which may be any text.
+    /// Adds the next label, which may be any text. Returns the path extended by the label.
     #[inline(always)]
     pub(super) fn push_text(&mut self, text: Text<'_>, path: Path) -> Path {
         if text.len() == 0 {
@@ -210,7 +217,8 @@ impl<'t> Labels<'t> {
         path.push_run(self.rolling, run)
     }
 
-    /// Sets a label to the text from `start` on, which is too long for a code.
+    /// Makes the label in `slot` the text from `start` on, which is too long for a code. Returns the path extended by
+    /// it.
     #[cold]
     fn push_long(&mut self, slot: usize, start: u32, path: Path) -> Path {
         let text = &self.text[start as usize..];

@@ -1,4 +1,4 @@
-//! Writing the labels of a block that has all of them.
+//! Writing the labels of a block of nodes, once all of them are known.
 
 use std::ops::Range;
 
@@ -13,7 +13,8 @@ use crate::dict::trie::text::Text;
 use crate::dict::trie::writer::Writer;
 
 impl Labels<'_> {
-    /// Writes the waiting labels, one kind after the other, because branches are then predicted best.
+    /// Writes all waiting labels, first all of one kind and then all of the next, because this makes branches
+    /// predictable.
     pub(in super::super) fn settle(&mut self, writer: &mut Writer) -> Result<(), TrieError> {
         self.vectors.run(
             #[inline(always)]
@@ -66,7 +67,7 @@ impl Labels<'_> {
         Ok(())
     }
 
-    /// Divides a text without a code into the tokens of a record.
+    /// Divides a text that has no code into the tokens of a record.
     #[inline(always)]
     pub(super) fn cut(&mut self, slot: usize, start: u32, end: u32, hash: u64) {
         let text = &self.text[start as usize..end as usize];
@@ -81,7 +82,7 @@ impl Labels<'_> {
         self.rares |= 1 << slot;
     }
 
-    /// Sets a label to a record of `count` tokens whose words begin at `start`; `hash` is the hash of the record's
+    /// Makes the label in `slot` a record of `count` tokens, whose words begin at `start`. `hash` is the hash of the
     /// text.
     #[inline(always)]
     pub(super) fn set_record(&mut self, slot: usize, start: usize, count: usize, hash: u64) {
@@ -98,7 +99,7 @@ impl Labels<'_> {
         rest.is_some_and(<[u8]>::is_empty)
     }
 
-    /// Writes a label that cannot be divided into tokens.
+    /// Writes a label that cannot be divided into tokens, as a text outside the blocks of nodes.
     fn long(&mut self, writer: &mut Writer, text: Range<usize>) -> Result<(), TrieError> {
         let text = &self.text[text];
         let hash = self.rolling.push_all(self.rolling.start(), text).finish().get();
@@ -116,7 +117,7 @@ impl Labels<'_> {
     }
 }
 
-/// The positions of the ones of a word.
+/// The positions of the one bits of a word, ascending.
 fn ones(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let first = (word != 0).then(|| word.trailing_zeros() as usize);
