@@ -40,7 +40,7 @@ pub(super) struct Criteria<'a> {
     pub(super) ranks: Option<&'a Ranks>,
     /// True if a keeper's statement was proved false, so that every statement is checked against the record.
     pub(super) is_suspicious: bool,
-    /// The nodes that have not answered within [`HEDGE_AFTER`](super::super::super::HEDGE_AFTER).
+    /// The nodes that have not answered in time, so that they are slow.
     pub(super) slow: HashSet<Peer>,
 }
 
