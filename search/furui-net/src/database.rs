@@ -1,4 +1,4 @@
-//! Opens databases of the crate redb so that a crash leaves a whole database or none, and explains their errors.
+//! Opens redb databases so that a crash during creation leaves a complete database or none, and explains their errors.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -10,8 +10,8 @@ use furui::format::sync_name;
 use redb::backends::InMemoryBackend;
 use redb::{Builder, Database};
 
-/// Opens the database in a file, or one in memory, and creates it if it is missing. `cache` is the maximum size of the
-/// cached pages, in bytes.
+/// Opens the database at a path, or one in memory, and creates it if it is missing. `cache` is the maximum size of the
+/// page cache, in bytes.
 pub(crate) fn open(path: Option<&Path>, cache: usize) -> Result<Database, redb::Error> {
     let mut builder = Builder::new();
     builder.set_cache_size(cache);
@@ -19,15 +19,16 @@ pub(crate) fn open(path: Option<&Path>, cache: usize) -> Result<Database, redb::
         None => Ok(builder.create_with_backend(InMemoryBackend::new())?),
         Some(path) => {
             let database = if path.exists() { builder.create(path)? } else { create(&builder, path)? };
-            // The process that created the file may have been killed before the name of the file was durable.
+            // If a process was killed after it had created the file, the directory entry may not be durable yet, so it
+            // is synced.
             sync_name(path).map_err(|error| error.source)?;
             Ok(database)
         }
     }
 }
 
-/// Creates an empty database under another name, and then renames it to `path`. So a crash or a full disk never leaves
-/// an incomplete database, which could not be opened, at `path`.
+/// Creates an empty database under a temporary name, and then renames it to `path`. Thus neither a crash nor a full
+/// disk leaves an incomplete database, which could not be opened, at `path`.
 fn create(builder: &Builder, path: &Path) -> Result<Database, redb::Error> {
     let new = path.with_extension("new");
     remove(&new)?;
@@ -48,7 +49,7 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The error with the name of the database's file, and with advice.
+/// Adds the name of the database's file and advice to an error.
 pub(crate) fn explain(error: redb::Error, file: &str) -> Error {
     let other = |kind, why: &str| Error::io("cannot use", file, io::Error::new(kind, why));
     match error {

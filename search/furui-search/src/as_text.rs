@@ -1,4 +1,5 @@
-//! Ids, keys and places in JSON and the like: as the text that `Display` writes and `FromStr` reads.
+//! Serializes ids, keys and places in formats such as JSON as text, in the form that `Display` writes and `FromStr`
+//! parses.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

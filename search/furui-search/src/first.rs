@@ -1,11 +1,11 @@
-/// A selection of the smallest items of a stream, in order. Memory: at most twice the number of selected items.
+/// Selects the smallest items of a stream, in order. Memory: at most twice the number of selected items.
 ///
 /// Cost: one comparison for each item, a selection whenever the memory is full, and one sort of the result.
 #[derive(Clone, Debug)]
 pub struct First<T> {
     most: usize,
-    /// The candidates. When there are too many, they are cut to the `most` smallest; the candidate at index `most` - 1
-    /// is then the largest of these.
+    /// The candidates. When there are too many, they are reduced to the `most` smallest; the candidate at index `most`
+    /// - 1 is then the largest of these.
     kept: Vec<T>,
     is_cut: bool,
 }
@@ -16,7 +16,7 @@ impl<T: Ord> First<T> {
         Self { most, kept: Vec::new(), is_cut: false }
     }
 
-    /// Adds an item.
+    /// Offers an item, which is kept if it may be among the smallest.
     #[inline]
     pub fn push(&mut self, one: T) {
         if self.is_cut && self.most.checked_sub(1).is_none_or(|last| one >= self.kept[last]) {
@@ -38,7 +38,7 @@ impl<T: Ord> First<T> {
         }
     }
 
-    /// The selected items in order, and whether these are all items that were added.
+    /// Returns the selected items in order, and true if these are all items that were added.
     pub fn finish(mut self) -> (Vec<T>, bool) {
         self.cut();
         self.kept.sort_unstable();

@@ -5,12 +5,13 @@ use super::pattern::{Found, Pattern};
 use super::site::sites;
 use super::{Clause, Record, limits};
 
-/// Decides whether a record fits a query's clauses, phrases included.
+/// Decides whether a record matches a query's clauses, including phrases.
 ///
-/// The node that keeps a document and the node that searches decide by it alike; see [`Showings`](super::Showings).
+/// The node that keeps a document and the node that searches apply the same decision; see
+/// [`Showings`](super::Showings).
 ///
-/// **Cost.** One pass over title and text, with one step for each different phrase at each word (in scripts without
-/// spaces, at each character).
+/// **Cost.** One pass over title and text, with one step per distinct phrase at each word (in scripts without spaces,
+/// at each character).
 ///
 /// ```
 /// use furui_search::{Fit, Query, Record};
@@ -29,12 +30,12 @@ pub struct Fit<'a> {
     clauses: &'a [Clause],
     pattern: Pattern<'a>,
     words: HashMap<&'a str, usize>,
-    /// For each clause, the phrases that it requires and those that it excludes, by their numbers in `pattern`.
+    /// For each clause, the required and the excluded phrases, as their indices in `pattern`.
     phrases: Vec<[Vec<usize>; 2]>,
 }
 
 impl<'a> Fit<'a> {
-    /// Makes the check for these clauses. `None` if they have more than [`limits::PHRASES`] different phrases.
+    /// Prepares the decision for these clauses. `None` if they have more than [`limits::PHRASES`] distinct phrases.
     pub fn new(clauses: &'a [Clause]) -> Option<Self> {
         let mut fit = Self { clauses, pattern: Pattern::new(), words: HashMap::new(), phrases: Vec::new() };
         for clause in clauses {
@@ -56,7 +57,7 @@ impl<'a> Fit<'a> {
         Some(fit)
     }
 
-    /// True if the record fits at least one of the clauses.
+    /// True if the record matches at least one of the clauses.
     pub fn fits(&self, record: &Record) -> bool {
         let mut words = vec![false; self.words()];
         let mut phrases = vec![false; self.phrases()];
@@ -70,40 +71,40 @@ impl<'a> Fit<'a> {
         self.clauses().any(|clause| clause.fits(&words, &phrases))
     }
 
-    /// The number of different words. They are numbered in the order of their first occurrence in the clauses, where
-    /// the words that must occur in a clause come before those that must not.
+    /// The number of distinct words. They are numbered in the order of their first occurrence in the clauses, where the
+    /// required words of a clause precede the excluded ones.
     pub(super) fn words(&self) -> usize {
         self.words.len()
     }
 
-    /// The number of different phrases.
+    /// The number of distinct phrases.
     pub(super) fn phrases(&self) -> usize {
         self.pattern.phrases()
     }
 
-    /// The number of a word of the clauses.
+    /// The index of a word of the clauses.
     pub(super) fn number(&self, word: &str) -> usize {
         self.words[word]
     }
 
-    /// Reports all words and phrases of the clauses that are found in the text, as [`Pattern::scan`] does. Returns the
-    /// number of all words of the text.
+    /// Reports all words and phrases of the clauses that occur in the text, as [`Pattern::scan`] does. Returns the
+    /// total number of words in the text.
     pub(super) fn scan(&self, text: &str, located: bool, on: impl FnMut(Found, Range<usize>)) -> u32 {
         self.pattern.scan(text, located, on)
     }
 
-    /// The numbers of the words that stand for the host of a URL, and for the domains above it.
+    /// The indices of the words that represent the host of a URL and the domains above it.
     pub(super) fn sites(&self, url: &str) -> impl Iterator<Item = usize> {
         sites(url).filter_map(|site| self.words.get(&*site).copied())
     }
 
-    /// The clauses, with the numbers of their phrases.
+    /// The clauses with the indices of their words and phrases.
     pub(super) fn clauses(&self) -> impl Iterator<Item = Numbered<'_>> {
         self.clauses.iter().zip(&self.phrases).map(|(clause, phrases)| Numbered { clause, phrases, words: &self.words })
     }
 }
 
-/// A clause, with the numbers of its words and phrases.
+/// A clause with the indices of its words and phrases.
 pub(super) struct Numbered<'f> {
     pub(super) clause: &'f Clause,
     phrases: &'f [Vec<usize>; 2],
@@ -111,7 +112,7 @@ pub(super) struct Numbered<'f> {
 }
 
 impl Numbered<'_> {
-    /// True if a record fits the clause in which these words and phrases were found, by their numbers.
+    /// True if a record in which these words and phrases were found, by index, matches the clause.
     pub(super) fn fits(&self, words: &[bool], phrases: &[bool]) -> bool {
         let [must, without] = self.phrases;
         self.fits_words(|number| words[number])
@@ -119,13 +120,13 @@ impl Numbered<'_> {
             && !without.iter().any(|&phrase| phrases[phrase])
     }
 
-    /// True if a record fits the words of the clause, whatever its phrases.
+    /// True if a record matches the words of the clause, ignoring its phrases.
     pub(super) fn fits_words(&self, has: impl Fn(usize) -> bool) -> bool {
         let has = |word: &String| self.words.get(&**word).is_some_and(|&number| has(number));
         self.clause.must.iter().all(has) && !self.clause.without.iter().any(has)
     }
 
-    /// The numbers of the phrases that must occur.
+    /// The indices of the required phrases.
     pub(super) fn phrases(&self) -> &[usize] {
         &self.phrases[0]
     }

@@ -60,7 +60,7 @@ impl fmt::Display for ContentId {
     }
 }
 
-/// The text is not the hexadecimal form of an id.
+/// The error for a text that is not the hexadecimal form of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("the id of a document has {} hexadecimal digits", 2 * ContentId::BYTES)]
 pub struct NoContentId;
@@ -68,7 +68,7 @@ pub struct NoContentId;
 impl FromStr for ContentId {
     type Err = NoContentId;
 
-    /// Reads an id in hexadecimal, as [`Display`](fmt::Display) writes it.
+    /// Parses an id in hexadecimal, as [`Display`](fmt::Display) writes it.
     fn from_str(text: &str) -> Result<Self, NoContentId> {
         let digits = text.as_bytes();
         if digits.len() != 2 * Self::BYTES {
@@ -77,7 +77,7 @@ impl FromStr for ContentId {
         let digit = |at: usize| char::from(digits[at]).to_digit(16).ok_or(NoContentId);
         let mut bytes = [0; Self::BYTES];
         for (at, byte) in bytes.iter_mut().enumerate() {
-            // Two digits make a byte.
+            // Two hexadecimal digits encode a byte.
             *byte = (digit(2 * at)? << 4 | digit(2 * at + 1)?) as u8;
         }
         Ok(Self(bytes))

@@ -3,15 +3,16 @@ use std::sync::Arc;
 use super::{ContentId, IdRange, Weight};
 use furui::Result;
 
-/// A word, and postings of its list. A posting is a document, with the weight of the word in this document.
+/// A word with postings of its list. A posting is the id of a document, with the weight of the word in this document.
 pub type WordPostings = (String, Vec<(ContentId, Weight)>);
 
-/// A node's own lists, as the answering side needs them: for each word the ids of the documents that hold it, in order.
+/// The lists of a node, as the answering side reads them: for each word the ids of the documents that contain it, in
+/// ascending order.
 ///
-/// A list is read slice by slice, so the memory of a call is bounded.
+/// A list is read in slices, so the memory of a call is bounded.
 pub trait Index {
-    /// The number of ids in the word's list, and whether the list is whole: a node that has just joined answers `false`
-    /// until other nodes have handed over the lists it should hold.
+    /// The number of ids in the word's list, and whether the list is complete. On a node that has just joined, lists
+    /// are incomplete until other nodes have transferred those that it should hold.
     ///
     /// # Errors
     /// If the storage fails.
@@ -29,18 +30,18 @@ pub trait Index {
     /// If the storage fails.
     fn weights(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[Weight]>>;
 
-    /// The record of a document as it was published, if this node keeps it.
+    /// The encoded record of a document; `None` if this node does not keep it.
     ///
     /// # Errors
     /// If the storage fails.
     fn document(&mut self, id: ContentId) -> Result<Option<Vec<u8>>>;
 }
 
-/// The size of a word's list, and whether the list is whole.
+/// The size of a word's list, and whether the list is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listing {
     /// The number of ids.
     pub ids: u64,
-    /// True if the node has been given everything that it should hold.
+    /// True if the list is complete: the node has been given everything that it should hold.
     pub whole: bool,
 }

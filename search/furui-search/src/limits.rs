@@ -6,7 +6,7 @@ pub const QUERY_BYTES: usize = 4 << 10;
 pub const NESTING: usize = 16;
 /// The maximum length of a word, in bytes.
 pub const WORD_BYTES: usize = 128;
-/// The maximum number of words in a conjunction, in a request for sizes, and in a query, including its repetitions.
+/// The maximum number of words in a conjunction, in a request for sizes, and in a query, where repetitions count.
 pub const WORDS: usize = 64;
 /// The maximum number of conjunctions of a query.
 pub const CLAUSES: usize = 16;
@@ -21,37 +21,37 @@ pub const SNIPPET_BYTES: usize = 4 * SNIPPET + 2 * '…'.len_utf8();
 
 /// The maximum size of a message, in bytes.
 pub const MESSAGE_BYTES: usize = 1 << 20;
-/// The maximum number of peers that are named as keepers of a word.
+/// The maximum number of peers that a message names as keepers of a word.
 pub const HOLDERS: usize = 8;
 /// The maximum number of ids in a message, and in the slice of a list that one search examines.
 pub const IDS: usize = 1 << 15;
-/// The maximum number of documents that one message requests.
+/// The maximum number of documents whose contents one message requests.
 pub const FETCHED: usize = 256;
 /// The maximum number of words whose postings are in one message.
 pub const POSTINGS: usize = 1 << 14;
 /// The maximum number of documents in one message.
 pub const RECORDS: usize = 1 << 12;
-/// The maximum number of lists that the answer to a comparison names.
+/// The maximum number of lists in the answer to a comparison of lists.
 pub const LISTS: usize = 1 << 14;
-/// The maximum number of lists that are handed over in one message.
+/// The maximum number of lists that one message transfers.
 pub const LISTED: usize = 1 << 12;
 /// The maximum number of locks of a record.
 pub const LOCKS: usize = 4;
-/// The maximum number of keys of locks in a message.
+/// The maximum number of keys that open locks in a message.
 pub const KEYS: usize = 1 << 13;
-/// The maximum number of claims in a message that doubts them.
+/// The maximum number of doubted postings in a message.
 pub const DOUBTS: usize = 256;
-/// The maximum number of exchanges whose costs are in the answer to a search.
+/// The maximum number of exchanges whose costs are stated in the answer to a search.
 pub const COSTS: usize = WORDS;
 
-/// The maximum idf of a word, in units of 1/1024.
+/// The maximum inverse document frequency (idf) of a word, in units of 1/1024.
 pub const IDF: u32 = 1 << 15;
 /// The maximum number of ids on a page.
 pub const PAGE: usize = 1 << 12;
 /// The maximum number of rounds in the report of a query.
 pub const ROUNDS: usize = 256;
 
-/// The number of nodes that keep a list or a document: those nearest to its key.
+/// The number of nodes that keep each list and each document: those nearest to its key.
 pub const REPLICAS: usize = 3;
 /// The number of answers to a search that are requested at once and compared. In a search for one word, each answer
 /// comes from another keeper; in a search for several, two from each of three keepers, which ask different keepers of
@@ -61,24 +61,24 @@ pub const HOSTS: usize = 2 * REPLICAS;
 
 /// The maximum number of searches that a node hosts at a time.
 pub const MEETINGS: usize = 256;
-/// The maximum number of searches that a node hosts for one peer.
+/// The maximum number of searches that a node hosts for one peer at a time.
 pub const MEETINGS_A_PEER: usize = 2 * CLAUSES;
 /// The maximum number of ids that all searches hosted by a node (carried out for others) hold together: 20 MiB.
 pub const MEETING_IDS: usize = 1 << 20;
 /// The maximum number of ids that the searches hosted for one peer hold together.
 pub const MEETING_IDS_A_PEER: usize = 4 * IDS;
-/// The maximum number of exchanges whose third message a node waits for.
+/// The maximum number of sessions: exchanges whose third message a node is waiting for.
 pub const SESSIONS: usize = 256;
-/// The maximum number of exchanges with one peer whose third message a node waits for.
+/// The maximum number of exchanges with one peer whose third message a node is waiting for.
 pub const SESSIONS_A_PEER: usize = 2 * CLAUSES;
-/// The maximum number of ids that all exchanges of three messages hold together: 20 MiB.
+/// The maximum number of ids that all sessions keep together: 20 MiB.
 pub const SESSION_IDS: usize = 1 << 20;
-/// The maximum number of ids that exchanges with one peer hold together. It is also the maximum for one answer.
+/// The maximum number of ids that the sessions with one peer keep together, and that one answer contains.
 pub const SESSION_IDS_A_PEER: usize = super::MAX_MATCHES;
 /// The maximum number of entries, one for each part of a list, in a node's cache of precomputed keys for ringed
 /// filters.
 pub const KEYED: usize = 1 << 10;
 /// The maximum size of all cached keys for ringed filters, in bytes.
 pub const KEY_BYTES: usize = 1 << 24;
-/// The maximum number of failed peers that a node remembers.
+/// The maximum number of recently failed peers that a node remembers.
 pub const SHUNNED: usize = 1 << 10;

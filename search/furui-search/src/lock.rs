@@ -5,16 +5,16 @@ use sha2::{Digest, Sha256};
 use super::{ContentId, PublisherKey};
 
 const DOMAIN: &[u8] = b"furui withdraw";
-/// What a publisher signs begins with this.
+/// The domain separation prefix of the bytes that a publisher signs.
 const SIGNED: &[u8; 15] = b"furui publisher";
-/// Where the signature begins in the bytes of a lock.
+/// The offset of the signature in the bytes of a lock.
 const SIGNATURE: usize = LockKey::BYTES + PublisherKey::BYTES;
 
-/// The hash of a [`LockKey`], with the name and the signature of the publisher who has the key. It is kept beside a
-/// record, which the publisher can withdraw with the key.
+/// The hash of a [`LockKey`], with the public key and the signature of the publisher that has the key. It is stored
+/// with a record, which the publisher can withdraw by revealing the key.
 ///
-/// The signature is checked by whoever wants to know the publishers of a record, not here. See docs/protocol.md,
-/// "Locks".
+/// The signature is not checked here, but by any node that needs to know the publishers of a record. See
+/// docs/protocol.md, "Locks".
 ///
 /// ```
 /// use furui_search::{ContentId, Lock, LockKey, PublisherKey};
@@ -56,14 +56,14 @@ impl Lock {
         Self(bytes)
     }
 
-    /// The lock with this publisher, who signed what [`signed`](Self::signed) returns.
+    /// Returns the lock with this publisher and its signature of the bytes that [`signed`](Self::signed) returns.
     pub fn by(mut self, publisher: PublisherKey, signature: [u8; Self::SIGNATURE_BYTES]) -> Self {
         self.0[LockKey::BYTES..SIGNATURE].copy_from_slice(publisher.as_bytes());
         self.0[SIGNATURE..].copy_from_slice(&signature);
         self
     }
 
-    /// What the publisher signs when it puts the lock beside the record with this id.
+    /// The bytes that the publisher signs when it adds the lock to the record with this id.
     pub fn signed(&self, id: ContentId) -> Vec<u8> {
         [&SIGNED[..], id.as_bytes(), self.key_hash()].concat()
     }
@@ -79,7 +79,7 @@ impl Lock {
         hash
     }
 
-    /// The publisher, as the lock states it.
+    /// The publisher that the lock states; the signature proves it.
     pub fn publisher(&self) -> PublisherKey {
         let (_, rest) = self.0.split_at(LockKey::BYTES);
         PublisherKey::new(*rest.first_chunk().expect("shorter than a lock"))
@@ -100,26 +100,26 @@ impl LockKey {
         Self(bytes)
     }
 
-    /// Derives the key of a document from the node's `secret`. `withdrawals` is the number of the document's earlier
-    /// withdrawals, each of which changes the key.
+    /// Derives the key of a document from the node's `secret`. `withdrawals` is the number of earlier withdrawals of
+    /// the document, each of which changes the key.
     pub fn of(secret: &[u8; 32], id: ContentId, withdrawals: u32) -> Self {
         let hash = Sha256::new().chain_update(DOMAIN).chain_update(secret).chain_update(id.as_bytes());
         Self(first(&hash.chain_update(withdrawals.to_le_bytes()).finalize()))
     }
 
-    /// A lock that the key opens, without a publisher.
+    /// Makes a lock that the key opens, without a publisher.
     pub fn lock(&self) -> Lock {
         let mut lock = Lock::NOBODY;
         lock.0[..Self::BYTES].copy_from_slice(&self.hash());
         lock
     }
 
-    /// True if the key opens the lock, whoever the publisher is.
+    /// True if the key opens the lock, whichever publisher the lock states.
     pub fn opens(&self, lock: &Lock) -> bool {
         *lock.key_hash() == self.hash()
     }
 
-    /// The hash in the locks that the key opens.
+    /// The hash of the key, which the locks that it opens contain.
     pub fn hash(&self) -> [u8; Self::BYTES] {
         first(&Sha256::digest(self.0))
     }
@@ -143,7 +143,7 @@ impl fmt::Debug for Lock {
     }
 }
 
-/// Hides the key, which is a secret until it is used.
+/// Hides the key in debug output, because it is secret until it is used.
 impl fmt::Debug for LockKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "key of {:?}", self.lock())

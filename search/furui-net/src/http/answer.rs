@@ -9,10 +9,11 @@ use tokio::time::timeout;
 use super::{ApiError, Backend, Face, MAX_SEARCHES, PATIENCE};
 use crate::node::{SearchError, SearchEvent, SearchOptions};
 
-/// The maximum number of events that wait to be sent to the client. Chosen: an event has the hits of a page at most.
+/// The maximum number of search events that wait to be sent to the client. Chosen: an event has at most the hits of one
+/// page.
 const WAITING: usize = 16;
 
-/// A node's answer to a search, which ends when this is dropped. The number of concurrent answers is limited.
+/// A search that is running for a client. Dropping it stops the search. The number of concurrent searches is limited.
 pub(super) struct RunningSearch {
     events: mpsc::Receiver<SearchEvent>,
     search: JoinHandle<Result<(), SearchError>>,
@@ -20,7 +21,7 @@ pub(super) struct RunningSearch {
 }
 
 impl RunningSearch {
-    /// Begins the search.
+    /// Starts the search. The error is [`ApiError::busy`] if the maximum number of searches is running.
     pub(super) fn begin<N: Backend>(face: &Face<N>, query: Query, options: SearchOptions) -> Result<Self, ApiError> {
         let permit = face.searches.clone().try_acquire_owned().map_err(|_| ApiError::busy(MAX_SEARCHES, "searches"))?;
         let (sender, events) = mpsc::channel(WAITING);
@@ -29,7 +30,7 @@ impl RunningSearch {
         Ok(Self { events, search, _permit: permit })
     }
 
-    /// The next event. No event follows [`SearchEvent::Done`] or an error.
+    /// Waits for the next event of the search. No event follows [`SearchEvent::Done`] or an error.
     async fn next(&mut self) -> Result<SearchEvent, ApiError> {
         match timeout(PATIENCE, self.events.recv()).await {
             Ok(Some(event)) => Ok(event),
@@ -41,7 +42,7 @@ impl RunningSearch {
         }
     }
 
-    /// The text of each event, as it comes, for the body of a response.
+    /// Converts each event to text as soon as it arrives, for the body of a streamed response.
     pub(super) fn stream(
         self,
         text: impl FnMut(Result<SearchEvent, ApiError>) -> String + Send + 'static,

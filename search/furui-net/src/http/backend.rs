@@ -5,9 +5,9 @@ use crate::node::{
     Block, Document, Node, NodeError, NodeStatus, PublishError, Published, SearchError, SearchEvent, SearchOptions,
 };
 
-/// The node behind the interface: a [`Node`], or one that a test plays. Each method does what the method of [`Node`]
-/// with this name does. The interface lets a call run to its end, even if the client has gone; only a search stops
-/// then, because the receiver of its events is dropped.
+/// The node behind the HTTP interface: a [`Node`], or a test double. Each method behaves like the method of [`Node`]
+/// with the same name. The interface completes a call even if the client has disconnected; only a search stops then,
+/// because the receiver of its events is dropped.
 pub trait Backend: Clone + Send + Sync + 'static {
     /// Publishes at most [`BATCH_DOCUMENTS`](super::BATCH_DOCUMENTS) documents, all different.
     fn publish(
@@ -15,9 +15,9 @@ pub trait Backend: Clone + Send + Sync + 'static {
         documents: Vec<Document>,
         again: bool,
     ) -> impl Future<Output = Result<Published, PublishError>> + Send;
-    /// For each of at most [`MAX_IDS`](super::MAX_IDS) documents, true unless it was published recently.
+    /// For each of at most [`MAX_IDS`](super::MAX_IDS) documents, returns true unless it was published recently.
     fn wanted(&self, ids: &[ContentId]) -> impl Future<Output = Result<Vec<bool>, PublishError>> + Send;
-    /// Withdraws what was published under at most [`MAX_IDS`](super::MAX_IDS) URLs.
+    /// Withdraws the documents that were published under at most [`MAX_IDS`](super::MAX_IDS) URLs.
     fn withdraw(&self, urls: &[String]) -> impl Future<Output = Result<Vec<bool>, PublishError>> + Send;
     /// Withdraws a part of all published documents.
     fn withdraw_some(&self) -> impl Future<Output = Result<usize, PublishError>> + Send;
@@ -32,9 +32,9 @@ pub trait Backend: Clone + Send + Sync + 'static {
     fn block(&self, blocks: &[Block]) -> impl Future<Output = Result<u64, NodeError>> + Send;
     /// Unblocks at most [`MAX_IDS`](super::MAX_IDS) peers, networks, sites and words.
     fn unblock(&self, blocks: &[Block]) -> impl Future<Output = Result<u64, NodeError>> + Send;
-    /// Removes what is stored of at most [`MAX_IDS`](super::MAX_IDS) peers, networks, sites and words.
+    /// Removes the stored data of at most [`MAX_IDS`](super::MAX_IDS) peers, networks, sites and words.
     fn purge(&self, blocks: &[Block]) -> impl Future<Output = Result<u64, NodeError>> + Send;
-    /// All that is blocked.
+    /// Returns all blocked peers, networks, sites and words.
     fn blocked(&self) -> Vec<Block>;
     /// The state of the node.
     fn status(&self) -> impl Future<Output = Result<NodeStatus, NodeError>> + Send;

@@ -1,4 +1,5 @@
-//! `/block`, `/unblock`, `/purge` and `/blocked`: what the owner of the node does not want.
+//! The handlers of `/block`, `/unblock`, `/purge` and `/blocked`, with which the owner of the node blocks peers,
+//! networks, sites and words.
 
 use axum::body::Body;
 use axum::extract::State;

@@ -7,12 +7,13 @@ use serde::Serialize;
 
 use super::{BODY_TIME, PATIENCE, lines};
 
-/// Why a request was not answered. In JSON, it is `{"error":…}`, and `"at"` says where in a query.
+/// The error that a client receives for its request. In JSON, it is `{"error":…}`; for an invalid query, `"at"` is the
+/// position of the fault in it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct ApiError {
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<usize>,
-    /// What is wrong, and what to do.
+    /// A sentence for the user that says what is wrong, and what to do.
     #[serde(rename = "error")]
     pub(super) text: String,
     /// The HTTP status of the response.
@@ -25,12 +26,12 @@ impl ApiError {
         Self { at: None, text: text.to_string(), status }
     }
 
-    /// The request is wrong. The text says why.
+    /// The request is invalid for the reason `why`.
     pub(super) fn invalid(text: impl Display) -> Self {
         Self::new(StatusCode::BAD_REQUEST, text)
     }
 
-    /// `q` is missing, or another parameter of a search is invalid.
+    /// The parameter `q` is missing, or another parameter of a search is invalid.
     pub(super) fn parameters(why: impl Display) -> Self {
         Self::invalid(format_args!("{why}; ask as in /search?q=two+words&limit=20&explain=true"))
     }
@@ -47,26 +48,26 @@ impl ApiError {
         Self::new(StatusCode::NOT_FOUND, text)
     }
 
-    /// The path exists, but not with the method of the request.
+    /// The path exists, but does not allow the method of the request.
     pub(super) fn method() -> Self {
         let text = "the method is not allowed here; POST to /wanted, /publish, /unpublish, /block, /unblock and \
                     /purge, and GET everything else";
         Self::new(StatusCode::METHOD_NOT_ALLOWED, text)
     }
 
-    /// The request comes from another site's page, or was addressed to another host.
+    /// The request comes from a page of another site, or its `Host` is not this node.
     pub(super) fn foreign(what: &str) -> Self {
         let text = format_args!("{what}; address the node by its IP address, as in http://127.0.0.1:PORT");
         Self::new(StatusCode::FORBIDDEN, text)
     }
 
-    /// The node already runs its maximum number of such requests.
+    /// The node is already serving the maximum number `most` of requests of this kind.
     pub(super) fn busy(most: usize, what: &str) -> Self {
         let text = format_args!("the node already runs its maximum of {most} {what}; ask again later");
         Self::new(StatusCode::SERVICE_UNAVAILABLE, text)
     }
 
-    /// The node refused.
+    /// The node could not carry out the request for the reason `why`.
     pub(super) fn node(why: impl Display) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, why)
     }
@@ -82,7 +83,7 @@ impl ApiError {
         Self::new(StatusCode::REQUEST_TIMEOUT, text)
     }
 
-    /// The node took too long.
+    /// The node did not answer in time.
     pub(super) fn slow() -> Self {
         let text = format_args!("no answer within {} seconds; look at /status, and ask again", PATIENCE.as_secs());
         Self::new(StatusCode::GATEWAY_TIMEOUT, text)
@@ -98,7 +99,7 @@ impl From<QueryError> for ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = (self.status, lines::json(&self)).into_response();
-        // If a browser sent the request, the function `guard` turns the error into a page.
+        // For requests of browsers, `guard` renders this error as a page.
         response.extensions_mut().insert(self);
         response
     }

@@ -7,12 +7,12 @@ use axum::response::{IntoResponse, Response};
 
 use super::{ApiError, page};
 
-/// What a browser may do with a response: show it, with this node's own style sheet, script and images, and send the
-/// search form back to this node.
+/// The content security policy of all responses: pages may use this node's own style sheet, script and images, and may
+/// send forms only to this node.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
 
-/// Refuses requests that a browser sends for other sites, and restricts what a browser does with the responses.
+/// Rejects requests that a browser sends on behalf of other sites, and adds security headers to the responses.
 ///
 /// - A page of another site can send requests to this address. The header `Origin` or `Sec-Fetch-Site` shows this.
 /// - The owner of another site can make its name resolve to this address (DNS rebinding), so that a browser takes this

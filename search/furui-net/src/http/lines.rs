@@ -7,21 +7,21 @@ use futures::stream;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-/// The maximum number of lines that wait for a client that is slower than the node. Chosen: a line has some hundred
-/// bytes.
+/// The maximum number of lines that wait for a client which reads more slowly than the node writes. Chosen: a line has
+/// some hundred bytes.
 const WAITING: usize = 64;
 
-/// The content type of an answer in lines.
+/// The content type of an answer that consists of JSON lines.
 pub(super) const LINES: &str = "application/x-ndjson";
 
-/// Sends lines of JSON to a client that may still be sending its request.
+/// Sends JSON lines to a client, which may still be sending its request.
 pub(super) struct Lines(mpsc::Sender<String>);
 
-/// The client is gone.
+/// The error that the client has disconnected.
 pub(super) struct Gone;
 
 impl Lines {
-    /// The sender, and the response that sends its lines until the sender is dropped.
+    /// Makes the sender, and the response that streams its lines until the sender is dropped.
     pub(super) fn new() -> (Self, Response) {
         let (sender, receiver) = mpsc::channel(WAITING);
         let lines = stream::unfold(receiver, |mut receiver| async {
@@ -36,18 +36,18 @@ impl Lines {
         self.0.send(line(value)).await.map_err(|_| Gone)
     }
 
-    /// Waits until the client is gone.
+    /// Waits until the client has disconnected.
     pub(super) async fn gone(&self) {
         self.0.closed().await;
     }
 }
 
-/// A value as a line of JSON.
+/// Serializes a value as one line of JSON.
 pub(super) fn line(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("what is sent here has only strings for names") + "\n"
 }
 
-/// A response that consists of one line of JSON.
+/// Makes a response that consists of one line of JSON.
 pub(super) fn json(value: &impl Serialize) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], line(value)).into_response()
 }

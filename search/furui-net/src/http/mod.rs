@@ -67,29 +67,30 @@ pub const MAX_PUBLISHES: usize = 8;
 pub const MAX_LINE: usize = 8 << 20;
 /// The maximum number of documents that are published at a time. Chosen.
 pub const BATCH_DOCUMENTS: usize = 256;
-/// A batch of documents takes no further one once it has this size, in bytes. Chosen: the size of a few messages.
+/// The size in bytes at which a batch of documents is published. Chosen: the size of a few messages.
 pub const BATCH_BYTES: usize = 1 << 20;
-/// The maximum number of lines in a body of ids, of URLs, or of what to block. Chosen.
+/// The maximum number of lines in a body of ids, URLs, or entries to block. Chosen.
 pub const MAX_IDS: usize = 4096;
-/// The maximum length of a body of URLs, or of what to block, in bytes. Chosen.
+/// The maximum length of a body of URLs or of entries to block, in bytes. Chosen.
 const MAX_BODY: usize = 1 << 20;
-/// The maximum number of results of one search. The cursor in the last line of the answer leads to more. Chosen.
+/// The maximum number of results of one search. The cursor in the last line of the answer continues the search. Chosen.
 pub const MAX_LIMIT: u32 = 1_000;
 /// The default number of results of a search. Chosen: a page of results.
 const DEFAULT_LIMIT: u32 = 10;
-/// The maximum pause of a client while it sends the documents of a publication, and the maximum time for it to send any
-/// other body. Chosen: a client is on this machine or near it.
+/// The maximum pause of a client while it sends documents to publish, and the maximum time for it to send any other
+/// body. Chosen: a client is on this machine or near it.
 const BODY_TIME: Duration = Duration::from_secs(10);
-/// The maximum pause of a node while it answers a search or a batch. Chosen: above all limits of time between nodes.
+/// The maximum time without progress of a node while it answers a search or publishes a batch. Chosen: above all time
+/// limits between nodes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Answers requests until the future `until` is ready. The requests in progress then have a second to end. `usual` is
-/// the coding of sets for searches that do not state one.
+/// Serves the HTTP interface until the future `until` is ready. Requests in progress then have a second to finish.
+/// `usual` is the coding of sets for searches that do not state one.
 pub async fn serve(listener: TcpListener, node: impl Backend, usual: Wants, until: impl Future<Output = ()>) {
     server::run(listener, router(node, usual), until).await;
 }
 
-/// What the handlers share.
+/// The state that all request handlers share.
 #[derive(Clone)]
 struct Face<N> {
     node: N,
@@ -124,7 +125,8 @@ fn router<N: Backend>(node: N, wants: Wants) -> Router {
         .with_state(face)
 }
 
-/// Runs a call of the node to its end, even if the client goes before, and waits for it at most for [`PATIENCE`].
+/// Runs a call of the node to completion even if the client disconnects, and waits for its result at most for
+/// [`PATIENCE`].
 async fn run<T, E>(call: impl Future<Output = Result<T, E>> + Send + 'static) -> Result<T, ApiError>
 where
     T: Send + 'static,
@@ -134,8 +136,8 @@ where
     done.map_err(|_| ApiError::closing())?.map_err(ApiError::node)
 }
 
-/// The lines of a body. If it has more than `most` bytes or [`MAX_IDS`] lines, is not UTF-8, or was cut off, the error
-/// states the rule.
+/// Reads the lines of a request's body. If it is longer than `most` bytes, has more than [`MAX_IDS`] lines, is not
+/// UTF-8 or was cut off, the error contains `rule`.
 async fn body_lines(body: Body, most: usize, rule: &str) -> Result<Vec<String>, ApiError> {
     let body = timeout(BODY_TIME, to_bytes(body, most)).await.map_err(|_| ApiError::late())?;
     let lines = |body: &[u8]| Some(str::from_utf8(body).ok()?.lines().map(str::to_owned).collect());

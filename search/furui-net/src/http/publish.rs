@@ -14,7 +14,7 @@ use super::lines::{Gone, Lines};
 use super::{ApiError, BATCH_BYTES, BATCH_DOCUMENTS, BODY_TIME, Backend, Face, MAX_LINE, MAX_PUBLISHES, run};
 use crate::node::{Document, Published};
 
-/// The options of a publication.
+/// The query parameters of `POST /publish`.
 #[derive(Deserialize)]
 pub(super) struct How {
     #[serde(default)]
@@ -33,14 +33,14 @@ pub(super) async fn publish<N: Backend>(
         let _permit = permit;
         let mut publishing = Publishing { node, again, lines, sums: PublishSums::default(), batch: Batch::default() };
         if let Err(End::Refused(error)) = publishing.run(body).await {
-            // A client that has gone does not get the error.
+            // Sending fails if the client has disconnected.
             let _ = publishing.lines.send(&error).await;
         }
     });
     Ok(response)
 }
 
-/// Reads a document from a line of a body: `{"url":…,"title":…,"text":…}`, and perhaps `"publisher"`.
+/// Parses a document from a line of a body: `{"url":…,"title":…,"text":…}`, optionally with `"publisher"`.
 ///
 /// # Errors
 /// A sentence that says why the line is not a document.
@@ -56,7 +56,7 @@ pub fn read_line(line: &[u8]) -> Result<Record, String> {
     Ok(Record { url: line.url, title: line.title.unwrap_or_default(), text: line.text.unwrap_or_default(), publisher })
 }
 
-/// A line of a body.
+/// The JSON object in a line of the body.
 #[derive(Deserialize)]
 struct Line {
     url: String,
@@ -65,34 +65,34 @@ struct Line {
     publisher: Option<String>,
 }
 
-/// A line of the answer to published documents. The last one has `done`, or says why the request was not completed:
-/// `{"error":…}`.
+/// A line of the answer to `POST /publish`. The last one has `done`, or is `{"error":…}` if the request was not
+/// completed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum PublishLine {
-    /// A line of the body is not a document.
+    /// The line of the body is not a valid document.
     Bad {
         /// The number of the line, from 1 on.
         line: u64,
-        /// Why it is not a document.
+        /// The reason that it is not a valid document.
         error: String,
     },
-    /// The sums of all batches that were published.
+    /// The totals of all batches that were published so far.
     Sums(PublishSums),
 }
 
-/// What became of the documents of a request so far.
+/// The totals for the documents of a request so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PublishSums {
     /// The number of documents that were processed, including those that had been published recently.
     pub documents: u64,
     /// The number of processed documents that this request published. The other ones had been published recently.
     pub new: u64,
-    /// The number of the new documents that replaced others.
+    /// The number of published documents that replaced an earlier document under the same URL.
     pub changed: u64,
-    /// The number of new documents that too few nodes have taken.
+    /// The number of published documents that fewer nodes than the number of replicas have stored.
     pub scarce: u64,
-    /// The number of lines that are not documents.
+    /// The number of lines that are not valid documents.
     pub bad: u64,
     /// True in the last line.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -112,11 +112,11 @@ struct Batch {
     documents: Vec<Document>,
     ids: HashSet<ContentId>,
     bytes: usize,
-    /// The number of documents that were left out because they were in the batch already.
+    /// The number of documents that were left out because the batch contained them already.
     repeats: u64,
 }
 
-/// Why a publication ends early.
+/// The reason that a publication ends early.
 enum End {
     Gone,
     Refused(ApiError),
@@ -153,12 +153,12 @@ impl<N: Backend> Publishing<N> {
         Ok(())
     }
 
-    /// Adds the documents of these lines to the batch.
+    /// Adds the documents in these lines to the batch, and publishes it whenever it is full.
     async fn lines(&mut self, lines: Vec<NumberedLine>) -> Result<(), End> {
         if lines.is_empty() {
             return Ok(());
         }
-        // Splitting a megabyte into words would block other tasks.
+        // Parsing a megabyte and splitting it into words would block other tasks, so it runs on a blocking thread.
         let documents = tokio::task::spawn_blocking(|| lines.into_iter().filter_map(document).collect::<Vec<_>>());
         for (line, document) in documents.await.map_err(|_| ApiError::closing())? {
             match document {
@@ -178,7 +178,7 @@ impl<N: Backend> Publishing<N> {
         Ok(())
     }
 
-    /// Publishes the batch.
+    /// Publishes the batch, and sends the totals to the client.
     async fn flush(&mut self) -> Result<(), End> {
         let Batch { documents, repeats, .. } = std::mem::take(&mut self.batch);
         if documents.is_empty() {
@@ -213,10 +213,10 @@ impl Batch {
     }
 }
 
-/// A line with its number, from 1 on.
+/// A line with its number, from 1 on, or the error that it is too long.
 type NumberedLine = (u64, Result<Vec<u8>, LongLine>);
 
-/// The document of a line, or the reason why it is invalid; `None` if the line is blank.
+/// Parses the document in a line, which has a number. `None` if the line is blank.
 fn document((number, line): NumberedLine) -> Option<(u64, Result<Document, String>)> {
     let read = match line {
         Ok(line) if line.trim_ascii().is_empty() => return None,
@@ -236,7 +236,7 @@ fn read(line: &[u8]) -> Result<Document, String> {
     Ok(document)
 }
 
-/// The line is longer than [`MAX_LINE`].
+/// The error that a line is longer than [`MAX_LINE`].
 struct LongLine;
 
 impl fmt::Display for LongLine {
@@ -245,7 +245,7 @@ impl fmt::Display for LongLine {
     }
 }
 
-/// Splits chunks of a body into lines.
+/// Splits the chunks of a body into lines.
 #[derive(Default)]
 struct Splitter {
     line: Vec<u8>,
@@ -255,8 +255,8 @@ struct Splitter {
 }
 
 impl Splitter {
-    /// Takes the next line from the front of `rest`, and returns it with its number. If `rest` has no line end, all of
-    /// it is kept as the beginning of a line, and nothing is returned.
+    /// Removes the next line from the front of `rest`, and returns it with its number. If `rest` has no line end, all
+    /// of it is buffered as the beginning of a line, and `None` is returned.
     fn next(&mut self, rest: &mut &[u8]) -> Option<NumberedLine> {
         let end = rest.iter().position(|&byte| byte == b'\n');
         let piece = &rest[..end.unwrap_or(rest.len())];
@@ -270,7 +270,7 @@ impl Splitter {
         end.map(|_| self.take())
     }
 
-    /// The last line, if it has no line end.
+    /// Returns the last line if the body does not end with a line end.
     fn last(mut self) -> Option<NumberedLine> {
         (self.too_long || !self.line.is_empty()).then(|| self.take())
     }

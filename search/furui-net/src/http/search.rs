@@ -12,36 +12,36 @@ use super::lines::{LINES, line};
 use super::{ApiError, Backend, DEFAULT_LIMIT, Face, MAX_LIMIT, Step};
 use crate::node::{Hit, SearchEvent, SearchOptions};
 
-/// A line of the answer to a search. The last one is an [`End`](Self::End), or says why the search was not completed:
-/// `{"error":…}`.
+/// A line of the answer to `GET /search`. The last line is an [`End`](Self::End), or `{"error":…}` if the search was
+/// not completed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum SearchLine {
     /// A document was found.
     Hit(Hit),
-    /// A step of the search, sent only to callers that ask for steps.
+    /// A step of the search, sent only if the request asked for an explanation.
     Step(Step),
-    /// The answer is complete.
+    /// The end of a complete answer.
     End(Summary),
 }
 
-/// The end of a search.
+/// The summary at the end of a search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
     /// The number of documents that this search found. The search stopped at the cursor or, without a cursor, after the
     /// last document.
     pub total: u64,
-    /// The bytes of all messages of the search.
+    /// The total size of all messages of the search, in bytes.
     pub bytes: u64,
-    /// The place of the last document, at which the next search continues; `None` if there are no more results.
+    /// The place of the last examined document, where a further search continues; `None` if there are no more results.
     pub cursor: Option<Place>,
-    /// True if every list that was read was whole, as far as the node that keeps the list knows, and no document is
-    /// missing because nobody could show it, or because something false took its place.
+    /// True if the answer is complete: every list was complete as far as its keeper knows, and no document is missing
+    /// because no node could show it or because false postings displaced it.
     pub whole: bool,
 }
 
 impl Summary {
-    /// The end of a search with this report, which found `total` documents.
+    /// Makes the summary of a search with this report, which found `total` documents.
     pub(super) fn new(total: u64, cursor: Option<Place>, whole: bool, report: &Report) -> Self {
         let Report { sent_bytes, back_bytes, exchanged, show_sent_bytes, show_back_bytes, .. } = report;
         let bytes =
@@ -56,7 +56,7 @@ pub(super) struct Asked {
     limit: Option<u32>,
     cursor: Option<String>,
     coding: Option<String>,
-    /// A number, or a percentage.
+    /// The false-positive rate of the filters between nodes, as a number or a percentage.
     rate: Option<String>,
     #[serde(default)]
     explain: bool,
@@ -74,7 +74,7 @@ pub(super) async fn search<N: Backend>(
     Ok(([(header::CONTENT_TYPE, LINES)], body).into_response())
 }
 
-/// The lines of the answer for an event.
+/// Converts an event to the lines of the answer.
 fn lines(event: Result<SearchEvent, ApiError>, explain: bool) -> String {
     match event {
         Ok(SearchEvent::Hits(hits)) => hits.iter().map(line).collect(),
@@ -87,7 +87,7 @@ fn lines(event: Result<SearchEvent, ApiError>, explain: bool) -> String {
 }
 
 impl Asked {
-    /// The query, and the options of the search. `usual` is the coding of sets if the request does not state one.
+    /// Parses the query and the options of the search. `usual` is the coding of sets if the request does not state one.
     fn read(self, usual: Wants) -> Result<(Query, SearchOptions), ApiError> {
         let limit = self.limit.unwrap_or(DEFAULT_LIMIT);
         if !(1..=MAX_LIMIT).contains(&limit) {
@@ -107,7 +107,7 @@ impl Asked {
     }
 }
 
-/// Reads a cursor that an earlier answer contained.
+/// Parses a cursor that an earlier answer contained.
 pub(super) fn cursor(text: &str) -> Result<Place, ApiError> {
     let no_cursor = "this is not a cursor; copy it from the last line of an answer: it has 48 hexadecimal digits";
     text.parse().map_err(|_| ApiError::invalid(no_cursor))

@@ -1,4 +1,5 @@
-//! Serves connections: bounded in number, in the time for the head of a request, and in the time without progress.
+//! Serves HTTP connections with limits on their number, on the time for the head of a request, and on the time without
+//! progress.
 
 use std::io;
 use std::pin::{Pin, pin};
@@ -19,19 +20,18 @@ use tokio::time::{Instant, Sleep, sleep, timeout};
 /// The maximum number of connections. Further ones wait to be accepted. Chosen: more than the requests
 /// that are answered at the same time.
 pub const MAX_CONNECTIONS: usize = 256;
-/// The maximum time for the head of a request to arrive, and for which an unused connection stays open.
-/// Chosen: a client is on this machine or near it.
+/// The maximum time for the head of a request to arrive, and for which an idle connection is kept open. Chosen: a
+/// client is on this machine or near it.
 pub const HEAD_TIME: Duration = Duration::from_secs(10);
-/// The maximum time for which a client takes no part of an answer. Chosen: three times as long as a head may take.
+/// The maximum time for which a client may read nothing of an answer. Chosen: three times as long as a head may take.
 const STALL_TIME: Duration = Duration::from_secs(30);
-/// The maximum time for which the end waits for requests in progress. Then all connections are closed. Chosen.
+/// The maximum time for which the shutdown waits for requests in progress before all connections are closed. Chosen.
 const CLOSING: Duration = Duration::from_secs(1);
-/// The pause after a connection could not be accepted, for example because the process has too many open
-/// files. Chosen.
+/// The pause after accepting a connection has failed, for example because the process has too many open files. Chosen.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(200);
 
 /// Serves `router` until the future `until` is ready. Then no more requests are accepted, and those in progress have
-/// the time [`CLOSING`] to end, whatever has been sent of them.
+/// the time [`CLOSING`] to finish before they are aborted.
 pub(super) async fn run(listener: TcpListener, router: Router, until: impl Future<Output = ()>) {
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let (closing, _) = watch::channel(false);
@@ -43,7 +43,8 @@ pub(super) async fn run(listener: TcpListener, router: Router, until: impl Futur
             loop {
                 match listener.accept().await {
                     Ok((stream, _)) => return (stream, place),
-                    // Too many files may be open, or the client may have gone already. Neither is an end.
+                    // Too many files may be open, or the client may have disconnected already. The server continues in
+                    // both cases.
                     Err(_) => sleep(ACCEPT_AGAIN).await,
                 }
             }
@@ -64,7 +65,7 @@ pub(super) async fn run(listener: TcpListener, router: Router, until: impl Futur
     }
     drop(listener);
     closing.send_replace(true);
-    // When the set is dropped, the tasks that are left end.
+    // Dropping the set aborts the remaining tasks.
     let _ = timeout(CLOSING, async { while connections.join_next().await.is_some() {} }).await;
 }
 
@@ -73,7 +74,7 @@ async fn serve(stream: TcpStream, router: Router, mut closing: watch::Receiver<b
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
     let stream = TokioIo::new(Moving { stream, stalled: Box::pin(sleep(STALL_TIME)), is_waiting: false });
     let mut connection = pin!(builder.serve_connection(stream, TowerToHyperService::new(router)));
-    // An error is one of the connection, which is over then.
+    // An error concerns only this connection, which then ends.
     tokio::select! {
         _ = connection.as_mut() => return,
         _ = closing.wait_for(|closing| *closing) => {}
@@ -82,16 +83,16 @@ async fn serve(stream: TcpStream, router: Router, mut closing: watch::Receiver<b
     let _ = connection.await;
 }
 
-/// A connection that fails if the other side does not take what is sent.
+/// A connection on which a write fails if the client reads nothing for [`STALL_TIME`].
 struct Moving {
     stream: TcpStream,
-    /// The time until which something must be taken, while something waits.
+    /// The timer at whose end a pending write fails.
     stalled: Pin<Box<Sleep>>,
     is_waiting: bool,
 }
 
 impl Moving {
-    /// Lets a write fail if it waits for too long.
+    /// Makes a write fail if it has been pending for too long.
     fn check<T>(&mut self, cx: &mut Context<'_>, poll: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if poll.is_ready() {
             self.is_waiting = false;

@@ -1,4 +1,4 @@
-//! `/status` and `/metrics`: what the node is, holds and has done.
+//! The handlers of `/status` and `/metrics`, which report the state of the node.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
@@ -18,7 +18,7 @@ pub(super) async fn metrics<N: Backend>(State(face): State<Face<N>>) -> Result<R
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], figures(&status)).into_response())
 }
 
-/// The figures in Prometheus' text format, version 0.0.4.
+/// Formats the figures in Prometheus' text format, version 0.0.4.
 fn figures(status: &NodeStatus) -> String {
     let NodeStatus { repair, shelf, traffic, .. } = status;
     let mut text = String::new();

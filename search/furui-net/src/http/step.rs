@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 /// A step of a search: a line of its plan, or an exchange of messages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// A description for people.
+    /// The description of the step for people.
     pub step: String,
-    /// The bytes sent.
+    /// The bytes sent in this step.
     pub sent: u64,
-    /// The bytes received.
+    /// The bytes received in this step.
     pub received: u64,
     /// The time from the beginning of the search to the end of the step in milliseconds, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -21,7 +21,7 @@ pub struct Step {
 impl Step {
     /// Makes a step that exchanged no messages.
     pub(super) fn new(step: String, done: Option<Duration>) -> Self {
-        // Clocks are not exact below a microsecond, and JSON is shorter so.
+        // Times are rounded to microseconds, because clocks are not more exact and the JSON becomes shorter.
         Self { step, sent: 0, received: 0, ms: done.map(|done| done.as_micros() as f64 / 1e3) }
     }
 
@@ -29,7 +29,7 @@ impl Step {
         Self { sent, received, ..self }
     }
 
-    /// Describes a search for people: first the plan, then each round with the bytes of its messages.
+    /// Describes a search for people as steps: first the plan, then each round with the bytes of its messages.
     pub(super) fn all(report: &Report) -> Vec<Self> {
         let mut plan = String::from("plan: smallest list first:");
         for WordReport { word, size, whole } in &report.words {

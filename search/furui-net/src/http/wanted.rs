@@ -8,7 +8,7 @@ use super::lines::json;
 use super::{ApiError, Backend, Face, MAX_IDS, body_lines, run};
 
 pub(super) async fn wanted<N: Backend>(State(face): State<Face<N>>, body: Body) -> Result<Response, ApiError> {
-    // A body is long enough if each line has an id and ends in two characters.
+    // The maximum length of the body allows each line an id and a line end of two characters.
     let rule = format!("a body of ids has 40 hexadecimal digits in each line, and at most {MAX_IDS} lines");
     let lines = body_lines(body, MAX_IDS * (2 * ContentId::BYTES + 2), &rule).await?;
     let ids = lines.iter().map(|line| line.trim_end().parse()).collect::<Result<Vec<ContentId>, _>>();

@@ -1,15 +1,15 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The maximum number of parties of one kind that are remembered. Chosen: some hundred kilobytes for each kind, and six
-/// times the connections that a node lets in.
+/// The maximum number of parties (peers or address prefixes) that are remembered for each kind of limit. Chosen: some
+/// hundred kilobytes for each kind, and six times the connections that a node accepts.
 pub(crate) const ACCOUNTS: usize = 4096;
 
-/// What is known of each of some parties (peers or address prefixes), which are strangers and may be very many.
+/// A map with one value for each party (a peer or an address prefix), bounded because strangers may be very many.
 ///
-/// When there are `MOST` parties and another one comes, the half that has used the least is forgotten. So nobody
-/// is refused because others are many; and to let this node forget what one party has used, an attacker needs thousands
-/// of others each of which has used more.
+/// When there are `MOST` parties and another one is added, the half that has used the least is evicted. Nobody is
+/// refused because others are many; and to make this node forget one party's use, an attacker needs thousands of
+/// parties each of which has used more.
 pub(crate) struct Accounts<K, V, const MOST: usize = ACCOUNTS> {
     all: HashMap<K, V>,
 }
@@ -29,7 +29,8 @@ impl<K: Clone + Eq + Hash, V: Default, const MOST: usize> Accounts<K, V, MOST> {
         self.all.get_mut(key)
     }
 
-    /// The account of a party. `used` says how much a party has used.
+    /// The value of a party, added if it is missing. `used` returns the amount that a party has used, which decides
+    /// which parties are evicted.
     pub(crate) fn entry(&mut self, key: &K, used: impl Fn(&K, &V) -> f64) -> &mut V {
         if self.all.len() >= MOST && !self.all.contains_key(key) {
             let mut by_use: Vec<(f64, K, V)> =

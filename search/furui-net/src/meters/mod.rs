@@ -1,4 +1,4 @@
-//! Limits for strangers: how much each peer, each address prefix, and all of them together may use.
+//! Limits the use of resources by strangers: by each peer, by each address prefix, and by all of them together.
 
 mod accounts;
 mod fair_share;
@@ -10,11 +10,11 @@ use std::time::Duration;
 pub(crate) use accounts::{ACCOUNTS, Accounts};
 pub(crate) use fair_share::FairShare;
 
-/// A minute, over which most uses are counted.
+/// The period over which most rates are averaged.
 pub(crate) const MINUTE: Duration = Duration::from_secs(60);
 
-/// Makes room for the entry `new` in a map of at most `most` entries: the entry with the least `rank` is removed. So a
-/// crowd of others does not empty the map.
+/// If a map has `most` entries and lacks the key `new`, removes the entry with the least `rank`. Important entries thus
+/// remain however many others are added.
 pub(crate) fn make_room<K: Clone + Eq + Hash, V, R: Ord>(
     map: &mut HashMap<K, V>,
     new: &K,
@@ -27,7 +27,7 @@ pub(crate) fn make_room<K: Clone + Eq + Hash, V, R: Ord>(
     }
 }
 
-/// How much may be used, and when it counts as used no more.
+/// The maximum amount that a party may use, and the period in which used amounts decay.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
     amount: f64,
@@ -35,18 +35,18 @@ pub(crate) struct Limit {
 }
 
 impl Limit {
-    /// This amount may be used in a period on average, and at once after a pause.
+    /// Makes a limit on the rate: the amount may be used per period on average, and at once after a pause.
     pub(crate) const fn per(amount: u64, period: Duration) -> Self {
         Self { amount: amount as f64, period: Some(period) }
     }
 
-    /// This amount may be held at the same time. What is held counts until it is given back.
+    /// Makes a limit on the amount that is held at a time. Held amounts count until they are given back.
     pub(crate) const fn held(amount: u64) -> Self {
         Self { amount: amount as f64, period: None }
     }
 }
 
-/// An amount used that decays with time: a token bucket, of which the missing tokens are counted.
+/// The amount that a party has used, which decays with time: the missing tokens of a token bucket.
 #[derive(Clone, Copy, Default)]
 struct Used {
     amount: f64,
@@ -54,7 +54,7 @@ struct Used {
 }
 
 impl Used {
-    /// The amount that still counts at the time `now`.
+    /// The amount that still counts as used at the time `now`.
     fn at(&self, now: Duration, limit: Limit) -> f64 {
         let decayed = limit
             .period
@@ -71,44 +71,44 @@ impl Used {
     }
 }
 
-/// A token bucket for each of some parties: peers or address prefixes. [`Accounts`] bounds their number.
+/// A token bucket for each party, which is a peer or an address prefix. [`Accounts`] bounds the number of parties.
 ///
-/// Times are those since some beginning, which is the same for all calls.
+/// Times are durations since an arbitrary origin, which is the same for all calls.
 pub(crate) struct Meters<K> {
     limit: Limit,
     accounts: Accounts<K, Used>,
 }
 
 impl<K: Clone + Eq + Hash> Meters<K> {
-    /// Makes meters on which nobody has used anything. Each party has this limit.
+    /// Makes empty meters with this limit for each party.
     pub(crate) fn new(limit: Limit) -> Self {
         Self { limit, accounts: Accounts::default() }
     }
 
-    /// True if the party may use this amount.
+    /// True if the party's limit allows this further amount.
     pub(crate) fn allows(&self, key: &K, amount: u64, now: Duration) -> bool {
         self.used(key, now) + amount as f64 <= self.limit.amount
     }
 
-    /// Counts an amount as used, even if it is more than the party may use.
+    /// Counts an amount as used, even if it exceeds the limit.
     pub(crate) fn charge(&mut self, key: &K, amount: u64, now: Duration) {
         let limit = self.limit;
         self.accounts.entry(key, |_, used| used.at(now, limit)).charge(amount, now, limit);
     }
 
-    /// Notes that the party no longer holds this amount.
+    /// Subtracts an amount that the party has released.
     pub(crate) fn give_back(&mut self, key: &K, amount: u64) {
         if let Some(used) = self.accounts.get_mut(key) {
             used.give_back(amount);
         }
     }
 
-    /// What counts as used by the party.
+    /// The amount that counts as used by the party at the time `now`.
     fn used(&self, key: &K, now: Duration) -> f64 {
         self.accounts.get(key).map_or(0.0, |used| used.at(now, self.limit))
     }
 
-    /// The number of other parties that have used something.
+    /// The number of other parties of which some amount still counts as used.
     fn others(&self, key: &K, now: Duration) -> usize {
         let others = self.accounts.iter().filter(|(other, _)| *other != key);
         others.filter(|(_, used)| used.at(now, self.limit) > 0.0).count()
@@ -125,7 +125,7 @@ mod tests {
         let mut meters = Meters::new(Limit::per(10, MINUTE));
         meters.charge(&1, 10, start);
         assert!(!meters.allows(&1, 1, start) && meters.allows(&2, 10, start));
-        // Many small steps are not lost.
+        // Decay over many small steps loses nothing to rounding.
         let later = (1..=60_000).map(|step| start + Duration::from_millis(step));
         assert_eq!(
             later.filter(|now| meters.allows(&1, 1, *now).then(|| meters.charge(&1, 1, *now)).is_some()).count(),

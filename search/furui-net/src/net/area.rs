@@ -5,8 +5,8 @@ use tokio::time::Instant;
 
 use super::known::KnownPeer;
 
-/// The result of a look-up of many peers, which also answers look-ups of other keys. The peers are all nodes whose
-/// distance from the key of the look-up is at most that of the farthest peer.
+/// The peers that a look-up of many peers has found, from which look-ups of nearby keys can be answered. They are all
+/// nodes whose XOR distance from the key of the look-up is at most that of the farthest peer.
 ///
 /// ```text
 ///                  key of the look-up
@@ -15,10 +15,10 @@ use super::known::KnownPeer;
 /// ```
 ///
 /// If another key lies in the marked part of the key space, and at least n of the peers lie there too, then the n peers
-/// that are nearest to this key are also the n nearest of all nodes.
+/// nearest to this key are also the n nearest of all nodes.
 ///
-/// So a look-up of twenty peers gives the three nodes nearest to each key of a subtree that holds ten to twenty of
-/// these peers.
+/// Thus a look-up of twenty peers also yields the three nodes nearest to each key of a subtree that contains ten to
+/// twenty of these peers.
 pub(super) struct Area {
     key: Key<Vec<u8>>,
     peers: Vec<KnownPeer>,
@@ -27,16 +27,16 @@ pub(super) struct Area {
 }
 
 impl Area {
-    /// Makes an area from the peers that a complete look-up found. `None` if there are none.
+    /// Makes an area from the peers that a complete look-up has found. `None` if there are none.
     pub(super) fn new(key: Key<Vec<u8>>, peers: Vec<KnownPeer>, at: Instant) -> Option<Self> {
         let farthest = peers.iter().map(|known| key.distance(&known.key)).max()?;
         Some(Self { key, peers, farthest, at })
     }
 
-    /// The `n` nodes nearest to a key, if this area certainly has them.
+    /// The `n` nodes nearest to a key; `None` if this area cannot guarantee the result.
     pub(super) fn nearest(&self, key: &Key<Vec<u8>>, n: usize) -> Option<Vec<Peer>> {
-        // The marked part is that of the picture above. If a key is in it, so is every point whose distance from the
-        // key has a lower highest bit than the farthest peer's distance.
+        // A distance is within the marked part of [`Area`]'s picture if its highest set bit is lower than that of the
+        // farthest peer's distance. As distances are XORs, two points within are also that near to each other.
         let is_within = |distance: Distance| distance.ilog2() < self.farthest.ilog2();
         if !is_within(self.key.distance(key)) {
             return None;
@@ -48,7 +48,7 @@ impl Area {
         is_within(nth).then(|| all.into_iter().take(n).map(|(_, peer)| peer.clone()).collect())
     }
 
-    /// True if the area is still right with this new node in the network.
+    /// True if the area remains complete after this node has joined the network.
     pub(super) fn outlives(&self, new: &Key<PeerId>) -> bool {
         self.farthest < self.key.distance(new) || self.names(new)
     }
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     fn id(number: u32) -> PeerId {
-        // The code of SHA-256 (0x12), the length of the hash (0x20 bytes), and the hash.
+        // A SHA-256 multihash: the code 0x12, the length 0x20, and the hash.
         let bytes = [&[0x12, 0x20][..], &Sha256::digest(number.to_le_bytes())].concat();
         PeerId::from_bytes(&bytes).expect("a multihash")
     }
@@ -95,7 +95,8 @@ mod tests {
                     told += 1;
                 }
             }
-            // The area answers for at least 3 / `nodes` of all keys. This is the share of the keys that one node keeps.
+            // The area answers look-ups for at least 3 / `nodes` of all keys, which is the fraction of the keys that
+            // one node keeps.
             assert!(told >= 5000 * 3 / nodes, "{told} of 5000 keys, {nodes} nodes");
         }
     }

@@ -21,41 +21,42 @@ use super::reach::{Reach, Within};
 use super::streams::Streams;
 use super::{Config, StartError, Transport};
 
-/// The name of the Kademlia protocol of this network.
+/// The name of the Kademlia protocol in this network.
 pub(super) const KAD: StreamProtocol = StreamProtocol::new("/furui/kad/1");
-/// The name of the protocol of requests and answers.
+/// The name of the request-response protocol.
 const EXCHANGE: StreamProtocol = StreamProtocol::new("/furui/1");
 
-/// The time limit for a connection to open, handshakes included. Chosen.
+/// The time limit for opening a connection, including handshakes. Chosen.
 const DIAL_TIMEOUT: Duration = Duration::from_secs(10);
-/// The time limit for one peer to answer in a look-up. Chosen.
+/// The time limit for one peer to answer a step of a look-up. Chosen.
 const LOOKUP_STEP_TIMEOUT: Duration = Duration::from_secs(3);
-/// The time limit for a look-up. Chosen.
+/// The time limit for a whole look-up. Chosen.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long an unused connection is kept open. Chosen.
+/// The time after which an unused connection is closed. Chosen.
 const IDLE: Duration = Duration::from_secs(600);
-/// The number of paths of a look-up. No node is asked on two of them, so a hostile node can mislead only one. Each path
-/// costs as much as a look-up with one path. The paths are borrowed from S/Kademlia; their number is chosen.
+/// The number of disjoint paths of a look-up. No node is asked on two of them, so a hostile node can mislead only one.
+/// Each path costs as much as a look-up with one path. Disjoint paths are borrowed from S/Kademlia; their number is
+/// chosen.
 const PATHS: NonZeroUsize = NonZeroUsize::new(2).expect("it is not 0");
 /// The interval of pings. A connection is closed after two pings without an answer. Chosen.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 /// The interval at which connected peers identify themselves again. Chosen.
 const IDENTIFY_INTERVAL: Duration = Duration::from_secs(3600);
-/// The maximum number of requests and answers in flight on a connection. The other streams are left for the other
-/// protocols. Chosen.
+/// The maximum number of requests in flight on a connection. The remaining streams are for the other protocols. Chosen.
 const MAX_EXCHANGES: usize = 64;
 /// The maximum number of all connections. Chosen.
 const MAX_CONNECTIONS: u32 = 1024;
 /// The maximum number of connections with one peer. Chosen.
 const MAX_PER_PEER: u32 = 4;
-/// The maximum number of outgoing connections that are being opened. Chosen.
+/// The maximum number of outgoing connections whose handshakes are not complete. Chosen.
 const MAX_PENDING: u32 = 128;
 
 #[derive(NetworkBehaviour)]
 pub(super) struct Behaviour {
-    // The limits come first, so that no other behaviour is told of a connection that they deny.
+    // The connection limits must be the first field, so that no other behaviour is informed of a connection that they
+    // deny.
     limits: connection_limits::Behaviour,
-    // The incoming_limits come before the exchange, because they note the origin of a connection for its codec.
+    // This field must precede the exchange, because it records the origin of a connection for the exchange's codec.
     pub(super) incoming_limits: IncomingLimits,
     pub(super) kad: kad::Behaviour<MemoryStore>,
     pub(super) exchange: request_response::Behaviour<Codec>,
@@ -151,8 +152,8 @@ fn transport(config: &Config, shared: &Shared) -> Result<Boxed<(PeerId, StreamMu
     })
 }
 
-/// True if this transport could dial the address, and [`Reach`] allows it. This is checked because peers can claim any
-/// addresses.
+/// True if this transport supports the address, and [`Reach`] allows dialling it. Both are checked because peers can
+/// state arbitrary addresses.
 pub(super) fn dialable(address: &Multiaddr, transport: Transport, reach: &Reach) -> bool {
     use multiaddr::Protocol::{Ip4, Ip6, Memory, P2p, Tcp};
     let mut parts = address.iter();

@@ -6,7 +6,7 @@ use ipnet::IpNet;
 use libp2p::multiaddr::Protocol;
 use libp2p::{Multiaddr, PeerId};
 
-/// The peers and networks with which the node does not speak.
+/// The peers and networks with which the node's owner has forbidden connections.
 #[derive(Debug, Default)]
 pub(super) struct Blocked(RwLock<(HashSet<PeerId>, Vec<IpNet>)>);
 
@@ -25,7 +25,7 @@ impl Blocked {
             Some(Protocol::Ip6(ip)) => ip.into(),
             _ => return false,
         };
-        // An IPv4 address that is written as an IPv6 address counts as what it is.
+        // An IPv4-mapped IPv6 address is compared as an IPv4 address.
         let ip = ip.to_canonical();
         self.0.read().unwrap_or_else(PoisonError::into_inner).1.iter().any(|network| network.contains(&ip))
     }

@@ -9,19 +9,20 @@ use tokio::sync::watch;
 
 use super::{StartError, Transport};
 
-/// The maximum number of addresses of a name that are dialled. Chosen.
+/// The maximum number of addresses that are dialled for one host name. Chosen.
 const MAX_RESOLVED: usize = 8;
 
-/// An address by which a node joins the network, as its owner wrote it.
+/// An address through which a node joins the network, as its owner configured it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bootstrap {
     address: Multiaddr,
-    /// The host name in the address, if there is one, and the port.
+    /// The host name in the address with the port; `None` if the address has no host name.
     name: Option<(String, u16)>,
 }
 
 impl Bootstrap {
-    /// Checks that a node can be reached by this kind of address.
+    /// Parses an address of the configuration. The error means that no node can be reached by this kind of
+    /// address.
     pub(super) fn new(address: Multiaddr, transport: Transport) -> Result<Self, StartError> {
         let parts: Vec<Protocol<'_>> = address.iter().collect();
         let (at, rest) = parts.split_at(parts.len().min(if transport == Transport::Tcp { 2 } else { 1 }));
@@ -45,7 +46,8 @@ impl Bootstrap {
         &self.address
     }
 
-    /// The addresses to dial. The system looks up a host name, of the versions of IP that the address allows.
+    /// Returns the addresses to dial. A host name is resolved by the system, to the IP versions that the address
+    /// allows.
     pub(super) async fn resolve(&self) -> io::Result<Vec<Multiaddr>> {
         let Some((name, port)) = &self.name else { return Ok(vec![self.address.clone()]) };
         let found = lookup_host((name.as_str(), *port)).await?;
@@ -64,7 +66,7 @@ impl Bootstrap {
     }
 }
 
-/// The addresses by which the node could not join when it last tried, each with the reason.
+/// The bootstrap addresses through which the last attempt to join failed, each with the reason.
 #[derive(Debug, Default)]
 pub(super) struct Unreached(watch::Sender<BTreeMap<String, String>>);
 

@@ -11,14 +11,15 @@ use tokio::time::{Instant, timeout};
 
 use super::{Prefix, Refusals};
 
-/// The maximum total size, in bytes, of the requests that are held at the same time. A request is held from the arrival
-/// of its first byte until it is answered. Chosen.
+/// The maximum total size of the requests that are held in memory, in bytes. A request is held from the arrival of its
+/// first byte until it is answered. Chosen.
 const MAX_REQUEST_BYTES: usize = 64 << 20;
-/// The maximum size of one peer's requests that are held at the same time, over all of its connections. Further
-/// requests of the peer wait unread. Chosen: four of the largest requests, which fill a sixteenth of the memory.
+/// The maximum total size of one peer's requests that are held in memory, over all of its connections, in bytes.
+/// Further requests of the peer wait unread. Chosen: four of the largest requests, which fill a sixteenth of the
+/// memory.
 pub(super) const PEER_REQUEST_BYTES: usize = 4 << 20;
-/// The maximum size of the requests of one address prefix that are held at the same time. Chosen: four prefixes fill
-/// all.
+/// The maximum total size of one address prefix's requests that are held in memory, in bytes. Chosen: four prefixes
+/// fill the memory.
 const PREFIX_REQUEST_BYTES: usize = 16 << 20;
 /// The maximum number of one peer's requests that wait unread. The streams of further ones are closed.
 /// Chosen.
@@ -26,20 +27,20 @@ const PEER_WAITING: usize = 16;
 /// The maximum number of requests of one address prefix that wait unread. Chosen: eight peers.
 const PREFIX_WAITING: usize = 128;
 /// The number of bytes by which the memory for a request grows as its bytes arrive, so that an announced length alone
-/// takes no memory. Chosen: a small part of a request's share, and few steps for most requests.
+/// allocates no memory. Chosen: a small part of a request's share, and few steps for most requests.
 pub(super) const STEP: usize = 16 << 10;
 /// The time in which each [`STEP`] of a request must arrive: the minimum rate is about 5 KiB a second. Chosen:
 /// below the slowest common links.
 const STEP_TIME: Duration = Duration::from_secs(3);
 
-/// The memory for the requests of other nodes.
+/// The memory for the requests of other nodes, in a share for each peer and address prefix, and a common pool.
 ///
 /// ```text
 ///   length ──▶ room for all of it in the share of the peer, and of its prefix ── none? wait, unread
 ///   bytes  ──▶ step by step, room in the pool of all ── none? the slowest request is closed
 /// ```
 ///
-/// So a peer that sends requests slowly, or withholds their last bytes, fills its own share, and hinders nobody else.
+/// A peer that sends requests slowly, or withholds their last bytes, fills its own share and hinders no other peer.
 pub(super) struct BufferBudget {
     pool: Arc<Semaphore>,
     state: Mutex<State>,
@@ -50,9 +51,9 @@ pub(super) struct BufferBudget {
 struct State {
     peers: HashMap<PeerId, Arc<Share>>,
     prefixes: HashMap<Prefix, Arc<Share>>,
-    /// The origin of the connection that is being opened.
+    /// The origin of the connection that is being opened, for the codec of this connection.
     next: Option<RequestReader>,
-    /// The requests that are being read, by the numbers of their readings.
+    /// The requests whose bytes are being read, by reading number.
     readings: BTreeMap<u64, Reading>,
     next_reading: u64,
 }
@@ -66,12 +67,12 @@ struct Share {
 
 /// A request that is being read.
 struct Reading {
-    /// The time at which the last step of its bytes arrived.
+    /// The time at which the last [`STEP`] of its bytes arrived.
     at: Instant,
     evicted: Arc<Notify>,
 }
 
-/// The origin of a connection: the shares of its peer and prefix.
+/// Reads requests into the shares of the peer and address prefix of one connection.
 #[derive(Clone)]
 pub(super) struct RequestReader {
     buffers: Arc<BufferBudget>,
@@ -80,7 +81,7 @@ pub(super) struct RequestReader {
     name: (PeerId, Prefix),
 }
 
-/// The memory of one request. It is free again when this is dropped.
+/// The memory that is reserved for one request. Dropping it releases the memory.
 #[derive(Debug)]
 pub(crate) struct RequestMemory {
     _peer: OwnedSemaphorePermit,
@@ -93,9 +94,9 @@ impl Share {
         Arc::new(Self { bytes: Arc::new(Semaphore::new(bytes)), waiting: Semaphore::new(waiting) })
     }
 
-    /// Takes room for `bytes` bytes, and waits for it if necessary.
+    /// Reserves `bytes` bytes, and waits until they are available. The error is the reason for a refusal.
     async fn take(&self, bytes: usize) -> Result<OwnedSemaphorePermit, &'static str> {
-        // A request is at most as long as a share, so its turn comes.
+        // A request is at most as long as a share, so the reservation can succeed.
         let bytes = bytes as u32;
         match Arc::clone(&self.bytes).try_acquire_many_owned(bytes) {
             Ok(taken) => Ok(taken),
@@ -114,7 +115,8 @@ impl BufferBudget {
         Arc::new(Self { pool, state: Mutex::default(), refusals })
     }
 
-    /// Notes the origin of the connection that is being opened. The codec of this connection takes it.
+    /// Records the origin of the connection that is being opened. The codec of this connection then obtains it with
+    /// [`opened`](Self::opened).
     pub(super) fn open(self: &Arc<Self>, peer: PeerId, prefix: Prefix) {
         let mut state = self.state();
         let peer_share = of(&mut state.peers, peer, PEER_REQUEST_BYTES, PEER_WAITING);
@@ -127,13 +129,13 @@ impl BufferBudget {
         state.next = Some(origin);
     }
 
-    /// The origin of the connection that is being opened.
+    /// Removes and returns the origin that [`open`](Self::open) has recorded.
     pub(super) fn opened(&self) -> Option<RequestReader> {
         self.state().next.take()
     }
 
-    /// Closes the request, other than `own`, whose bytes arrive slowest: the one whose last step is the oldest. False
-    /// if no other request is being read.
+    /// Evicts the slowest request other than `own`: the one whose last step is the oldest. Returns false if no other
+    /// request is being read.
     fn evict_slowest(&self, own: u64) -> bool {
         let mut state = self.state();
         let others = state.readings.iter().filter(|(number, _)| **number != own);
@@ -149,7 +151,7 @@ impl BufferBudget {
     }
 }
 
-/// The share under this key. Shares that nobody has any more are forgotten.
+/// Returns the share under this key, and makes it if it is missing. Unused shares are removed.
 fn of<K: Hash + Eq>(shares: &mut HashMap<K, Arc<Share>>, key: K, bytes: usize, waiting: usize) -> Arc<Share> {
     if !shares.contains_key(&key) {
         shares.retain(|_, share| Arc::strong_count(share) > 1 || share.bytes.available_permits() < bytes);
@@ -157,7 +159,7 @@ fn of<K: Hash + Eq>(shares: &mut HashMap<K, Arc<Share>>, key: K, bytes: usize, w
     Arc::clone(shares.entry(key).or_insert_with(|| Share::new(bytes, waiting)))
 }
 
-/// The entry of a reading in the list of all, as long as it lasts.
+/// A guard that keeps a request in the list of readings until it is dropped.
 struct ReadingEntry<'a> {
     buffers: &'a BufferBudget,
     number: u64,
@@ -175,7 +177,7 @@ impl<'a> ReadingEntry<'a> {
         Self { buffers, number, evicted }
     }
 
-    /// Notes that a step has arrived.
+    /// Records that a step of the request has arrived.
     fn step(&self) {
         if let Some(reading) = self.buffers.state().readings.get_mut(&self.number) {
             reading.at = Instant::now();
@@ -190,7 +192,7 @@ impl Drop for ReadingEntry<'_> {
 }
 
 impl RequestReader {
-    /// Reads a request of `length` bytes, which is at most as long as the share of a peer.
+    /// Reads a request of `length` bytes, which is at most as long as a peer's share.
     pub(super) async fn read<T: AsyncRead + Unpin>(
         &self,
         io: &mut T,
@@ -247,7 +249,7 @@ impl RequestReader {
     }
 }
 
-/// Why a request was not read.
+/// The reason that a request was not read.
 enum Failed {
     Refused(&'static str),
     Io(io::Error),
@@ -279,7 +281,7 @@ mod tests {
         buffers.opened().expect("just opened")
     }
 
-    /// A stream of some bytes that then waits for more without end.
+    /// A stream that yields some bytes and then blocks forever.
     fn withheld(bytes: usize) -> impl AsyncRead + Unpin {
         iter([Ok::<_, io::Error>(vec![7; bytes])]).chain(futures::stream::pending()).into_async_read()
     }
@@ -293,14 +295,14 @@ mod tests {
         let buffers = BufferBudget::new(Arc::default());
         let (hog, honest) = (origin(&buffers, 1), origin(&buffers, 2));
         let mut hogged: FuturesUnordered<_> = (0..66).map(|_| fails_or_holds(hog.clone())).collect();
-        // Whatever does not wait is refused at once.
+        // The requests that are not allowed to wait are refused at once.
         let refused = std::iter::from_fn(|| hogged.next().now_or_never().flatten()).count();
         assert_eq!(refused, 66 - PEER_REQUEST_BYTES / MIB - PEER_WAITING);
         assert!(buffers.pool.available_permits() >= MAX_REQUEST_BYTES - PEER_REQUEST_BYTES);
         let (bytes, room) = honest.read(&mut withheld(MIB), MIB).await.expect("there is room");
         assert_eq!(bytes, vec![7; MIB]);
         drop(room);
-        // The others end, because their last bytes do not come in time.
+        // The other readings fail, because their last bytes do not arrive in time.
         while let Some(ended) = hogged.next().await {
             assert_eq!(ended.expect_err("a byte is missing").kind(), io::ErrorKind::ResourceBusy);
         }
@@ -316,7 +318,7 @@ mod tests {
                 (0..4).map(move |_| fails_or_holds(hog.clone()))
             })
             .collect();
-        // Whoever is evicted must be polled to go.
+        // An evicted reading ends only when it is polled.
         let mut evicted = 0;
         for _ in 0..1000 {
             evicted += usize::from(hogged.next().now_or_never().flatten().is_some());

@@ -11,15 +11,15 @@ use super::counters::Tally;
 /// The maximum length of a request or an answer, in bytes. Chosen.
 pub const MAX_MESSAGE: usize = 1 << 20;
 
-/// The maximum size in bytes of all answers that this node reads at the same time. Chosen: as for requests.
+/// The maximum total size of the answers that this node reads at the same time, in bytes. Chosen: as for requests.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
 
-/// The codec of requests and answers. A request is its length (4 bytes, little-endian) and its bytes. An answer is the
-/// byte 0, its length and its bytes, or only the byte 1, which means that the node is busy.
+/// The codec of the request-response protocol. A request is its length (4 bytes, little-endian) and its bytes. An
+/// answer is the byte 0, its length and its bytes, or the single byte 1 if the node is busy.
 ///
-/// libp2p clones the codec for each connection that it opens, and the clone for each stream of the connection. The
-/// first clone takes the origin of the connection from [`BufferBudget`], where `IncomingLimits` has put it; the others
-/// have it from that one.
+/// libp2p clones the codec for each connection that it opens, and that clone for each stream of the connection. The
+/// connection's clone takes the origin of the connection from [`BufferBudget`], where `IncomingLimits` has recorded it,
+/// and passes it to the clones for the streams.
 pub(super) struct Codec {
     tally: Arc<Tally>,
     buffers: Arc<BufferBudget>,
@@ -44,7 +44,7 @@ impl Clone for Codec {
     }
 }
 
-/// The bytes of a message, and the memory that they hold if they are a request of another node.
+/// The bytes of a message. For a request of another node, it also owns the reserved memory.
 #[derive(Debug)]
 pub(super) struct Body {
     pub(super) bytes: Vec<u8>,
@@ -121,13 +121,13 @@ impl request_response::Codec for Codec {
     }
 }
 
-/// Puts a message into one buffer with its frame, so that the layers below send as few packets as possible.
+/// Puts a message and its header into one buffer, so that the layers below send as few packets as possible.
 fn framed(kind: &[u8], body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len()).expect("callers refuse bodies longer than MAX_MESSAGE");
     [kind, &length.to_le_bytes(), body].concat()
 }
 
-/// Reads the length of a message.
+/// Reads the length of a message, and checks that it is at most [`MAX_MESSAGE`].
 async fn length<T: AsyncRead + Unpin>(io: &mut T) -> io::Result<usize> {
     let mut length = [0; 4];
     io.read_exact(&mut length).await?;

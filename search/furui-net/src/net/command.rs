@@ -27,7 +27,7 @@ pub(super) enum Command {
         answer: oneshot::Sender<Vec<Peer>>,
         permit: OwnedSemaphorePermit,
     },
-    /// For each key its keepers, if they are known without asking other nodes.
+    /// Requests the keepers of each key, as far as they are known without asking other nodes.
     Known {
         keys: Vec<Vec<u8>>,
         n: usize,
@@ -44,14 +44,14 @@ pub(super) enum Command {
         answer: oneshot::Sender<bool>,
     },
     Refresh(oneshot::Sender<()>),
-    /// Others are blocked now.
+    /// The set of blocked peers and networks has changed.
     Blocked(oneshot::Sender<()>),
     Shutdown,
     #[cfg(test)]
     Panic,
 }
 
-/// The state that the driver shares with handles.
+/// The state that the driver shares with the handles.
 #[derive(Default)]
 pub(super) struct Shared {
     pub(super) tally: Arc<Tally>,
@@ -62,7 +62,7 @@ pub(super) struct Shared {
     pub(super) me: Mutex<(Option<Peer>, Vec<Multiaddr>)>,
 }
 
-/// The stage of the driver's life.
+/// The phase of the driver: joining, joined or stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     Joining,

@@ -11,15 +11,15 @@ pub struct Config {
     pub identity: Identity,
     /// The transport of the node's connections.
     pub transport: Transport,
-    /// The multiaddresses to listen on, for example `/ip4/127.0.0.1/tcp/0`. Port 0 picks a free port.
+    /// The multiaddresses to listen on, for example `/ip4/127.0.0.1/tcp/0`. Port 0 selects a free port.
     pub listen: Vec<String>,
-    /// The multiaddresses at which other nodes reach the node, if they differ from those it listens on, for example
-    /// behind a router that forwards a port. Otherwise empty.
+    /// The multiaddresses at which other nodes reach the node if they differ from `listen`, for example behind a router
+    /// that forwards a port. Otherwise empty.
     pub external: Vec<String>,
-    /// The multiaddresses of nodes through which to join the network, with or without `/p2p/…`; they may have host
-    /// names (`/dns4/…`). The first node of a network has none.
+    /// The multiaddresses of nodes through which to join the network, with or without `/p2p/…`; host names (`/dns4/…`)
+    /// are allowed. Empty for the first node of a network.
     pub bootstrap: Vec<String>,
-    /// The time limit of a call, from the dial to the last byte of the answer.
+    /// The time limit of a call, from dialling to the last byte of the answer.
     pub call_timeout: Duration,
 }
 
@@ -27,8 +27,8 @@ impl Config {
     /// The default time limit of a call. Chosen.
     pub const CALL_TIMEOUT: Duration = Duration::from_secs(10);
 
-    /// The configuration of a node that does not know another node. It listens at a free port of the loopback interface
-    /// or, in memory, at a free address.
+    /// Makes the configuration of a node without bootstrap addresses. It listens on a free port of the loopback
+    /// interface or, with the memory transport, at a free address.
     pub fn new(identity: Identity, transport: Transport) -> Self {
         let any = match transport {
             Transport::Tcp => "/ip4/127.0.0.1/tcp/0",
@@ -54,18 +54,18 @@ pub enum Transport {
     Memory,
 }
 
-/// Why a node does not start.
+/// The reason that a node does not start.
 #[derive(Debug, Error)]
 pub enum StartError {
     /// A text is not a multiaddress.
     #[error("`{address}` is not a multiaddress ({why}); give one like /ip4/127.0.0.1/tcp/4010")]
     Address {
-        /// The text.
+        /// The invalid text.
         address: String,
         /// The reason.
         why: String,
     },
-    /// A node cannot be reached by an address of this kind.
+    /// An address of this kind cannot be used to reach a node.
     #[error(
         "no node is reached by an address like `{address}`; give one like /ip4/192.0.2.1/tcp/4001 or \
          /dns4/node.example/tcp/4001"
@@ -79,13 +79,13 @@ pub enum StartError {
     Listen {
         /// The address.
         address: String,
-        /// The reason that the system gives.
+        /// The error message of the system.
         why: String,
     },
     /// The encryption cannot be set up with this identity.
     #[error("cannot set up encryption with this node's key: {why}")]
     Encryption {
-        /// The reason.
+        /// The error message of the encryption.
         why: String,
     },
 }

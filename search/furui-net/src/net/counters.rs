@@ -9,9 +9,9 @@ use serde::Serialize;
 
 /// The traffic of a node since its start.
 ///
-/// The bytes of requests and answers are exact. The bytes on the wire are all that the transport carried, encryption
-/// and multiplexing included. The difference is the cost of routing: look-ups, joining, and keeping connections alive.
-/// Users see the bytes on the wire only.
+/// The bytes of requests and answers are counted exactly. The bytes on the wire are all bytes of the transport,
+/// including encryption and multiplexing. The difference is the overhead of these layers and of routing: look-ups,
+/// joining, and keeping connections alive. Users see only the bytes on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counters {
     /// The bytes of requests and answers received, framing included.
@@ -23,24 +23,24 @@ pub struct Counters {
     /// The bytes received from the transport.
     #[serde(rename = "received")]
     pub wire_in: u64,
-    /// The bytes given to the transport.
+    /// The bytes sent to the transport.
     #[serde(rename = "sent")]
     pub wire_out: u64,
-    /// The number of look-ups answered by the routing table.
+    /// The number of look-ups answered from the routing table.
     #[serde(skip)]
     pub known: u64,
-    /// The number of look-ups answered by the result of an earlier one.
+    /// The number of look-ups answered from the cached result of an earlier one.
     #[serde(skip)]
     pub cached: u64,
-    /// The number of look-ups for which other nodes were asked.
+    /// The number of look-ups that sent requests to other nodes.
     #[serde(skip)]
     pub asked: u64,
-    /// The number of other nodes' requests that a quota refused.
+    /// The number of requests by other nodes that were refused because of a quota.
     #[serde(skip)]
     pub refused: u64,
 }
 
-/// The live counters.
+/// The live counters, which other threads update.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) exchange_in: AtomicU64,
@@ -73,7 +73,7 @@ impl Tally {
     }
 }
 
-/// A connection that counts its bytes, below the encryption.
+/// A connection that counts its bytes below the encryption layer.
 pub(super) struct Counted<S> {
     stream: S,
     tally: Arc<Tally>,

@@ -28,14 +28,14 @@ mod calls;
 mod refresh;
 mod table;
 
-/// Owns the swarm, carries out the commands of handles, and handles the events of the network.
+/// Owns the libp2p swarm, executes the commands of handles, and handles network events.
 pub(super) struct Driver {
     swarm: Swarm<Behaviour>,
     transport: Transport,
     bootstrap: Vec<Bootstrap>,
-    /// The look-ups of the names in `bootstrap` that are in progress.
+    /// The DNS look-ups of host names in `bootstrap` that are in progress.
     resolving: FuturesUnordered<Resolving>,
-    /// For each attempt to join, the address by which it was made.
+    /// For each connection attempt to join the network, the bootstrap address.
     joins: HashMap<ConnectionId, Multiaddr>,
     shared: Arc<Shared>,
     me: Peer,
@@ -45,16 +45,17 @@ pub(super) struct Driver {
     refresh_at: Instant,
     /// The size of the routing table at the start of the last refresh.
     table_then: usize,
-    /// Those who wait for the end of the refresh in progress.
+    /// The senders for callers that wait for the end of the refresh in progress.
     refreshed: Vec<oneshot::Sender<()>>,
-    /// Those who want a refresh that has not begun.
+    /// The senders for callers that wait for a refresh that has not begun yet.
     wants_refresh: Vec<oneshot::Sender<()>>,
     calls: HashMap<OutboundRequestId, Call>,
-    /// For each peer with calls, the number of calls in flight and the calls that wait.
+    /// For each peer with calls, the number of calls in flight and the queue of waiting calls.
     lanes: HashMap<PeerId, Lane>,
-    /// For each peer of the routing table, which bounds their number, its consecutive calls without an answer in time.
+    /// For each peer of the routing table, which bounds their number, the number of consecutive calls that timed out.
     strikes: HashMap<PeerId, u8>,
-    /// For each peer that was dialled because a connection in use had ended, the time of the dial.
+    /// For each peer that was dialled to check that it is alive because a connection in use had ended, the time of the
+    /// dial.
     probed: HashMap<PeerId, Instant>,
     quotas: Quotas,
     served: HashMap<InboundRequestId, (PeerId, Prefix)>,
@@ -87,7 +88,8 @@ struct Lane {
     waiting: VecDeque<(Vec<Multiaddr>, Vec<u8>, Call)>,
 }
 
-/// The state of a refresh, which looks up this node's own key, then a key in each bucket beyond its neighbourhood.
+/// The state of a refresh, which looks up this node's own key and then a random key in each bucket beyond its
+/// neighbourhood.
 enum Refresh {
     Idle,
     Neighbours(QueryId),
@@ -165,7 +167,7 @@ impl Driver {
             Command::TimedOut(peer) => self.timed_out(&peer),
             Command::Closest { key, n, answer, permit } => self.closest(Lookup { key, n, answer, _permit: permit }),
             Command::Known { keys, n, answer } => {
-                // Sending fails, here and below, if the caller has given up.
+                // Here and below, sending fails if the caller was cancelled.
                 let _ = answer.send(self.known_keepers(&keys, n));
             }
             Command::Replicas { keys, n, answer } => {
@@ -255,11 +257,11 @@ impl Driver {
     }
 }
 
-/// The reason why a dial failed, in short.
+/// A short reason for a failed dial.
 fn why(error: &DialError) -> String {
     match error {
         DialError::Transport(failures) => {
-            // Some errors say nothing themselves, and leave it to their cause.
+            // Some error types have no message of their own, and only wrap their cause.
             let first = failures.first().map(|(_, error)| error as &dyn std::error::Error);
             let texts = std::iter::successors(first, |error| error.source()).map(ToString::to_string);
             texts.into_iter().find(|text| !text.is_empty()).unwrap_or_else(|| "no connection can be made".to_owned())
@@ -274,7 +276,7 @@ fn parse(text: &str) -> Result<Multiaddr, StartError> {
         .map_err(|e: libp2p::multiaddr::Error| StartError::Address { address: text.to_owned(), why: e.to_string() })
 }
 
-/// Listens on all of these addresses, and waits until the actual addresses, with their ports, are known.
+/// Listens on all of these addresses, and waits until the actual addresses, including ports, are known.
 async fn listen(swarm: &mut Swarm<Behaviour>, addresses: &[String]) -> Result<(), StartError> {
     let mut names = HashMap::new();
     for text in addresses {

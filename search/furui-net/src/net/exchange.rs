@@ -6,25 +6,25 @@ use super::Prefix;
 use super::buffer_budget::RequestMemory;
 use super::codec::MAX_MESSAGE;
 
-/// A request of another node.
+/// A request received from another node.
 #[derive(Debug)]
 pub struct Inbound {
     /// The node that sent the request.
     pub from: Peer,
-    /// The address prefix from which the node is connected.
+    /// The address prefix of the node's connection.
     pub prefix: Prefix,
     /// The bytes of the request.
     pub request: Vec<u8>,
-    /// Sends the answer.
+    /// The handle with which the request is answered.
     pub reply: Reply,
 }
 
-/// Sends the answer to a request. If it is dropped, the request ends without an answer, and the other side sees
+/// Sends the answer to a request. If it is dropped without an answer, the other node's call fails with
 /// [`CallError::Closed`].
 #[derive(Debug)]
 pub struct Reply {
     answer: oneshot::Sender<Vec<u8>>,
-    /// The memory for the request, held until it is answered.
+    /// The memory of the request, which is reserved until the request is answered.
     _room: Option<RequestMemory>,
 }
 
@@ -34,7 +34,7 @@ impl Reply {
         (Self { answer, _room: room }, receiver)
     }
 
-    /// Sends the answer. It is unknown whether the other side still waits for it.
+    /// Sends the answer. There is no indication whether the other node receives it.
     ///
     /// # Errors
     /// If the answer is longer than [`MAX_MESSAGE`]. Then nothing is sent.
@@ -42,42 +42,42 @@ impl Reply {
         if answer.len() > MAX_MESSAGE {
             return Err(TooLong { bytes: answer.len() });
         }
-        // Sending fails if the other side has given up.
+        // Sending fails if the other node has closed the stream.
         let _ = self.answer.send(answer);
         Ok(())
     }
 }
 
-/// A message is longer than [`MAX_MESSAGE`].
+/// The error that a message is longer than [`MAX_MESSAGE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("a message of {bytes} bytes; the maximum is {MAX_MESSAGE}: send it in parts")]
 pub struct TooLong {
-    /// The length of the message.
+    /// The length of the message in bytes.
     pub bytes: usize,
 }
 
-/// Why a call has no answer.
+/// The reason that a call has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CallError {
     /// The peer's identity or address is invalid.
     #[error("the peer's identity or address is invalid")]
     NoPeer,
-    /// None of the peer's addresses answers.
+    /// None of the peer's addresses could be reached.
     #[error("the peer cannot be reached at any of its addresses")]
     Unreachable,
     /// The connection or the request's stream ended before the answer.
     #[error("the peer ended the connection before it answered")]
     Closed,
-    /// The answer did not arrive in time.
+    /// The answer did not arrive within the time limit.
     #[error("the peer did not answer in time")]
     TimedOut,
-    /// The peer already serves its maximum number of requests. Ask another peer, or ask later.
+    /// The peer already serves its maximum number of requests. Another peer can be asked, or this one later.
     #[error("the peer is busy with earlier requests")]
     Busy,
     /// The request, or the peer's answer, is longer than [`MAX_MESSAGE`].
     #[error("the message is longer than the protocol allows")]
     TooLong,
-    /// The peer does not speak this protocol.
+    /// The peer does not support this protocol.
     #[error("the peer does not speak furui's protocol")]
     Foreign,
     /// This node is shut down.

@@ -20,8 +20,8 @@ const MAX_LOOKUPS: usize = 64;
 /// The maximum number of commands that wait for the driver. Chosen.
 const COMMANDS: usize = 64;
 
-/// A handle to this node in the network. Clones refer to the same node, which leaves the network when the last one is
-/// dropped.
+/// A handle to this node in the network. Clones refer to the same node. The node leaves the network when the last
+/// handle is dropped.
 #[derive(Clone)]
 pub struct Net {
     commands: mpsc::Sender<Command>,
@@ -39,8 +39,8 @@ impl Net {
     /// answers look-ups of keys nearby.
     pub const MOST_CLOSEST: usize = K_VALUE.get();
 
-    /// Starts a node: listens, and joins the nodes of `config.bootstrap`. The receiver gets the requests of other
-    /// nodes.
+    /// Starts a node: listens, and joins the network through the nodes of `config.bootstrap`. The requests of other
+    /// nodes are sent to the returned receiver.
     ///
     /// Returns as soon as the node listens; [`joined`](Self::joined) waits until it has joined the network.
     ///
@@ -68,8 +68,8 @@ impl Net {
         Ok((net, requests))
     }
 
-    /// Sends a request to a peer, dialling it if there is no connection. A call to this node itself arrives at its own
-    /// receiver.
+    /// Sends a request to a peer, and returns its answer. The peer is dialled if there is no connection. A call to this
+    /// node itself arrives at its own receiver.
     ///
     /// # Errors
     /// If there is no answer: see [`CallError`]. Cached look-ups then no longer name the peer. If the peer could not be
@@ -103,8 +103,8 @@ impl Net {
         answer.await.map_err(|_| CallError::Closed)
     }
 
-    /// The `n` nodes (at most [`MOST_CLOSEST`](Self::MOST_CLOSEST)) nearest to `key`, nearest first, this node
-    /// included.
+    /// Returns the `n` nodes (at most [`MOST_CLOSEST`](Self::MOST_CLOSEST)) nearest to `key` in ascending distance,
+    /// including this node.
     ///
     /// No other node is asked if the routing table is known to be complete around the key, as always in a network of up
     /// to twenty nodes, or if an earlier look-up is still valid. Otherwise nodes are asked one by one, each nearer than
@@ -114,10 +114,10 @@ impl Net {
         self.ask(|answer| Command::Closest { key: key.to_vec(), n, answer, permit }).await.unwrap_or_default()
     }
 
-    /// The `n` nodes that keep what belongs to `key`: the nearest ones, but at most one of each address
-    /// [prefix](Prefix), as long as enough of the [`WINDOW`](super::WINDOW) nearest have others.
+    /// Returns the `n` keepers of `key`: the nodes nearest to it, but at most one per address [prefix](Prefix), as long
+    /// as the [`WINDOW`](super::WINDOW) nearest nodes have enough different prefixes.
     ///
-    /// The cost is that of [`closest`](Self::closest), unless two of the nearest have one prefix.
+    /// The cost is that of [`closest`](Self::closest), unless two of the nearest nodes have the same prefix.
     pub async fn keepers(&self, key: &[u8], n: usize) -> Vec<Peer> {
         for wide in diversity::widths(n) {
             let nearest = self.closest(key, wide).await;
@@ -128,13 +128,14 @@ impl Net {
         Vec::new()
     }
 
-    /// For each of many keys the result of [`keepers`](Self::keepers), if it is known without asking another node.
+    /// Returns the result of [`keepers`](Self::keepers) for each of many keys; `None` for a key whose keepers are not
+    /// known without asking another node.
     pub async fn known(&self, keys: Vec<Vec<u8>>, n: usize) -> Vec<Option<Vec<Peer>>> {
         let count = keys.len();
         self.ask(|answer| Command::Known { keys, n, answer }).await.unwrap_or_else(|| vec![None; count])
     }
 
-    /// For each key, its `n` [keepers](Self::keepers) among the nodes that this node knows, this node included. No
+    /// Returns the `n` [keepers](Self::keepers) of each key among the nodes that this node knows, including itself. No
     /// other node is asked. If this node is one of the `n` nodes nearest to a key, the result for the key is exact,
     /// because a node knows its neighbours.
     pub async fn replicas(&self, keys: Vec<Vec<u8>>, n: usize) -> Vec<Vec<Peer>> {
@@ -148,7 +149,7 @@ impl Net {
         me.clone().expect("set before a handle exists")
     }
 
-    /// The identity of this node as text, for people.
+    /// The peer id of this node as text.
     pub fn name(&self) -> String {
         libp2p::PeerId::from_bytes(self.me().identity()).map(|id| id.to_base58()).unwrap_or_default()
     }
@@ -165,8 +166,8 @@ impl Net {
         self.ask(Command::Peers).await.unwrap_or_default()
     }
 
-    /// True if there is a connection with this peer, which has proved its identity by its key. The peer itself, and no
-    /// other node, is then responsible for its answers and for missing answers.
+    /// True if there is a connection with this peer, on which the peer has proved its identity. Then the peer itself,
+    /// and no other node, is responsible for its answers and for missing answers.
     pub async fn is_connected(&self, peer: &Peer) -> bool {
         self.ask(|answer| Command::IsConnected { peer: peer.clone(), answer }).await.unwrap_or_default()
     }
@@ -176,13 +177,12 @@ impl Net {
         self.shared.tally.read()
     }
 
-    /// The addresses by which the node could not join the network when it last tried, each with the reason.
+    /// The bootstrap addresses through which the last attempt to join failed, each with the reason.
     pub fn unreached(&self) -> watch::Receiver<BTreeMap<String, String>> {
         self.shared.unreached.watch()
     }
 
-    /// Sets the peers (by their identities as text) and networks with which the node does not speak, and closes its
-    /// connections with them.
+    /// Replaces the sets of blocked peers (by peer id as text) and networks, and closes the connections with them.
     pub async fn block(&self, peers: &[String], networks: Vec<IpNet>) {
         let peers = peers.iter().filter_map(|peer| peer.parse().ok()).collect();
         self.shared.blocked.set(peers, networks);
@@ -190,27 +190,27 @@ impl Net {
         let _ = self.ask(Command::Blocked).await;
     }
 
-    /// Who was refused lately, and why.
+    /// The peers and addresses that were refused recently, with the reasons.
     pub fn refusals(&self) -> &Refusals {
         &self.shared.refusals
     }
 
-    /// A value that changes whenever one of the twenty nodes nearest to this one comes or goes. This node may then have
-    /// to keep other lists.
+    /// A counter that changes whenever one of the twenty nodes nearest to this one joins or leaves. This node may then
+    /// have to keep other lists.
     pub fn neighbourhood(&self) -> watch::Receiver<u64> {
         self.neighbourhood.clone()
     }
 
-    /// Waits until the node knows its neighbours. The first node of a network need not wait; another node waits until a
-    /// node of `bootstrap` has answered. Also returns if the node is shut down before.
+    /// Waits until the node has joined: until a bootstrap node has answered and the node knows its neighbours. The
+    /// first node of a network does not wait. Also returns if the node is shut down before.
     pub async fn joined(&self) {
         // Waiting fails if the driver has ended.
         let _ = self.status.clone().wait_for(|status| *status != Status::Joining).await;
     }
 
-    /// Refreshes the routing table, as the node itself does every few minutes, and waits for the end. A refresh that is
-    /// already in progress does not count, because it may have asked others before they met those that this call is
-    /// for.
+    /// Refreshes the routing table, as the node itself does every few minutes, and waits until it is done. If a refresh
+    /// is already in progress, another one follows, because the first may have asked nodes before they met those that
+    /// the caller is interested in.
     pub async fn refresh(&self) {
         // There is no answer if the node is shut down.
         let _ = self.ask(Command::Refresh).await;
@@ -223,7 +223,7 @@ impl Net {
         }
     }
 
-    /// Waits until the driver's task has panicked. Never returns if the task ends normally.
+    /// Waits until the driver's task has panicked. Never returns if the task ends without a panic.
     pub async fn failed(&self) {
         if self.status.clone().wait_for(|status| *status == Status::Stopped).await.is_ok() {
             std::future::pending().await
@@ -235,13 +235,13 @@ impl Net {
         *self.status.borrow() == Status::Stopped
     }
 
-    /// Makes the driver's task panic.
+    /// Makes the driver's task panic, for tests.
     #[cfg(test)]
     pub(crate) async fn panic(&self) {
         self.tell(Command::Panic).await.expect("it runs");
     }
 
-    /// The answer of the driver to a command; `None` if the node has left the network.
+    /// Sends a command to the driver, and returns its answer; `None` if the node has left the network.
     async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Option<T> {
         let (answer, receiver) = oneshot::channel();
         self.tell(command(answer)).await.ok()?;
@@ -249,7 +249,7 @@ impl Net {
         tokio::select! {
             biased;
             answer = receiver => answer.ok(),
-            // A command that came while the driver ended may stay in the channel, and is then never dropped.
+            // A command that was sent while the driver ended may remain in the channel, and is then never dropped.
             _ = status.wait_for(|status| *status == Status::Stopped) => None,
         }
     }

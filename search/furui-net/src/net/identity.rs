@@ -30,8 +30,8 @@ impl Identity {
             .map_err(|_| IdentityError::Length { found: secret.len() })
     }
 
-    /// Loads the identity from a file of 32 bytes, or generates one and stores it there, readable only by the owner.
-    /// The returned identity survives a power cut.
+    /// Loads the identity from a file of 32 bytes, or generates one and stores it there, readable only by the owner. A
+    /// new identity is durable when this returns.
     ///
     /// # Errors
     /// If the file cannot be read or written, if other users may read it, or if it does not hold exactly 32 bytes.
@@ -43,18 +43,18 @@ impl Identity {
                     return Err(IdentityError::Exposed { path: path.to_owned() });
                 }
                 let mut secret = Vec::new();
-                // One byte more than a secret has, to detect longer files.
+                // One byte more than the length of a secret is read, to detect longer files.
                 file.take(Self::SECRET + 1).read_to_end(&mut secret).map_err(failed)?;
                 let identity =
                     Self::from_secret(&secret).map_err(|_| IdentityError::Damaged { path: path.to_owned() })?;
-                // The process that created the file may have been killed before the name of the file was durable.
+                // If a process was killed after it had created the file, the directory entry may not be durable yet, so
+                // it is synced.
                 sync_name(path).map_err(|error| failed(error.source))?;
                 Ok(identity)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let identity = Self::generate();
-                // The file is published whole or not at all, because a part of a key, left by a full disk, would be
-                // invalid.
+                // The file is created atomically, because a partial key, left by a full disk, would be invalid.
                 publish(path, Access::Owner, |out| {
                     out.write_all(&identity.secret()).map_err(WriteError::at("cannot write", path))
                 })
@@ -73,7 +73,7 @@ impl Identity {
         secret
     }
 
-    /// Signs as the publisher of the record with this id.
+    /// Signs a lock as the publisher of the record with this id. Returns the lock with the signature.
     pub(crate) fn sign(&self, lock: Lock, id: ContentId) -> Lock {
         let pair = self.0.clone().try_into_ed25519().expect("it was generated or read as one");
         let signature = pair.sign(&lock.signed(id)).try_into().expect("an Ed25519 signature has 64 bytes");
@@ -101,13 +101,13 @@ fn readable_by_others(_: &File) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Why an identity is not available.
+/// The reason that an identity is not available.
 #[derive(Debug, Error)]
 pub enum IdentityError {
     /// The secret key does not have 32 bytes.
     #[error("a secret key has 32 bytes, but this one has {found}")]
     Length {
-        /// The number of bytes that the key has.
+        /// The number of bytes of the key.
         found: usize,
     },
     /// The file cannot be read or written.
@@ -115,10 +115,10 @@ pub enum IdentityError {
     File {
         /// The path of the file.
         path: PathBuf,
-        /// The reason that the system gives.
+        /// The error of the system.
         error: io::Error,
     },
-    /// The file does not hold 32 bytes.
+    /// The length of the file is not 32 bytes.
     #[error(
         "{} is not the 32 bytes of a node's key; put it back from a copy, or remove it: then the node is a new one, and \
          cannot withdraw what it has published",

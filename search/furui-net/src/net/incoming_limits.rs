@@ -20,23 +20,25 @@ use super::{Prefix, Refusals};
 /// The maximum number of incoming connections whose handshakes are not complete. Chosen: a
 /// handshake takes a few round trips.
 const MAX_PENDING: usize = 256;
-/// The maximum number of these from one address prefix. Chosen: eight prefixes do not fill all.
+/// The maximum number of incoming connections from one address prefix whose handshakes are not complete. Chosen: eight
+/// prefixes fill [`MAX_PENDING`].
 const MAX_PENDING_PER_PREFIX: usize = 32;
-/// The maximum number of incoming connections. When there are that many, a newcomer takes the place of a connection
-/// from the address prefix that has the most. Chosen: with the node's own connections, below the files that the command
-/// lets a node open.
+/// The maximum number of incoming connections. At the maximum, a new connection replaces one from the address prefix
+/// that has the most. Chosen: together with the node's own connections, this is below the number of files that the
+/// command lets a node open.
 const MAX_INCOMING: usize = 640;
 /// The maximum number of incoming connections from one address prefix. Chosen: ten prefixes fill all.
 const MAX_PER_PREFIX: usize = 64;
 
 const BLOCKED: &str = "the owner of this node has blocked it";
 
-/// Decides which incoming connections are let in, by their address prefixes, so that no host keeps others out:
-/// identities are free, so limits for peers alone do not bound what one host can take.
+/// Decides which incoming connections are accepted, with limits per address prefix, so that no host can keep others
+/// out. Limits per peer alone would not bound the connections of one host, because it can generate any number of
+/// identities.
 pub(super) struct IncomingLimits {
     pending: BTreeMap<ConnectionId, Prefix>,
     open: BTreeMap<ConnectionId, Open>,
-    /// The connections to close, to make room for others.
+    /// The connections to close in order to make room for others.
     to_close: VecDeque<(ConnectionId, PeerId)>,
     buffers: Arc<BufferBudget>,
     refusals: Arc<Refusals>,
@@ -51,7 +53,7 @@ struct Open {
     is_closing: bool,
 }
 
-/// Why a connection is not let in.
+/// The reason that a connection is denied.
 #[derive(Debug, Error)]
 #[error("refused because {0}")]
 struct NotLetIn(&'static str);
@@ -62,7 +64,7 @@ impl IncomingLimits {
         Self { pending, open, to_close: VecDeque::new(), buffers, refusals, blocked }
     }
 
-    /// Closes the connections with peers and addresses that are blocked.
+    /// Closes all connections with blocked peers and addresses.
     pub(super) fn close_blocked(&mut self) {
         for (id, open) in &mut self.open {
             let is_blocked = self.blocked.has_peer(&open.peer) || self.blocked.has_address(&open.address);
@@ -73,7 +75,7 @@ impl IncomingLimits {
         }
     }
 
-    /// Refuses a peer or address that is blocked.
+    /// Denies a connection if its peer or address is blocked.
     fn check(&self, peer: &PeerId, address: &Multiaddr) -> Result<(), ConnectionDenied> {
         if self.blocked.has_peer(peer) || self.blocked.has_address(address) {
             return Err(self.refuse(format!("{peer} at {}", Prefix::of(address)), BLOCKED));
@@ -81,7 +83,7 @@ impl IncomingLimits {
         Ok(())
     }
 
-    /// The address prefix at the other end of a connection.
+    /// The address prefix of the other end of a connection.
     pub(super) fn prefix(&self, connection: ConnectionId) -> Prefix {
         self.open.get(&connection).map_or(Prefix::Local, |open| open.prefix)
     }
@@ -95,8 +97,9 @@ impl IncomingLimits {
         self.open.iter().filter(|(_, open)| open.is_incoming && !open.is_closing)
     }
 
-    /// Makes room for an incoming connection from `prefix`, which has `of_prefix` already: the latest connection of the
-    /// prefix that has the most is closed, if that prefix then still has at least as many as the newcomer's.
+    /// Makes room for an incoming connection from a prefix that already has `of_prefix` connections: closes the latest
+    /// connection of the prefix that has the most, if that prefix then still has at least as many as the newcomer's.
+    /// Returns false if there is no room.
     fn make_room(&mut self, of_prefix: usize) -> bool {
         let mut counts: BTreeMap<Prefix, (usize, ConnectionId, PeerId)> = BTreeMap::new();
         for (id, open) in self.incoming() {
@@ -244,14 +247,14 @@ mod tests {
             format!("/ip4/10.0.{}.{}/tcp/1", host / 256, host % 256).parse().expect("an address")
         }
 
-        /// True if a handshake from this host may begin.
+        /// Simulates a handshake from this host. Returns true if it may begin.
         fn knock(&mut self, host: usize) -> bool {
             self.next += 1;
             let id = ConnectionId::new_unchecked(self.next);
             self.incoming_limits.handle_pending_inbound_connection(id, &Self::here(), &Self::address(host)).is_ok()
         }
 
-        /// True if a connection from this host, with a new identity, is let in.
+        /// Simulates a connection from this host with a new identity. Returns true if it is accepted.
         fn enter(&mut self, host: usize) -> bool {
             let came = self.knock(host);
             let (id, peer) = (ConnectionId::new_unchecked(self.next), PeerId::random());
@@ -270,7 +273,7 @@ mod tests {
         let mut hall = Hall::new();
         assert_eq!((0..5000).filter(|_| hall.knock(1)).count(), MAX_PENDING_PER_PREFIX);
         assert!(hall.enter(2) && !hall.enter(1));
-        // Handshakes that have ended leave their places.
+        // A handshake that has ended frees its place.
         let failed = *hall.incoming_limits.pending.keys().next().expect("some are pending");
         hall.incoming_limits.pending.remove(&failed);
         assert!(hall.enter(1));
@@ -308,7 +311,7 @@ mod tests {
         assert_eq!(hall.incoming_limits.incoming().count(), MAX_INCOMING);
         assert_eq!(hall.incoming_limits.to_close.len(), 600);
         assert!((100..700).all(|host| hall.of(host) == 1) && (0..greedy).all(|host| hall.of(host) <= 5));
-        // A host that has as many as others gets no more.
+        // A host that has as many connections as the others gets no more.
         assert!((0..MAX_INCOMING).filter(|_| hall.enter(0)).count() < MAX_PER_PREFIX);
     }
 }

@@ -2,29 +2,29 @@ use furui_search::Peer;
 use libp2p::kad::KBucketKey as Key;
 use libp2p::{Multiaddr, PeerId};
 
-/// A peer in the routing table.
+/// A peer in the routing table, with its position in the key space.
 pub(super) struct KnownPeer {
     pub(super) key: Key<PeerId>,
     pub(super) peer: Peer,
 }
 
-/// A peer in the form that the search uses.
+/// Converts a libp2p peer and its address to the form that the search protocol uses.
 pub(super) fn peer(id: &PeerId, address: Option<&Multiaddr>) -> Peer {
     let address = address.map(|address| address.to_vec()).filter(|bytes| bytes.len() <= Peer::MAX_ADDRESS);
     Peer::new(&id.to_bytes(), &address.unwrap_or_default())
 }
 
-/// The identity of a peer as text, for people. Empty if the identity is invalid.
+/// The peer id as text. Empty if the peer's identity is invalid.
 pub fn name(peer: &Peer) -> String {
     id(peer).map(|id| id.to_base58()).unwrap_or_default()
 }
 
-/// The identity of a peer from its text, in the usual spelling. `None` if the text is none.
+/// Converts the text of a peer id to its canonical spelling. `None` if it is not a peer id.
 pub fn peer_of(text: &str) -> Option<String> {
     text.parse::<PeerId>().ok().map(|id| id.to_base58())
 }
 
-/// The bytes of a peer's identity, from its text.
+/// The bytes of a peer's identity, from the text of its peer id. `None` if it is not a peer id.
 pub fn identity_of(text: &str) -> Option<Vec<u8>> {
     text.parse::<PeerId>().ok().map(|id| id.to_bytes())
 }

@@ -5,12 +5,12 @@ use furui_search::Peer;
 use libp2p::Multiaddr;
 use libp2p::multiaddr::Protocol;
 
-/// The part of a peer's address that stands for one owner: a whole IPv4 address, or the first 56 bits of an IPv6
-/// address, which providers give to one customer. Identities are free, addresses are not, so limits for strangers are
-/// counted for each prefix, too.
+/// The part of a peer's address that represents one owner: a whole IPv4 address, or the first 56 bits of an IPv6
+/// address, which providers assign to one customer. Limits for strangers are counted per prefix too, because identities
+/// are free and addresses are not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Prefix {
-    /// No address: a connection within the process, or the node itself. No limit of prefixes applies.
+    /// No address: a connection within the process, or the node itself. Limits per prefix do not apply.
     Local,
     /// An IPv4 address.
     V4([u8; 4]),
@@ -28,22 +28,22 @@ impl Prefix {
         }
     }
 
-    /// The prefix of a peer's stated address.
+    /// The prefix of the address that a peer states.
     pub fn of_peer(peer: &Peer) -> Self {
         Multiaddr::try_from(peer.address().to_vec()).map_or(Self::Local, |address| Self::of(&address))
     }
 
-    /// True if the prefix stands for one owner: a connection within the process or the machine has no such prefix.
+    /// True if limits per prefix apply: not to a connection within the process or the machine.
     pub fn is_counted(self) -> bool {
         match self {
             Self::Local => false,
             Self::V4([first, ..]) => first != 127,
-            // The address ::1 is the only one of this prefix that a node can have.
+            // Of this prefix, only the loopback address ::1 can belong to a node.
             Self::V6(prefix) => prefix != [0; 7],
         }
     }
 
-    /// The prefix of an address. An IPv4 address that is written as an IPv6 address counts as what it is.
+    /// The prefix of an IP address. An IPv4-mapped IPv6 address is treated as an IPv4 address.
     pub fn of_ip(ip: IpAddr) -> Self {
         match ip.to_canonical() {
             IpAddr::V4(ip) => Self::V4(ip.octets()),

@@ -6,18 +6,19 @@ use tokio::time::Instant;
 use super::Prefix;
 use crate::meters::{Limit, Meters};
 
-/// The maximum number of one peer's requests that are served at a time. Chosen: more than a search asks one peer for.
+/// The maximum number of one peer's requests that are served at a time. Chosen: more than a search sends to one peer at
+/// a time.
 pub(super) const PEER_IN_FLIGHT: u32 = 32;
 /// The maximum number of requests of one address prefix that are served at a time. Chosen: four busy peers.
 const PREFIX_IN_FLIGHT: u32 = 128;
 /// The maximum number of all peers' requests that are served at a time. Chosen: two busy prefixes.
 pub(super) const MAX_IN_FLIGHT: usize = 256;
-/// The maximum number of requests that a peer may make at once after a pause, and in [`BURST_TIME`] on average. Chosen.
+/// The number of requests that a peer may send at once after a pause, and per [`BURST_TIME`] on average. Chosen.
 const PEER_BURST: u64 = 2000;
-/// The time after which a peer may make a burst of requests again. Chosen: a thousand requests a second.
+/// The period in which a peer may send [`PEER_BURST`] requests. Chosen: a thousand requests a second.
 const BURST_TIME: Duration = Duration::from_secs(2);
 
-/// Admits requests of other nodes.
+/// Limits the requests of other nodes, by peer, by address prefix, and in total.
 pub(super) struct Quotas {
     started: Instant,
     rates: Meters<PeerId>,
@@ -64,7 +65,7 @@ impl Quotas {
         Ok(())
     }
 
-    /// Notes that an admitted request has ended, with or without an answer.
+    /// Records that an admitted request has ended, with or without an answer.
     pub(super) fn done(&mut self, peer: &PeerId, prefix: Prefix) {
         self.peers.give_back(peer, 1);
         self.prefixes.give_back(&prefix, 1);

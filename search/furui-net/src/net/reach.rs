@@ -9,22 +9,21 @@ use libp2p::core::Transport;
 use libp2p::core::transport::{DialOpts, ListenerId, PortUse, TransportError, TransportEvent};
 use libp2p::multiaddr::Protocol;
 
-/// How far the addresses reach that a node dials. Peers state addresses (when they identify themselves, in look-ups,
-/// and as the keepers of lists in a search), and must not make a node dial services of its machine or of its owner's
-/// network.
+/// Decides which addresses a node may dial. Peers state addresses (when they identify themselves, in look-ups, and as
+/// the keepers of lists in a search), and must not make a node dial services of its machine or of its owner's network.
 ///
-/// A node with a public address dials public addresses. A node whose own addresses are all private or loopback
-/// addresses also dials private ones, and a node with loopback addresses only dials everything. An address by which the
-/// owner lets the node join counts as one of its own.
+/// A node with a public address dials public addresses only. A node whose own addresses are all private or loopback
+/// addresses also dials private ones, and a node that has loopback addresses only dials everything. A bootstrap address
+/// in the node's configuration counts as one of its own.
 #[derive(Debug, Default)]
 pub(super) struct Reach {
     /// The kind of the node's own addresses.
     own: AtomicU8,
-    /// The nearest kind of the addresses by which the owner lets the node join.
+    /// The nearest kind of the bootstrap addresses.
     named: AtomicU8,
 }
 
-/// The kinds of addresses, from the farthest to the nearest.
+/// The kinds of addresses, from public to loopback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Public,
@@ -51,11 +50,12 @@ impl Kind {
 
     fn of_v4(ip: Ipv4Addr) -> Self {
         let [a, b, ..] = ip.octets();
-        // The system takes 0.0.0.0 for itself.
+        // The system treats 0.0.0.0 as the loopback address.
         if ip.is_loopback() || a == 0 {
             return Self::Loopback;
         }
-        // Addresses between a provider and its customers (100.64.0.0/10) and for measurements (198.18.0.0/15).
+        // The shared address space between a provider and its customers (100.64.0.0/10), and the range for benchmarks
+        // (198.18.0.0/15).
         let is_shared = a == 100 && b & 0xc0 == 64 || a == 198 && b & 0xfe == 18;
         let is_near = ip.is_private() || ip.is_link_local() || ip.is_broadcast() || ip.is_multicast() || is_shared;
         if is_near { Self::Private } else { Self::Public }
@@ -68,7 +68,8 @@ impl Kind {
         let octets = ip.octets();
         let embedded = |at: usize| Ipv4Addr::from(<[u8; 4]>::try_from(&octets[at..at + 4]).expect("four bytes"));
         match ip.segments() {
-            // Translators (NAT64, 6to4) reach the IPv4 address in it; so does the system, in the old form `::a.b.c.d`.
+            // Packets to translation addresses (NAT64, 6to4) reach the embedded IPv4 address. The same holds for
+            // IPv4-compatible addresses `::a.b.c.d`.
             [0x64, 0xff9b, 0, 0, 0, 0, ..] | [0, 0, 0, 0, 0, 0, ..] => Self::of_v4(embedded(12)),
             [0x2002, ..] => Self::of_v4(embedded(2)),
             _ if ip.is_unique_local() || ip.is_unicast_link_local() || ip.is_multicast() => Self::Private,
@@ -84,26 +85,27 @@ impl Reach {
         self.own.store(kinds.min().map_or(0, |kind| kind as u8), Ordering::Relaxed);
     }
 
-    /// Notes that the owner lets the node join by this address.
+    /// Records a bootstrap address of the configuration.
     pub(super) fn name(&self, address: &Multiaddr) {
         if let Some(kind) = Kind::of(address) {
             self.named.fetch_max(kind as u8, Ordering::Relaxed);
         }
     }
 
-    /// True if the node may dial the address. Addresses of other kinds than IP are within the process.
+    /// True if the node may dial the address. Addresses other than IP addresses are within the process, and are
+    /// allowed.
     pub(super) fn allows(&self, address: &Multiaddr) -> bool {
         let most = self.own.load(Ordering::Relaxed).max(self.named.load(Ordering::Relaxed));
         Kind::of(address).is_none_or(|kind| kind as u8 <= most)
     }
 }
 
-/// A transport that dials only what [`Reach`] allows, whoever wants to dial: Kademlia dials addresses that it is told
-/// in the middle of a look-up.
+/// A transport that dials only addresses that [`Reach`] allows, whichever behaviour requests it: Kademlia dials
+/// addresses that it learns during a look-up.
 ///
-/// Each connection has a port of its own. From the port on which the node listens, as is usual in libp2p, it could not
-/// dial while the system remembers a connection of this port that was closed less than a minute ago, and nodes would
-/// not get to know each other.
+/// Each outgoing connection has a port of its own. If it used the port on which the node listens, as is usual in
+/// libp2p, the node could not dial a peer while the system remembers a connection of this port to it that was closed
+/// less than a minute ago, and nodes would fail to get to know each other.
 pub(super) struct Within<T> {
     transport: T,
     reach: Arc<Reach>,

@@ -6,32 +6,33 @@ use serde::Serialize;
 
 use crate::meters::make_room;
 
-/// The maximum number of entries that are remembered. At the maximum, the entry whose last refusal is the oldest is
-/// forgotten. Chosen: more than a person reads.
+/// The maximum number of entries. At the maximum, the entry whose last refusal is the oldest is evicted. Chosen: more
+/// than a person reads.
 const MAX_ENTRIES: usize = 256;
 
-/// Who was refused lately, and why: for the owner of the node.
+/// The log of recent refusals, which tells the owner of the node which peers were refused and for which reasons.
 #[derive(Debug, Default)]
 pub struct Refusals(Mutex<Entries>);
 
-/// For each pair of who was refused and why, how often and when last.
+/// For each pair of a refused peer or address and a reason, the number of refusals and the time of the last one.
 type Entries = HashMap<(String, &'static str), (u64, SystemTime)>;
 
 /// One reason for which one peer or address was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Refusal {
-    /// The peer or the address prefix.
+    /// The refused peer or address prefix.
     pub who: String,
     /// The reason: the rest of a sentence that begins with "refused because".
     pub why: &'static str,
-    /// How often it was refused.
+    /// The number of refusals for this reason.
     pub count: u64,
     /// The time of the last refusal, in seconds since 1970.
     pub last: u64,
 }
 
 impl Refusals {
-    /// Notes that `who` was refused. The reason is the rest of a sentence that begins with "refused because".
+    /// Records that the peer or address `who` was refused. `why` is the rest of a sentence that begins with "refused
+    /// because".
     pub fn note(&self, who: impl ToString, why: &'static str) {
         let mut entries = self.entries();
         let key = (who.to_string(), why);
@@ -40,7 +41,7 @@ impl Refusals {
         *entry = (entry.0 + 1, SystemTime::now());
     }
 
-    /// The entries, the latest first.
+    /// The entries, the latest refusal first.
     pub fn latest(&self) -> Vec<Refusal> {
         let entries = self.entries();
         let mut all: Vec<_> = entries.iter().collect();

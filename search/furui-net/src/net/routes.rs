@@ -9,32 +9,32 @@ use tokio::time::Instant;
 use super::area::Area;
 use super::known::{KnownPeer, id, peer};
 
-/// How long the result of a look-up is valid. Chosen.
+/// The time for which the result of a look-up is reused. Chosen.
 const CACHE_LIFE: Duration = Duration::from_secs(600);
 /// The maximum number of results that are cached. Chosen.
 const CACHE_KEYS: usize = 16384;
-/// The maximum number of cached look-up results with many peers. Such a result also answers look-ups of keys nearby.
-/// Chosen.
+/// The maximum number of cached look-up results with many peers, which also answer look-ups of keys nearby. Chosen.
 const AREAS: usize = 256;
-/// The number of buckets of a routing table: one for each length of the prefix that a peer shares with this node.
+/// The number of buckets of a routing table: one for each number of leading bits that a peer's key shares with this
+/// node's.
 pub(super) const BUCKETS: usize = 256;
 
 /// Finds the nodes nearest to a key without asking other nodes: in the routing table, where it is complete, or in the
 /// result of an earlier look-up.
 ///
-/// The peers of a bucket are in one subtree of the key space. If a look-up of twenty peers around a key of the subtree
-/// finds fewer, or also finds peers outside of the subtree, then the bucket holds all nodes of the subtree, and the
-/// nearest nodes of its keys are known. A full bucket may hold only some nodes of its subtree.
+/// The peers of a bucket lie in one subtree of the key space. If a look-up of twenty peers around a key of the subtree
+/// finds fewer, or also finds peers outside of the subtree, then the bucket contains all nodes of the subtree, and the
+/// nearest nodes of its keys are known. A full bucket may contain only some nodes of its subtree.
 pub(super) struct Routes {
     me: Key<PeerId>,
     complete: [bool; BUCKETS],
     cache: HashMap<Vec<u8>, Found>,
     oldest_first: VecDeque<(Instant, Vec<u8>)>,
-    /// The areas that look-ups have found, from the oldest to the newest.
+    /// The cached results of look-ups of many peers, from the oldest to the newest.
     areas: VecDeque<Area>,
 }
 
-/// The result of a look-up.
+/// The cached result of a look-up.
 struct Found {
     key: Key<Vec<u8>>,
     wanted: usize,
@@ -53,14 +53,14 @@ impl Routes {
         }
     }
 
-    /// The number of the bucket to which this key belongs by its distance; `None` for this node's own key.
+    /// The index of the bucket that contains this key; `None` for this node's own key.
     pub(super) fn bucket<T>(&self, key: &Key<T>) -> Option<usize> {
         self.me.distance(key).ilog2().map(|bits| bits as usize)
     }
 
-    /// Takes the result of a look-up of this node's own key: every peer up to the farthest one found is known. Returns
-    /// the bucket of the farthest peer. A key must then be looked up in that bucket and in each bucket beyond it.
-    /// `None` if the look-up has found all nodes of the network.
+    /// Handles the result of a look-up of this node's own key: all nodes up to the farthest peer found are known.
+    /// Returns the bucket of the farthest peer; a key must then be looked up in that bucket and in each bucket beyond
+    /// it. `None` if the look-up has found all nodes of the network.
     pub(super) fn neighbours(&mut self, nearest: &[PeerId]) -> Option<usize> {
         self.complete = [true; BUCKETS];
         if nearest.len() < K_VALUE.get() {
@@ -71,13 +71,13 @@ impl Routes {
         Some(edge)
     }
 
-    /// Takes the result of a look-up of a key in the bucket with this number.
+    /// Handles the result of a look-up of a key in the bucket with this index.
     pub(super) fn looked_up(&mut self, bucket: usize, nearest: &[PeerId]) {
         let inside = nearest.iter().filter(|peer| self.bucket(&Key::from(**peer)) == Some(bucket)).count();
         self.complete[bucket] = inside < K_VALUE.get();
     }
 
-    /// Notes that a peer has come into the routing table; its bucket now has `in_bucket` peers.
+    /// Handles the addition of a peer to the routing table. Its bucket has `in_bucket` peers with it.
     pub(super) fn joined(&mut self, peer: PeerId, in_bucket: usize) {
         let new = Key::from(peer);
         if let Some(bucket) = self.bucket(&new)
@@ -86,14 +86,14 @@ impl Routes {
             self.complete[bucket] = false;
         }
         self.areas.retain(|area| area.outlives(&new));
-        // Cached results that the peer would be part of are out of date.
+        // A cached result that would contain the peer is out of date.
         self.cache.retain(|_, found| {
             let farthest = found.peers.iter().filter_map(|peer| distance(&found.key, peer)).max();
             found.peers.len() >= found.wanted && farthest.is_some_and(|d| d < found.key.distance(&new))
         });
     }
 
-    /// Notes that a peer did not answer. Cached results that name the peer are removed.
+    /// Removes the cached results that contain this peer, because it did not answer.
     pub(super) fn failed(&mut self, peer: &PeerId) {
         let identity = peer.to_bytes();
         self.cache.retain(|_, found| found.peers.iter().all(|peer| peer.identity() != identity));
@@ -101,7 +101,8 @@ impl Routes {
         self.areas.retain(|area| !area.names(&key));
     }
 
-    /// The nearest nodes, known from an earlier look-up of the key or of many peers around it.
+    /// The `n` nodes nearest to a key from a cached look-up of the key or of many peers around it; `None` if there is
+    /// none that is valid.
     pub(super) fn cached(&self, key: &Key<Vec<u8>>, n: usize, now: Instant) -> Option<Vec<Peer>> {
         let stands = |at: Instant| now.duration_since(at) < CACHE_LIFE;
         let found = self.cache.get(key.preimage()).filter(|found| found.wanted >= n && stands(found.at));
@@ -111,7 +112,7 @@ impl Routes {
         })
     }
 
-    /// Caches the result of a look-up that found the requested number of peers. It also answers look-ups of keys
+    /// Caches the result of a look-up of many peers that found the requested number. It also answers look-ups of keys
     /// nearby.
     pub(super) fn keep_area(&mut self, key: &Key<Vec<u8>>, peers: Vec<KnownPeer>, now: Instant) {
         if self.areas.len() == AREAS {
@@ -134,7 +135,7 @@ impl Routes {
         }
     }
 
-    /// The `n` nodes nearest to `key`, if `table` is known to hold them. This node, `me`, may be among them.
+    /// The `n` nodes nearest to `key`, possibly including this node `me`; `None` if `table` may lack some of them.
     pub(super) fn known(&self, table: &[KnownPeer], me: &Peer, key: &Key<Vec<u8>>, n: usize) -> Option<Vec<Peer>> {
         let mut counts = [0; BUCKETS];
         for known in table {
@@ -147,8 +148,8 @@ impl Routes {
         if !whole(home) {
             return None;
         }
-        // The subtrees that contain the key, from the smallest to the largest: first only the key's bucket; then this
-        // node with all buckets up to the key's; then this node with one bucket more, and so on.
+        // The subtrees that contain the key, from the smallest to the largest: first the key's bucket; then this node
+        // with all buckets up to the key's; then with one bucket more, and so on.
         let nearest = self.nearest(table, me, key, table.len() + 1);
         if counts[home] >= n {
             let within = |peer: &Peer| bucket_of(&self.me, peer) == Some(home);
@@ -167,7 +168,7 @@ impl Routes {
         Some(nearest.into_iter().take(n).collect())
     }
 
-    /// The `n` nodes nearest to `key`, nearest first, among this node and those of `table`.
+    /// The `n` nodes nearest to `key` among this node and those of `table`, in ascending distance.
     pub(super) fn nearest<T>(&self, table: &[KnownPeer], me: &Peer, key: &Key<T>, n: usize) -> Vec<Peer> {
         let mut all: Vec<(Distance, &Peer)> =
             table.iter().map(|known| (known.key.distance(key), &known.peer)).collect();
@@ -177,7 +178,7 @@ impl Routes {
     }
 }
 
-/// All peers of the routing table.
+/// Returns all peers of the routing table.
 pub(super) fn table<S: kad::store::RecordStore + Send + 'static>(kad: &mut kad::Behaviour<S>) -> Vec<KnownPeer> {
     let mut all = Vec::new();
     for bucket in kad.kbuckets() {

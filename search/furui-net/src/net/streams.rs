@@ -11,14 +11,15 @@ use yamux::{Connection, ConnectionError, Mode, Stream};
 
 /// The maximum number of streams of a connection. Chosen.
 const MAX_STREAMS: usize = 128;
-/// The number of bytes that a stream may hold unread. It is the smallest window that the protocol knows.
+/// The size of a stream's receive window: the maximum number of unread bytes. It is the smallest window that yamux
+/// allows.
 const WINDOW: usize = 256 << 10;
-/// The maximum number of streams that wait to be accepted. Chosen.
+/// The maximum number of incoming streams that wait to be accepted. Chosen.
 const MAX_WAITING: usize = 64;
 
-/// Multiplexes a connection by yamux, as the crate libp2p-yamux does. That crate has no way to bound the bytes that a
-/// connection may hold unread: the windows of its streams grow up to 1 GiB. Here they do not grow, so a connection
-/// holds at most [`MAX_STREAMS`] times [`WINDOW`].
+/// Multiplexes a connection by yamux, as the crate libp2p-yamux does. That crate cannot bound the unread bytes of a
+/// connection, because the windows of its streams grow up to 1 GiB. Here the windows are fixed, so a connection buffers
+/// at most [`MAX_STREAMS`] times [`WINDOW`] bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Streams;
 
@@ -59,10 +60,10 @@ impl<C: AsyncRead + AsyncWrite + Send + Unpin + 'static> OutboundConnectionUpgra
     }
 }
 
-/// A connection with its streams.
+/// A yamux connection with its streams.
 ///
-/// The connection makes progress only while it is asked for incoming streams. So it is asked whenever the swarm polls
-/// it, and streams that come before the swarm wants them wait.
+/// The connection makes progress only while it is polled for incoming streams, so it is polled for them whenever the
+/// swarm polls it. Streams that arrive before the swarm accepts them are queued.
 pub(super) struct Muxer<C> {
     connection: Connection<C>,
     waiting: VecDeque<Stream>,
@@ -101,14 +102,14 @@ impl<C: AsyncRead + AsyncWrite + Unpin + 'static> StreamMuxer for Muxer<C> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<StreamMuxerEvent, ConnectionError>> {
         let stream = ready!(self.poll_next(cx))?;
-        // A stream that is dropped is reset.
+        // Dropping a stream resets it.
         if self.waiting.len() < MAX_WAITING {
             self.waiting.push_back(stream);
             if let Some(waker) = self.waker.take() {
                 waker.wake();
             }
         }
-        // More streams may have come.
+        // Further streams may be ready, so the task is polled again.
         cx.waker().wake_by_ref();
         Poll::Pending
     }
@@ -126,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    /// Both ends of a connection in memory.
+    /// Makes the two ends of a connection in memory.
     async fn pair() -> [Muxer<impl AsyncRead + AsyncWrite + Unpin + Send + 'static>; 2] {
         let mut transport = MemoryTransport::new().boxed();
         transport.listen_on(ListenerId::next(), "/memory/0".parse().expect("an address")).expect("a free address");
@@ -151,12 +152,12 @@ mod tests {
             tokio::spawn(async move { std::future::poll_fn(|cx| muxer.poll_unpin(cx)).await.map(drop) })
         };
         let _sending = drive(sender);
-        // Bytes are read as fast as they come, so that the window would grow.
+        // The receiver reads these bytes as fast as they arrive, which would make a window grow.
         let writing = tokio::spawn(async move {
             for _ in 0..64 {
                 out.write_all(&[7; WINDOW]).await?;
             }
-            // Now nobody reads. The clock jumps when nothing happens any more.
+            // From here on, nobody reads. The paused clock advances to the time-out when no task can make progress.
             let mut written = 0;
             while let Ok(more) = tokio::time::timeout(Duration::from_secs(1), out.write(&[7; 1 << 14])).await {
                 written += more?;
@@ -168,7 +169,7 @@ mod tests {
         let mut bytes = vec![0; 64 * WINDOW];
         stream.read_exact(&mut bytes).await.expect("all of it");
         let unread = writing.await.expect("no panic").expect("the connection is open");
-        // The pipe between the two, and a frame on its way, hold some more.
+        // The in-memory pipe between the two ends, and a frame that is being sent, hold some further bytes.
         assert!(unread <= WINDOW + (1 << 17), "{unread} bytes were taken");
     }
 }

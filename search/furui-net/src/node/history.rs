@@ -44,16 +44,16 @@ impl History {
         spans.ring.push_back(Span { sent, received });
     }
 
-    /// The spans that have ended, the latest last.
+    /// The traffic of the spans that have ended, oldest first.
     pub(super) fn spans(&self) -> Vec<Span> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).ring.iter().copied().collect()
     }
 }
 
-/// Records the traffic while the node exists.
+/// Records the traffic of each [`SPAN`] until the node is dropped.
 pub(super) async fn run(node: Weak<Inner>) {
     let mut ticks = interval_at(Instant::now() + SPAN, SPAN);
-    // After a pause of the machine there is one long span in place of many empty ones.
+    // After a suspension of the machine, one long span is recorded instead of many empty ones.
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;

@@ -8,19 +8,19 @@ use super::places::Places;
 use super::word_key;
 use crate::shelf::Shelf;
 
-/// The maximum number of nodes in [`Kept::since`]. If there would be more, no list of this node counts as whole until
-/// the node has taken over everything again. Chosen.
+/// The maximum number of nodes in [`Kept::since`]. If it is exceeded, no list of this node counts as complete until the
+/// node has taken over everything again. Chosen.
 const MET: usize = 1 << 13;
 
-/// The shelf of this node, and the knowledge of which of its lists are whole.
+/// The shelf of this node, with the bookkeeping that tells which of its lists are complete.
 pub(super) struct Kept {
     pub(super) shelf: Shelf,
     me: Peer,
-    /// The nodes around this one, at the last time that one of the nearest came or went.
+    /// The known nodes when one of the nearest nodes last came or went.
     pub(super) near: Places,
-    /// The nodes that were around when this node was last given everything that it should hold, and all nodes that have
-    /// come since. If this node is a keeper of a key even among all of these, it has been one all the time, so it was
-    /// given everything that was published for the key.
+    /// All nodes known when this node last held everything that it should, and all that have come since; `None` if that
+    /// never was so. A key whose keepers include this node even among all of these has had this node as a keeper all
+    /// the time, so its list is complete here.
     since: Option<Places>,
 }
 
@@ -29,32 +29,32 @@ impl Kept {
         Self { shelf, me, near, since: None }
     }
 
-    /// Notes that this node has taken over everything that it should hold, provided that `places` has all nodes around
-    /// it.
+    /// Records that this node has taken over everything that it should hold, provided that `places` contains all nodes
+    /// around it.
     pub(super) fn settle(&mut self, mut places: Places) {
         places.extend(&self.near);
         self.since = Some(places);
         self.shelf.set_whole(true);
     }
 
-    /// The nodes that tell which keys this node has certainly kept all the time.
+    /// The nodes by which [`Kept`] decides for which keys this node has been a keeper without interruption.
     pub(super) fn certain(&self) -> &Places {
         self.since.as_ref().unwrap_or(&self.near)
     }
 
-    /// True if this node has been given everything that it should hold, so that it also knows what was withdrawn.
+    /// True if this node has been given everything that it should hold, including all withdrawals.
     pub(super) fn is_settled(&self) -> bool {
         self.since.is_some()
     }
 
-    /// Opens the shelf again after a change has failed. No list counts as whole then.
+    /// Reopens the shelf after a failed change. Afterwards no list counts as complete.
     pub(super) fn reopen(&mut self, directory: &Path) -> Result<()> {
         self.since = None;
         self.shelf.reopen(directory)
     }
 
-    /// Notes that nodes have come or gone. If this node was alone before, it has not been given anything by other nodes
-    /// yet, so no list counts as whole.
+    /// Records that nodes have come or gone; `near` are the nodes around. If this node was alone before, nothing was
+    /// transferred to it yet, so no list counts as complete.
     pub(super) fn met_others(&mut self, near: Places) {
         self.near = near;
         let Some(since) = &mut self.since else { return };
@@ -68,10 +68,10 @@ impl Kept {
 }
 
 impl Index for Kept {
-    /// A list counts as whole if this node has been one of its keepers ever since this node was last given everything
-    /// that it should hold. When other nodes go, this node becomes a keeper of lists that it does not have yet. When
-    /// nodes come, new postings of some lists are sent to them instead of to this node. These postings are missing here
-    /// even after those nodes have gone.
+    /// The size of a word's list, and whether the list is complete. It is complete if this node has been one of its
+    /// keepers ever since this node last held everything that it should. When other nodes leave, this node becomes a
+    /// keeper of lists that it does not have yet. When nodes join, new postings of some lists are sent to them instead
+    /// of to this node, and are missing here even after those nodes have left.
     fn size(&mut self, word: &str) -> Result<Listing> {
         let Listing { ids, whole } = self.shelf.size(word)?;
         let settled = || self.since.as_ref().is_some_and(|places| places.keeps(&self.me, &word_key(word)));
@@ -112,7 +112,7 @@ mod tests {
         assert!(whole(&mut kept).iter().all(|whole| !whole));
         kept.settle(around(5));
         assert_eq!(whole(&mut kept), kept_by(5));
-        // Nodes come, and go again.
+        // Nodes join and leave again.
         kept.met_others(around(12));
         assert_eq!(whole(&mut kept), kept_by(12));
         kept.met_others(around(5));
@@ -120,7 +120,7 @@ mod tests {
         assert_ne!(kept_by(12), kept_by(5));
         kept.settle(around(5));
         assert_eq!(whole(&mut kept), kept_by(5));
-        // Some nodes were there when this node took everything over, and have gone since.
+        // Some nodes were present when this node took everything over, and have left since.
         kept.settle(around(12));
         assert_eq!(whole(&mut kept), kept_by(12));
     }

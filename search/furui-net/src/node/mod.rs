@@ -57,12 +57,12 @@ pub use publish_error::PublishError;
 pub use repair::Progress;
 pub use search::SearchOptions;
 
-/// The time to wait for the nodes that are asked first before others are asked, too. Chosen: several round trips.
+/// The time after which further nodes are asked if the first ones have not answered. Chosen: several round trips.
 const HEDGE_AFTER: Duration = Duration::from_millis(500);
-/// The time to wait for the other nodes. Chosen: a user who searches waits for it.
+/// The maximum time to wait for answers of other nodes. Chosen: a user who searches waits for it.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// The file of the node's secret key.
+/// The name of the file with the node's secret key.
 const IDENTITY: &str = "identity";
 
 /// A node: keeps a part of all lists and documents, answers other nodes, searches and publishes.
@@ -80,8 +80,8 @@ struct Inner {
     survey: LastSurvey,
     blocklist: Arc<Blocklist>,
     published: PublishedTable,
-    /// The identity with which this node signs what it publishes. From its secret, the node derives the keys that open
-    /// the locks of its documents.
+    /// The identity with which this node signs the documents that it publishes. The keys that open the locks of these
+    /// documents are derived from its secret.
     identity: Identity,
     whole: AtomicBool,
     searches: AtomicU64,
@@ -91,20 +91,20 @@ struct Inner {
     history: History,
     remembering: AbortHandle,
     tidying: AbortHandle,
-    /// The keeper's thread, until it is joined.
+    /// The handle of the keeper's thread; `None` once the thread was joined.
     thread: std::sync::Mutex<Option<JoinHandle<()>>>,
 }
 
-/// The state of a node. In JSON, it is the answer to `GET /status`, without nesting.
+/// The state of a node. In JSON, it is a flat object: the answer to `GET /status`.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct NodeStatus {
-    /// The identity by which other nodes know the node.
+    /// The node's peer id, by which other nodes know it.
     pub peer: String,
     /// The addresses at which other nodes reach the node.
     pub addresses: Vec<String>,
     /// True if the node has been given everything that it should hold.
     pub whole: bool,
-    /// How far the node has taken over the data that it should hold.
+    /// The progress of taking over the data that the node should hold.
     #[serde(flatten)]
     pub repair: Progress,
     /// The number of other nodes that the node knows.
@@ -112,27 +112,27 @@ pub struct NodeStatus {
     /// The contents of the node's shelf, which holds the postings and documents that the node keeps.
     #[serde(flatten)]
     pub shelf: Statistics,
-    /// The number of searches done for the node's users.
+    /// The number of searches for the node's users since the start.
     pub searches: u64,
-    /// The number of documents published for the node's users.
+    /// The number of documents published for the node's users since the start.
     pub published: u64,
-    /// The number of other nodes' requests answered.
+    /// The number of requests of other nodes that were answered since the start.
     pub answered: u64,
-    /// The number of other nodes' requests refused.
+    /// The number of requests of other nodes that were refused since the start.
     pub refused: u64,
-    /// Who was refused lately, and why; the latest first.
+    /// The peers that were refused recently, with the reasons; the latest first.
     pub refusals: Vec<crate::net::Refusal>,
-    /// The traffic since the start.
+    /// The network traffic since the start.
     #[serde(flatten)]
     pub traffic: crate::net::Counters,
-    /// The traffic of each of the last [`SPANS`] [`SPAN`]s, the latest last. The page draws it; JSON omits it.
+    /// The traffic of each of the last [`SPANS`] [`SPAN`]s, oldest first. The status page draws it; JSON omits it.
     #[serde(skip)]
     pub lately: Vec<Span>,
 }
 
 impl Node {
     /// Starts a node with the identity `config.identity`, for example that of [`identity`]. Its lists and documents are
-    /// kept in `directory` or, without a directory, in memory.
+    /// stored in `directory` or, without a directory, in memory.
     ///
     /// # Errors
     /// If the directory cannot be used (another node uses it, or it is damaged), or the node cannot listen on an
@@ -141,7 +141,7 @@ impl Node {
         Self::start_with(directory, config, NodeOptions::default()).await
     }
 
-    /// Starts a node as [`start`](Self::start) does, with other options than the default ones.
+    /// Starts a node as [`start`](Self::start) does, with options that differ from the defaults.
     ///
     /// # Errors
     /// Those of [`start`](Self::start).
@@ -218,7 +218,7 @@ impl Node {
         let Inner { net, keeper, .. } = &*self.0;
         let shelf = keeper.ask(Shelf::statistics).await.ok_or(NodeError::Stopped)??;
         let counts = keeper.counts();
-        // The peers are read before the progress of repair, so that repair counts as settled only if it includes them.
+        // The peers are read before the progress of repair, so that a settled repair includes all of these peers.
         let peers = net.peers().await.len() as u64;
         Ok(NodeStatus {
             peer: net.name(),
@@ -278,37 +278,39 @@ pub fn identity(directory: &Path) -> Result<Identity, NodeError> {
     Ok(Identity::load_or_create(&directory.join(IDENTITY))?)
 }
 
-/// The origin of what a peer brings, as the shelf counts it. `taken_over` is true if this node asked the peer for it.
+/// The origin under which the shelf counts the data of a peer. `taken_over` is true if this node requested the data.
 fn origin(peer: &Peer, prefix: Prefix, taken_over: bool) -> Origin {
     Origin { peer: peer.identity().to_vec(), prefix: prefix.to_string(), taken_over }
 }
 
-/// The key of a word, at which its list is kept. It is a hash, because each node that is asked in a look-up sees it.
+/// The key that determines the keepers of a word's list. It is a hash of the word, because each node that is asked in a
+/// look-up sees it.
 fn word_key(word: &str) -> Vec<u8> {
     Sha256::new().chain_update(b"word/").chain_update(word).finalize().to_vec()
 }
 
-/// The key of a document, at which its record is kept.
+/// The key that determines the keepers of a document's record.
 fn record_key(id: ContentId) -> Vec<u8> {
     [&b"record/"[..], id.as_bytes()].concat()
 }
 
-/// Sends a request to a peer. `None` if there is no valid answer.
+/// Sends a request to a peer, and decodes the answer. `None` if the peer does not answer, or its answer is invalid.
 async fn call(net: &Net, to: &Peer, request: &Request) -> Option<Response> {
     send_counted(net, to, request.encode().ok()?).await.map(|(response, _)| response)
 }
 
-/// Sends an encoded request to a peer. `None` if there is no valid answer. Returns the number of bytes of the answer, too.
+/// Sends an encoded request to a peer. Returns the decoded answer and its size in bytes; `None` if there is no valid
+/// answer.
 async fn send_counted(net: &Net, to: &Peer, request: Vec<u8>) -> Option<(Response, u64)> {
     match net.call(to, request).await {
         Ok(bytes) => Some((Response::decode(&bytes).ok()?, bytes.len() as u64)),
-        // A node that says that it is busy has answered.
+        // A node that says that it is busy counts as one that has answered.
         Err(CallError::Busy) => Some((Response::Refused(Refusal::Busy), 0)),
         Err(_) => None,
     }
 }
 
-/// Why a node does not start, or fails.
+/// The reason that a node does not start, or fails.
 #[derive(Debug, Error)]
 pub enum NodeError {
     /// The storage failed.
@@ -328,7 +330,7 @@ pub enum NodeError {
         /// The reason that the system gives.
         source: io::Error,
     },
-    /// Other users may enter the directory, which also holds other files than a node's.
+    /// Other users may enter the directory, and it also holds files that do not belong to a node.
     #[error(
         "other users may enter {0}, which also holds files that are not a node's; run `chmod 700 {0}`, or use another \
          directory for the node",

@@ -5,12 +5,12 @@ use sha2::{Digest, Sha256};
 
 use crate::net::{Net, Prefix, WINDOW, choose};
 
-/// The nodes that this node knows, to tell which of them keep a key. Nodes and keys have places; the keepers of a key
-/// are the nodes whose places are nearest to its place, by XOR, with different address prefixes ([`choose`]).
+/// The nodes that this node knows, with their places in the key space of Kademlia. The keepers of a key are the nodes
+/// with the smallest XOR distance to the key's place that have different address prefixes ([`choose`]).
 #[derive(Clone)]
 pub(super) struct Places {
     nodes: Vec<Known>,
-    /// True if some nodes have the same prefix.
+    /// True if at least two nodes have the same address prefix.
     share_prefixes: bool,
 }
 
@@ -25,11 +25,11 @@ type Place = [u8; 32];
 
 /// The number of bits of a place.
 const BITS: u32 = 256;
-/// The number of places that are tried, to estimate a part of all places. Chosen: an estimate to a few percent.
+/// The number of sample places by which a fraction of the key space is estimated. Chosen: an estimate to a few percent.
 const PROBES: u32 = 1024;
 
 impl Places {
-    /// The places, in Kademlia, of this node and of all nodes in its routing table.
+    /// Collects this node and all nodes in its routing table.
     pub(super) async fn of(net: &Net) -> Self {
         let mut peers = net.peers().await;
         peers.push(net.me());
@@ -46,7 +46,7 @@ impl Places {
         self.nodes.len()
     }
 
-    /// Adds the nodes of `others` that `self` does not have yet.
+    /// Adds the nodes of `others` that `self` lacks.
     pub(super) fn extend(&mut self, others: &Self) {
         let known: HashSet<Place> = self.nodes.iter().map(|node| node.place).collect();
         self.nodes.extend(others.nodes.iter().filter(|node| !known.contains(&node.place)).cloned());
@@ -58,14 +58,14 @@ impl Places {
         self.is_among(limits::REPLICAS, peer, key)
     }
 
-    /// True if `peer` may be one of the keepers of `key`. Other nodes may know nodes that this one does not, or know
-    /// that some are gone.
+    /// True if `peer` may be one of the keepers of `key` from the view of another node, which may know nodes that this
+    /// one does not, or know that some have gone.
     pub(super) fn may_keep(&self, peer: &Peer, key: &[u8]) -> bool {
         self.is_among(limits::HOLDERS, peer, key)
     }
 
-    /// The part of the keys whose places share at least `bits` leading bits with the place of `me` that `me` keeps, by
-    /// trying [`PROBES`] places.
+    /// Estimates the fraction of keys of which `me` is a keeper, among the keys whose places share at least `bits`
+    /// leading bits with the place of `me`. [`PROBES`] sample places are tested.
     pub(super) fn part_kept(&self, me: &Peer, bits: u32) -> f64 {
         let own = place(me.identity());
         let begins_as_own = |probe: u32| {
@@ -80,12 +80,12 @@ impl Places {
         kept.count() as f64 / f64::from(PROBES)
     }
 
-    /// True if `peer` would be one of `most` keepers of `key`.
+    /// True if `peer` would be one of the keepers of `key` if each key had `most` keepers.
     fn is_among(&self, most: usize, peer: &Peer, key: &[u8]) -> bool {
         self.is_among_at(most, peer, &place(key))
     }
 
-    /// True if `peer` would be one of `most` keepers of a key at this place.
+    /// True if `peer` would be one of the keepers of a key at this place if each key had `most` keepers.
     fn is_among_at(&self, most: usize, peer: &Peer, at: &Place) -> bool {
         if self.nodes.len() <= most {
             return true;
@@ -98,7 +98,7 @@ impl Places {
         closer.take(most).count() < most
     }
 
-    /// The keepers of the key at this place, if it has `most` keepers.
+    /// The keepers of a key at this place if each key has `most` keepers.
     fn chosen(&self, most: usize, at: &Place) -> Vec<&Peer> {
         let mut nearest: Vec<(Place, &Known)> =
             self.nodes.iter().map(|node| (distance(at, &node.place), node)).collect();
@@ -111,8 +111,8 @@ impl Places {
         choose(nearest, most, |node| node.prefix).keepers.into_iter().map(|node| &node.peer).collect()
     }
 
-    /// The number of leading bits that a key's place must share with the place of `me`, so that `me` is certainly one
-    /// of the keepers of the key.
+    /// The number of leading bits that a key's place must share with the place of `me` so that `me` certainly is one of
+    /// the keepers of the key.
     pub(super) fn own_bits(&self, me: &Peer) -> u32 {
         let at = place(me.identity());
         let others: Vec<(u32, Prefix)> = self
@@ -129,7 +129,7 @@ impl Places {
         (0..BITS).find(|&bits| is_own(bits)).unwrap_or(BITS)
     }
 
-    /// The other nodes, nearest to `me` first, at most `most`.
+    /// Returns at most `most` other nodes, those with the smallest XOR distance to `me` first.
     pub(super) fn neighbours(&self, me: &Peer, most: usize) -> Vec<Peer> {
         let at = place(me.identity());
         let mut others: Vec<&Known> = self.nodes.iter().filter(|node| node.peer != *me).collect();
@@ -143,7 +143,7 @@ fn share_prefixes(nodes: &[Known]) -> bool {
     nodes.iter().any(|node| node.prefix.is_counted() && !taken.insert(node.prefix))
 }
 
-/// The number of leading bits that the places of a node and of a key have in common.
+/// The number of leading bits that the places of a node and of a key share.
 pub(super) fn bits_in_common(peer: &Peer, key: &[u8]) -> u32 {
     shared_bits(&place(peer.identity()), &place(key))
 }
@@ -154,7 +154,7 @@ fn shared_bits(a: &Place, b: &Place) -> u32 {
     8 * zeros as u32 + distance.get(zeros).map_or(0, |byte| byte.leading_zeros())
 }
 
-/// The place of a key, or of a node's identity, in Kademlia.
+/// The place in the key space of Kademlia of a key or of a node's identity.
 fn place(key: &[u8]) -> Place {
     Sha256::digest(key).into()
 }
@@ -169,7 +169,7 @@ mod tests {
 
     /// A node at the address 192.0.2.`host`.
     fn node(number: u32, host: u8) -> Peer {
-        // The code of IPv4 and an address, then the code of TCP and a port.
+        // The bytes of a multiaddress: the code of IPv4 and an address, then the code of TCP and a port.
         Peer::new(&number.to_le_bytes(), &[4, 192, 0, 2, host, 6, 0, 1])
     }
 
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn of_one_address_one_node_keeps_a_key_and_all_agree_who_does() {
-        // A third of the nodes has one address.
+        // One third of the nodes share an address.
         let nodes: Vec<Peer> = (0..60).map(|n| node(n, if n % 3 == 0 { 1 } else { n as u8 + 2 })).collect();
         let places = Places::new(nodes.clone());
         for number in 0..300 {
@@ -188,7 +188,7 @@ mod tests {
             assert_eq!((keepers.len(), addresses.len()), (3, 3), "key {number}");
             assert!(keepers.iter().all(|keeper| places.may_keep(keeper, &key(number))));
         }
-        // Without other addresses, several nodes of one are better than none.
+        // If no other addresses are known, several nodes of one address are chosen.
         let places = Places::new((0..9).map(|number| node(number, 1)).collect());
         let keepers = |number| (0..9).filter(|&n| places.keeps(&node(n, 1), &key(number))).count();
         assert!((0..100).all(|number| keepers(number) == 3));
@@ -208,7 +208,7 @@ mod tests {
             for me in nodes.iter().step_by(1 + nodes.len() / 8) {
                 let bits = places.own_bits(me);
                 assert_eq!(places.part_kept(me, bits), 1.0);
-                // With fewer bits in common, a node keeps a part of the keys.
+                // If fewer bits are shared, the node keeps only a part of the keys.
                 let bits = bits.saturating_sub(2);
                 let keys = (0..4000).map(key).filter(|key| bits_in_common(me, key) >= bits);
                 let (all, kept) =

@@ -1,4 +1,4 @@
-//! Makes the directory of a node readable only by its owner.
+//! Makes the directory of a node accessible only to its owner.
 
 use std::path::Path;
 use std::{fs, io};
@@ -7,11 +7,11 @@ use furui::format::create_directory;
 
 use super::{IDENTITY, NodeError};
 
-/// Creates a directory that only its owner may enter. If the directory exists, and is empty or belongs to a node, it
-/// is closed to other users, with everything in it; any other directory is not changed.
+/// Creates a directory that only its owner may enter. If the directory exists and is empty or belongs to a node, access
+/// by other users is removed from it and everything in it; any other directory is not changed.
 ///
 /// # Errors
-/// If other users may enter a directory that has other files, or the system refuses.
+/// If other users may enter a directory that contains files not of a node, or the system refuses.
 pub(super) fn make(directory: &Path) -> Result<(), NodeError> {
     let failed = |source| NodeError::Directory { file: directory.to_owned(), source };
     match fs::read_dir(directory) {
@@ -27,7 +27,8 @@ pub(super) fn make(directory: &Path) -> Result<(), NodeError> {
             }
         }
     }
-    // The process that created the directory may have been killed before the name of the directory was durable.
+    // If a process was killed after it had created the directory, the directory entry may not be durable yet, so it is
+    // synced.
     create_directory(directory).map_err(|error| failed(error.source))
 }
 
@@ -46,7 +47,7 @@ fn is_open(directory: &Path) -> io::Result<bool> {
     Ok(std::os::unix::fs::MetadataExt::mode(&directory.metadata()?) & 0o077 != 0)
 }
 
-/// Removes the rights of other users from a file, or from a directory and everything in it.
+/// Removes the permissions of other users from a file, or from a directory and everything in it.
 #[cfg(unix)]
 fn close(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
@@ -56,8 +57,8 @@ fn close(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         for entry in fs::read_dir(path)? {
             let entry = entry?;
-            // The target of a link is elsewhere, and does not belong to the node. The file of the secret key is left as
-            // it is: if other users could read the key, the user is to get an error.
+            // The target of a symbolic link is elsewhere and does not belong to the node. The permissions of the secret
+            // key's file are not changed: if other users could read the key, the start is to fail with an error.
             if !entry.file_type()?.is_symlink() && entry.file_name() != IDENTITY {
                 close(&entry.path())?;
             }
@@ -66,7 +67,7 @@ fn close(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// On this system a directory has the rights of its parent.
+/// On this system, a directory inherits the permissions of its parent.
 #[cfg(not(unix))]
 fn is_open(_: &Path) -> io::Result<bool> {
     Ok(false)
@@ -94,7 +95,7 @@ mod tests {
         let (new, words) = (above.join("node"), above.join("node/words"));
         make(&new).unwrap();
         assert_eq!(mode(&new), 0o700);
-        // The directory is readable by others, and belongs to a node.
+        // The directory is readable by other users, and belongs to a node.
         fs::create_dir(&words).unwrap();
         let files = [new.join(IDENTITY), words.join("MANIFEST")];
         for file in &files {
@@ -109,7 +110,7 @@ mod tests {
             [0o644, 0o600],
             "the user is told of a key that others could read"
         );
-        // The directory has files of somebody else.
+        // The directory contains files that do not belong to a node.
         fs::remove_file(&files[0]).unwrap();
         fs::set_permissions(&new, fs::Permissions::from_mode(0o755)).unwrap();
         let refused = make(&new).unwrap_err().to_string();

@@ -12,42 +12,42 @@ use super::recent::Recent;
 use super::tables::View;
 use super::{Shelf, lists};
 
-/// What some postings say of a document that the shelf does not know yet, or from another origin only.
+/// The contribution of a call's postings to one document, if the shelf does not have all of them from this origin yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addition {
     /// The document.
     pub id: ContentId,
-    /// True if the document stays when the postings' origin is removed: another origin brought it, or it is proven, or
-    /// the origin is counted together with others.
+    /// True if the document is kept when the postings' origin is removed: another origin brought it first, or it is
+    /// proven, or the origin is counted together with others.
     pub strange: bool,
-    /// The number of postings that are new. It is 0 if the origin confirms what another publisher has brought: if that
-    /// is checked, the document does not go with the other publisher.
+    /// The number of new postings. It is 0 if the origin only confirms postings that another publisher has brought: if
+    /// they are checked, the document is proven and is kept when the other publisher's data is removed.
     pub claims: u32,
-    /// The highest weight of these postings; ties go to the shorter document.
+    /// The highest weight of these postings; of equal ones, that with the shorter document length.
     pub best: Weight,
 }
 
-/// A document of a call.
+/// The state of one document of the call.
 struct Entry {
     addition: Addition,
-    /// The number of the document, if it has one.
+    /// The number of the document on the shelf; `None` if the shelf does not have it.
     number: Option<u32>,
-    /// True if the call confirms what another publisher has brought.
+    /// True if the call may confirm postings that another publisher has brought.
     confirms: bool,
 }
 
-/// Collects the additions of a call.
+/// Collects the [`Addition`]s of a call, one per document.
 struct Additions<'s> {
     recent: &'s Recent,
     view: &'s View,
     all: Vec<Entry>,
-    /// The places in `all`, by document.
+    /// The index in `all` of each document.
     places: HashMap<ContentId, usize>,
 }
 
 impl Shelf {
-    /// The documents of which these postings say something that the shelf does not know yet, or from another origin
-    /// only.
+    /// Returns an [`Addition`] for each document of which these postings contain something that the shelf does not
+    /// have, or has from another origin only.
     ///
     /// # Errors
     /// [`Error::Io`](furui::Error::Io) if the database cannot be read, or is damaged.
@@ -80,7 +80,7 @@ impl Shelf {
 }
 
 impl Shelf {
-    /// The documents among these that another origin brought first.
+    /// Returns those of these documents that another origin has brought first.
     ///
     /// # Errors
     /// Those of [`additions`](Self::additions).
@@ -99,8 +99,9 @@ impl Shelf {
 }
 
 impl Additions<'_> {
-    /// Adds the postings of a word. `look_up` returns the number of a document, if it has one, whether it is strange,
-    /// and whether the call confirms what another publisher has brought.
+    /// Adds the postings of a word; `word` is its number, if it has one. `look_up` returns the number of a document, if
+    /// it has one; whether it is [strange](Addition::strange); and whether the call may confirm postings of another
+    /// publisher.
     fn add(
         &mut self,
         word: Option<u32>,

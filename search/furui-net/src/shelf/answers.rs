@@ -1,4 +1,4 @@
-//! Answers questions about a shelf: about the lists and documents that a node keeps.
+//! Answers queries about the lists and documents on a shelf.
 
 use std::fs;
 use std::ops::Bound;
@@ -19,18 +19,18 @@ use super::recent::{Fresh, Recent};
 use super::runs::{Part, Run};
 use super::{RECORDS, Shelf, locks, records};
 
-/// A word of a shelf, with two numbers that are equal for equal lists.
+/// A word of a shelf with the size and the fingerprint of its list. Equal lists have equal sizes and fingerprints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordList {
     /// The word.
     pub word: String,
-    /// The number of ids in its list.
+    /// The number of ids in the word's list.
     pub ids: u64,
     /// The sum, modulo 2⁶⁴, of the ids' [hashes](ContentId::hash).
     pub fingerprint: u64,
 }
 
-/// The size of a [`Shelf`]: how much is in it, and how many bytes it takes.
+/// The size of a [`Shelf`]: the numbers of its entries, and its bytes on disk and in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Statistics {
     /// The number of words with postings.
@@ -40,7 +40,7 @@ pub struct Statistics {
     /// The number of documents with a posting or a record.
     #[serde(skip)]
     pub documents: u64,
-    /// The number of documents whose record is kept. For users, these are the documents.
+    /// The number of documents whose record is kept. Users see this as the number of documents.
     #[serde(rename = "documents")]
     pub records: u64,
     /// The size of the shelf's files on disk, in bytes; 0 in memory.
@@ -51,17 +51,17 @@ pub struct Statistics {
     pub cached_bytes: u64,
 }
 
-/// Where the record of a document is, with the number of the document.
+/// The location of a document's record, with the number of the document.
 enum Stand {
-    /// Among the recent changes.
+    /// The record is among the recent changes.
     Recent(u32),
-    /// In a block, whose number comes second.
+    /// The record is in a block. The fields are the numbers of the document and of the block.
     Block(u32, u32),
 }
 
 impl Shelf {
-    /// The first `most` words after `word` in the order of their bytes, with the fingerprints of their lists. The empty
-    /// word comes before all others.
+    /// Returns the first `most` words after `word` in byte order, with the sizes and fingerprints of their lists. The
+    /// empty word comes before all others.
     ///
     /// # Errors
     /// [`Error::Io`] if the database cannot be read, or is damaged.
@@ -87,7 +87,7 @@ impl Shelf {
         })
     }
 
-    /// The number of ids in the word's list, and their fingerprint as in [`WordList`].
+    /// Returns the number of ids in the word's list, and their fingerprint as in [`WordList`].
     ///
     /// # Errors
     /// Those of [`words_after`](Self::words_after).
@@ -98,8 +98,8 @@ impl Shelf {
         })
     }
 
-    /// The ids in `range` of the documents whose records are kept, including recently withdrawn documents: in ascending
-    /// order, and only the first `most`.
+    /// Returns the first `most` ids in `range` of the documents whose records are kept, in ascending order. Recently
+    /// withdrawn documents are included.
     ///
     /// # Errors
     /// As [`slice`](Index::slice).
@@ -107,7 +107,7 @@ impl Shelf {
         self.asking(|shelf| shelf.run(RECORDS, range, most, |part| part.ids()))
     }
 
-    /// The number of documents whose records are kept, including recently withdrawn documents.
+    /// Returns the number of documents whose records are kept, including recently withdrawn documents.
     ///
     /// # Errors
     /// As [`slice`](Index::slice).
@@ -123,7 +123,8 @@ impl Shelf {
         self.asking(|shelf| Ok(shelf.stand(id)?.is_some()))
     }
 
-    /// The expiry of each of these documents, in seconds since 1970; 0 for a document that is not here.
+    /// Returns the expiry time of each of these documents, in seconds since 1970; 0 for a document that is not on the
+    /// shelf.
     ///
     /// # Errors
     /// As [`slice`](Index::slice).
@@ -134,7 +135,7 @@ impl Shelf {
         })
     }
 
-    /// The numbers of words, postings and documents on the shelf, and the bytes that it takes.
+    /// Returns the numbers of words, postings and documents on the shelf, and its size in bytes.
     ///
     /// # Errors
     /// [`Error::Io`] if the database cannot be read, or is damaged.
@@ -243,7 +244,7 @@ impl Shelf {
         record.map(Some).ok_or_else(|| Fault::damaged("records", block))
     }
 
-    /// Where the record of a document is; `None` if it is not kept.
+    /// Finds the record of a document; `None` if it is not kept.
     fn stand(&mut self, id: ContentId) -> Outcome<Option<Stand>> {
         let Self { tables, recent, totals, .. } = self;
         let view = tables.view()?;
@@ -273,7 +274,7 @@ impl Index for Shelf {
         Ok(Listing { ids: self.fingerprint(word)?.0, whole })
     }
 
-    /// Works as `Index::slice` requires, but returns at most [`run_ids`](super::ShelfOptions::run_ids) ids at a time.
+    /// Implements `Index::slice`, but returns at most [`run_ids`](super::ShelfOptions::run_ids) ids at a time.
     fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[ContentId]>> {
         self.in_range(word, range, most, |part| part.ids())
     }
@@ -287,7 +288,7 @@ impl Index for Shelf {
     }
 }
 
-/// The document of a posting, and the weight of the posting.
+/// The id of a posting's document, and the posting's weight.
 fn weighted(
     recent: &Recent,
     older: &mut Documents<'_>,
@@ -297,7 +298,7 @@ fn weighted(
     Ok((document.id, Weight::of_steps(step, document.length)))
 }
 
-/// The size of the files on disk.
+/// The total size of the files on disk, in bytes.
 pub(super) fn disk_bytes(directory: &Path) -> Result<u64> {
     let failed = |path: &Path| {
         let path = path.display().to_string();
@@ -314,7 +315,7 @@ pub(super) fn disk_bytes(directory: &Path) -> Result<u64> {
 
 #[cfg(unix)]
 fn size_on_disk(file: &fs::Metadata) -> u64 {
-    // The blocks are counted, because the database's file is sparse.
+    // Allocated disk blocks of 512 bytes are counted, because the database's file is sparse.
     std::os::unix::fs::MetadataExt::blocks(file) * 512
 }
 

@@ -1,35 +1,36 @@
 use std::fmt;
 use std::time::Instant;
 
-/// The bounds of what a shelf keeps for others. What this node itself publishes is not bounded.
+/// The limits for the data that a shelf stores for other nodes. Data that this node publishes itself is not limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The maximum size of the shelf's files, in bytes. In memory, it is the maximum size of what origins brought.
+    /// The maximum size of the shelf's files, in bytes. For a shelf in memory, it limits the size of the data of other
+    /// nodes.
     pub disk: u64,
-    /// If the file system has fewer free bytes than this, nothing of others is stored.
+    /// The free space of the file system, in bytes, below which no data of other nodes is stored.
     pub free: u64,
 }
 
 impl Default for Bounds {
-    /// No bounds.
+    /// Returns bounds without limits.
     fn default() -> Self {
         Self { disk: u64::MAX, free: 0 }
     }
 }
 
-/// Why something of another node is not stored.
+/// The reason that data of another node is not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Full {
-    /// Its origin has its fair share.
+    /// The origin has used up its fair share.
     Share,
-    /// The bound is reached, and the shelf has made room too lately to make more.
+    /// The size limit is reached, and the shelf has made room so recently that it may not do so again yet.
     Bound,
     /// The file system has too little free space.
     Space,
 }
 
 impl Full {
-    /// The rest of a sentence that begins with "refused because".
+    /// The reason as the rest of a sentence that begins with "refused because".
     pub fn why(self) -> &'static str {
         match self {
             Self::Share => "it has its fair share of this node's disk (see --disk)",
@@ -45,7 +46,7 @@ impl fmt::Display for Full {
     }
 }
 
-/// The bounds in force, and when room may be made again.
+/// The bounds in force, and the time from which room may be made again.
 #[derive(Debug, Default)]
 pub(super) struct Bounded {
     pub(super) bounds: Bounds,

@@ -11,41 +11,42 @@ use super::{MAX_CHANGE, RECORDS, varint};
 /// [`MAX_CHANGE`] limits, but less than twice as long.
 const MAX_ROW: usize = 2 * MAX_CHANGE;
 
-/// The bytes that a posting counts for.
+/// The bytes that are charged for a posting.
 const POSTING: usize = 4;
-/// The bytes that a new word counts for, besides its length.
+/// The bytes that are charged for a new word, in addition to its length.
 const WORD: usize = 16;
 
-/// The additions of one call of [`Shelf::store`](super::Shelf::store), with numbers for words and documents: a row of
-/// the journal.
+/// The additions of one call of [`Shelf::store`](super::Shelf::store), with words and documents as numbers. It is
+/// encoded as one row of the journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Change {
-    /// The expiry of the documents of the change.
+    /// The expiry time of the change's documents, in seconds since 1970.
     pub(super) expires: u32,
     /// The number of the origin of the change.
     pub(super) origin: u32,
-    /// The documents that the change claims, ascending. A change of this node itself claims the older documents that
-    /// came from others first, and that the node now publishes itself. A change of another origin claims the documents
-    /// that are proven from now on, and one that was taken over the older documents that are mixed from now on.
+    /// The documents that the change claims, in ascending order. A change of this node itself claims the older
+    /// documents of other origins that the node publishes too. A change of a publisher claims the documents that become
+    /// [proven](super::documents::DocumentEntry::proven), and a change that was taken over claims the older documents
+    /// that become [mixed](super::documents::DocumentEntry::mixed).
     pub(super) claimed: Vec<u32>,
     /// The new words, with their numbers.
     pub(super) words: Vec<(String, u32)>,
     /// The number of the first new document.
     pub(super) first: u32,
-    /// The new documents, numbered consecutively from `first`.
+    /// The new documents, numbered consecutively from `first`, each with its length as the step of a weight.
     pub(super) documents: Vec<(ContentId, u8)>,
-    /// The known documents whose expiry is extended, ascending.
+    /// The numbers of known documents whose expiry is extended, in ascending order.
     pub(super) refreshed: Vec<u32>,
-    /// The known documents whose length was unknown or wrong before, each with its length, rounded to a step.
+    /// The known documents whose length was unknown or wrong before, each with its length as the step of a weight.
     pub(super) measured: Vec<Posting>,
-    /// For each word, the documents that are new in its list. Words and documents are in ascending order.
+    /// For each word, the new postings of its list. Words and documents are in ascending order.
     pub(super) postings: Vec<(u32, Vec<Posting>)>,
-    /// The new records.
+    /// The new records, by document number.
     pub(super) records: RecordBlock,
 }
 
 impl Change {
-    /// The approximate size in memory, in bytes.
+    /// The approximate size of the change in memory, in bytes.
     pub(super) fn size(&self) -> usize {
         let words = self.words.iter().map(|(word, _)| word.len() + 8).sum::<usize>();
         let postings = self.postings.iter().map(|(_, postings)| 8 + postings.len() * 8).sum::<usize>();
@@ -59,13 +60,13 @@ impl Change {
             + records
     }
 
-    /// True if nothing changes.
+    /// True if the change contains nothing.
     pub(super) fn is_empty(&self) -> bool {
         self.size() == 0
     }
 
-    /// For each document of the change, the approximate size of what the change brings for it: [`POSTING`] bytes for a
-    /// posting, a new word's length for the word's first document, and a record's length.
+    /// The approximate size in bytes of the change's additions for each document: [`POSTING`] bytes for each posting, a
+    /// new word's length for the word's first document, and a record's length.
     pub(super) fn charges(&self) -> BTreeMap<u32, u32> {
         let mut charges: BTreeMap<u32, u32> = BTreeMap::new();
         let mut charge = |number: u32, bytes: usize| {

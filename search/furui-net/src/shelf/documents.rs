@@ -9,38 +9,39 @@ use redb::{AccessGuard, ReadableTable, Table};
 use super::fault::{Fault, Outcome};
 use super::tables::{Row, Tablets, View};
 
-/// The number of documents in a row, which just fits into a page of the database.
+/// The number of documents in a row of the table: as many as fit into a page of the database.
 pub(super) const CHUNK: u32 = 110;
 const ENTRY: usize = ContentId::BYTES + 17;
-/// The bit of the origin in an entry that says that the document is [`proven`](DocumentEntry::proven).
+/// The bit in the origin field of an encoded entry for [`proven`](DocumentEntry::proven).
 const PROVEN: u32 = 1 << 31;
-/// The bit of the origin in an entry that says that the document is [`mixed`](DocumentEntry::mixed).
+/// The bit in the origin field of an encoded entry for [`mixed`](DocumentEntry::mixed).
 const MIXED: u32 = 1 << 30;
 
-/// The entry of a document.
+/// The entry of a document in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DocumentEntry {
     pub(super) id: ContentId,
-    /// The expiry; 0 if the document is gone.
+    /// The expiry time of the document, in seconds since 1970; 0 if the document was removed.
     pub(super) expires: u32,
     /// The number of the block with the document's record; `None` if no record is kept.
     pub(super) block: Option<u32>,
-    /// The length, as the step of a [`Weight`](furui_search::Weight); 0 if no posting has shown it yet.
+    /// The length of the document, as the step of a [`Weight`](furui_search::Weight); 0 if no posting has stated it
+    /// yet.
     pub(super) length: u8,
-    /// The number of the origin that brought the document first.
+    /// The number of the origin that has brought the document first.
     pub(super) origin: u32,
-    /// True if what another origin brought for the document was compared with the record, so that the document does not
-    /// go with its origin.
+    /// True if the data that another origin brought for the document was compared with the record, so that the document
+    /// is kept when its origin is removed.
     pub(super) proven: bool,
-    /// True if postings of the document were taken over from another origin than the document's, so that a false one
-    /// says nothing against its origin.
+    /// True if postings of the document were taken over from another origin than the document's, so that a false
+    /// posting is no evidence against the document's origin.
     pub(super) mixed: bool,
-    /// The approximate size of what this origin has brought for the document, in bytes.
+    /// The approximate size of the data that this origin has brought for the document, in bytes.
     pub(super) bytes: u32,
 }
 
 impl DocumentEntry {
-    /// The entry of a document that is gone.
+    /// The entry of a removed document.
     pub(super) const NONE: Self = Self {
         id: ContentId::new([0; ContentId::BYTES]),
         expires: 0,
@@ -80,7 +81,7 @@ impl DocumentEntry {
     }
 }
 
-/// The entries of a row.
+/// Splits a row into its encoded entries.
 pub(super) fn entries(chunk: u32, row: &[u8]) -> Outcome<&[[u8; ENTRY]]> {
     match row.as_chunks() {
         (entries, []) if entries.len() <= CHUNK as usize => Ok(entries),
@@ -88,7 +89,7 @@ pub(super) fn entries(chunk: u32, row: &[u8]) -> Outcome<&[[u8; ENTRY]]> {
     }
 }
 
-/// All documents of a row that are not gone, with their numbers.
+/// Returns the documents of a row that were not removed, with their numbers.
 pub(super) fn alive(chunk: u32, row: &[u8]) -> Outcome<impl Iterator<Item = (u32, DocumentEntry)>> {
     let numbered = (chunk.saturating_mul(CHUNK)..).zip(entries(chunk, row)?);
     Ok(numbered
@@ -96,7 +97,7 @@ pub(super) fn alive(chunk: u32, row: &[u8]) -> Outcome<impl Iterator<Item = (u32
         .filter(|(_, document)| document.expires > 0))
 }
 
-/// Reads documents. Ascending numbers are fastest, because the current row is kept.
+/// Reads entries of documents. Access in ascending order of numbers is fastest, because the current row is cached.
 pub(super) struct Documents<'v> {
     view: &'v View,
     chunk: Option<(u32, Option<AccessGuard<'v, Row>>)>,
@@ -107,7 +108,7 @@ impl<'v> Documents<'v> {
         Self { view, chunk: None }
     }
 
-    /// The document with this number, if there is one.
+    /// Reads the document with this number; `None` if there is none.
     pub(super) fn get(&mut self, number: u32) -> Outcome<Option<DocumentEntry>> {
         let chunk = number / CHUNK;
         let row = match &self.chunk {
@@ -119,7 +120,7 @@ impl<'v> Documents<'v> {
         Ok(entry.map(DocumentEntry::read).filter(|document| document.expires > 0))
     }
 
-    /// The number of the document with this id.
+    /// Returns the number of the document with this id; `None` if there is none.
     pub(super) fn find(&mut self, hash: HashSpec, id: ContentId) -> Outcome<Option<u32>> {
         let hash = hash.hash(id.as_bytes()).get();
         for row in self.view.ids.range((hash, 0)..=(hash, u32::MAX))? {
@@ -154,7 +155,7 @@ pub(super) fn write(tables: &mut Tablets<'_>, changed: &BTreeMap<u32, DocumentEn
     Ok(())
 }
 
-/// The document with this number, if there is one.
+/// Reads the document with this number; `None` if there is none.
 pub(super) fn get(table: &Table<'_, u32, Row>, number: u32) -> Outcome<Option<DocumentEntry>> {
     let Some(row) = table.get(number / CHUNK)? else { return Ok(None) };
     let entry = entries(number / CHUNK, row.value())?.get((number % CHUNK) as usize);

@@ -1,4 +1,4 @@
-//! Forgets expired documents.
+//! Removes expired documents from the shelf.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +10,15 @@ use super::posting::Posting;
 use super::tables::{META, ORIGINS, Row, Tablets, View};
 use super::{RECORDS, Shelf, lists, records};
 
-/// The maximum number of documents forgotten in one transaction, which bounds its memory. Chosen.
+/// The maximum number of documents removed in one transaction, which bounds its memory. Chosen.
 const PASS: usize = 1 << 18;
 
-/// Documents to forget: their ascending numbers, with the hashes of their ids.
+/// The documents to remove: their numbers in ascending order, with the hashes of their ids.
 struct Dead(Vec<(u32, u64)>);
 
 impl Dead {
-    /// Finds the first documents that `is_one` chooses. They are shown in the order of their numbers.
+    /// Finds the first documents, at most [`PASS`], for which `is_one` returns true. It is called in the order of
+    /// document numbers.
     fn find(
         view: &View,
         mut is_one: impl FnMut(u32, &DocumentEntry) -> bool,
@@ -35,15 +36,16 @@ impl Dead {
         Ok((Self(dead.iter().map(|(&number, document)| (number, document.id.hash().get())).collect()), dead))
     }
 
-    /// The number of documents to forget that are among the ascending `numbers`, and the sum of the hashes of these
-    /// documents.
+    /// Counts the documents to remove among the ascending `numbers`. Returns their number, and the sum of the hashes of
+    /// their ids.
     fn among(&self, numbers: &[Posting]) -> (u64, u64) {
         let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else { return (0, 0) };
         let start = self.0.partition_point(|(number, _)| *number < first.number);
         let end = self.0.partition_point(|(number, _)| *number <= last.number);
         let (mut count, mut sum, mut rest) = (0, 0u64, numbers);
         for (number, hash) in &self.0[start..end] {
-            // Most blocks have few dead documents or few numbers, so the search first gallops, and then is binary.
+            // Most blocks contain few documents to remove or few numbers, so a galloping search precedes the binary
+            // search.
             let reach =
                 (0..).map(|step| 1usize << step).find(|&reach| rest.get(reach).is_none_or(|at| at.number >= *number));
             let reach = reach.map_or(rest.len(), |reach| rest.len().min(reach + 1));
@@ -62,13 +64,14 @@ impl Dead {
 }
 
 impl Shelf {
-    /// Forgets all documents that expire by `now`, and returns their number.
+    /// Removes all documents that expire by `now`, and returns their number.
     pub(super) fn forget(&mut self, now: u32) -> Outcome<u64> {
         self.forget_all(|_, document| document.expires <= now)
     }
 
-    /// Removes all documents that `is_one` chooses, and gives their space back. Returns their number. Documents are
-    /// shown in the order of their arrival; the same documents may be shown again if there are many.
+    /// Removes all documents for which `is_one` returns true, and compacts the files. Returns the number of removed
+    /// documents. `is_one` is called in the order of arrival; if there are many documents, it may be called again for
+    /// the same one.
     pub(super) fn remove(&mut self, is_one: impl FnMut(u32, &DocumentEntry) -> bool) -> Outcome<u64> {
         let removed = self.forget_all(is_one)?;
         if removed > 0 {
@@ -77,7 +80,8 @@ impl Shelf {
         Ok(removed)
     }
 
-    /// Removes all documents that `is_one` chooses, as [`remove`](Self::remove) does, but files become no smaller.
+    /// Removes all documents for which `is_one` returns true, like [`remove`](Self::remove), but without compacting the
+    /// files.
     pub(super) fn forget_all(&mut self, mut is_one: impl FnMut(u32, &DocumentEntry) -> bool) -> Outcome<u64> {
         self.flush()?;
         let mut forgotten = 0;
@@ -93,7 +97,7 @@ impl Shelf {
         }
     }
 
-    /// Forgets these documents in one transaction. Returns the numbers of the words that no longer have postings, in
+    /// Removes these documents in one transaction. Returns the numbers of the words that have no postings left, in
     /// ascending order.
     fn forget_some(&mut self, dead: &Dead, mut changed: BTreeMap<u32, DocumentEntry>) -> Outcome<Vec<u32>> {
         let mut totals = self.totals;
@@ -150,8 +154,8 @@ impl Shelf {
         Ok(gone)
     }
 
-    /// Removes words from the dictionary, after the tables no longer refer to them. A crash between these two changes
-    /// leaves words without postings, which do no harm.
+    /// Removes words from the dictionary after the tables have ceased to refer to them. A crash between these two
+    /// changes leaves words without postings, which do no harm.
     pub(super) fn forget_words(&mut self, gone: &[u32]) -> Outcome<()> {
         if gone.is_empty() {
             return Ok(());
@@ -169,8 +173,8 @@ impl Shelf {
     }
 }
 
-/// Removes a block of records if at least half of them are no longer needed. Returns the records of a removed block
-/// that are still needed: they must be stored in other blocks.
+/// Removes a block of records if at least half of them are obsolete. Returns the other records of a removed block,
+/// which must be stored in other blocks.
 pub(super) fn empty(
     tables: &mut Tablets<'_>,
     older: &mut Documents<'_>,

@@ -9,7 +9,7 @@ use crate::database;
 pub(super) enum Fault {
     /// An error of the database.
     Database(redb::Error),
-    /// The database is damaged. The text says which table, and where.
+    /// The database is damaged. The text names the table and the row.
     Damaged(String),
     /// An error of another kind, which names its file.
     Other(Error),
@@ -25,12 +25,12 @@ impl<E: Into<redb::Error>> From<E> for Fault {
 }
 
 impl Fault {
-    /// The error for a row that cannot have been written by furui.
+    /// Makes the error for a row that furui cannot have written.
     pub(super) fn damaged(table: &str, row: impl std::fmt::Debug) -> Self {
         Self::Damaged(format!("damaged: table {table:?}, row {row:?}"))
     }
 
-    /// The error, with the name of the database's file.
+    /// Adds the name of the database's file to the error.
     pub(super) fn at(self, file: &str) -> Error {
         match self {
             Self::Other(error) => error,

@@ -1,4 +1,4 @@
-//! Writes the changes of the journal to the tables, and empties the journal.
+//! Writes the journal's changes to the tables, and empties the journal.
 
 use super::documents;
 use super::fault::{Fault, Outcome};
@@ -9,7 +9,7 @@ use super::tables::{JOURNAL, META, ORIGINS, Tablets};
 use super::{Shelf, tables::Totals};
 
 impl Shelf {
-    /// Writes the recent changes to the tables in one transaction, if there are any.
+    /// Writes the recent changes, if there are any, to the tables in one transaction.
     pub(super) fn flush(&mut self) -> Outcome<()> {
         let Self { tables, words, recent, totals, origins, .. } = self;
         // The words must be durable before the tables use their numbers. A crash between these two writes leaves words

@@ -18,13 +18,13 @@ use super::resolver::{Bringing, Resolver};
 use super::tables::{JOURNAL, ORIGINS, Tables, Totals};
 use super::{MAX_CHANGE, MAX_RECORD, Runs, ShelfOptions, locks};
 
-/// The file of the database.
+/// The name of the database's file.
 pub(super) const DATABASE: &str = "shelf.redb";
-/// The directory of the words.
+/// The name of the directory with the dictionary of words.
 pub(super) const WORDS: &str = "words";
 
-/// The postings and documents that a node keeps: for each word the ids of the documents that hold it, and the records
-/// of documents, on disk or in memory.
+/// The storage of a node: for each word the ids of the documents that contain it, and the records of documents, on disk
+/// or in memory.
 ///
 /// ```text
 ///   store ──> journal (durable) ──> recent, in memory ── full? ──> lists of document numbers,
@@ -32,18 +32,18 @@ pub(super) const WORDS: &str = "words";
 ///   slice <── sorted run of ids <──────┴── a cache, bounded ──────────┘
 /// ```
 ///
-/// Documents are numbered in the order of their arrival, so that a posting takes one or two bytes instead of twenty; a
-/// [`Dict`] numbers the words. A call of `store` writes one row of a journal. The contents of the journal are also in
-/// memory, where they are found at once. When enough rows have come together, the tables are updated in one
-/// transaction, list by list, so that each page of the database is written for many postings. Records are compressed
-/// together in blocks of a few pages.
+/// Documents are numbered in the order of their arrival, so that a posting needs one or two bytes instead of twenty; a
+/// [`Dict`] numbers the words. Each call of `store` writes one row of a journal. The contents of the journal are also
+/// kept in memory, where they can be queried at once. When the journal has reached a certain size, the tables are
+/// updated in one transaction, list by list, so that each page of the database is written once for many postings.
+/// Records are compressed together in blocks of a few pages.
 ///
-/// An expired document stays until [`expire`](Self::expire) is called.
+/// An expired document is kept until [`expire`](Self::expire) is called.
 ///
 /// # What is kept
 ///
-/// Once [`store`](Self::store) returns, its additions survive a crash of the process or of the machine. After a failed
-/// change, the shelf accepts no more changes until it is opened again.
+/// When [`store`](Self::store) returns, its additions are durable: they survive a crash of the process or of the
+/// machine. After a failed change, the shelf accepts no more changes until it is opened again.
 #[derive(Debug)]
 pub struct Shelf {
     pub(super) tables: Tables,
@@ -54,14 +54,14 @@ pub struct Shelf {
     pub(super) recent: Recent,
     pub(super) runs: Runs,
     pub(super) options: ShelfOptions,
-    /// The number of the next row of the journal.
+    /// The number of the journal's next row.
     sequence: u64,
-    /// The number of locks opened since the shelf was opened.
+    /// The number of locks that were opened since the shelf was opened.
     pub(super) withdrawals: u64,
     pub(super) whole: bool,
-    /// The reason why a change failed, if one has.
+    /// The reason that a change failed; `None` if none has failed.
     fault: Option<String>,
-    /// True if the reason may pass, because the disk was full or the process had too many open files.
+    /// True if the failure may pass, because the disk was full or the process had too many open files.
     may_pass: bool,
     pub(super) directory: Option<PathBuf>,
 }
@@ -71,20 +71,21 @@ pub struct Shelf {
 pub struct Stored {
     /// The number of new postings and records.
     pub new: u64,
-    /// The approximate bytes of new postings and records of documents that another origin had brought first.
+    /// The approximate size in bytes of new postings and records of documents that another origin had brought first.
     pub foreign: u64,
 }
 
 impl Shelf {
     /// Opens the shelf in a directory, or creates one: the file `shelf.redb` and the directory `words` in it. Other
-    /// files there are left alone.
+    /// files in the directory are not touched.
     ///
     /// # Errors
     /// [`StoreProblem::Locked`](furui::error::StoreProblem::Locked) if another process has it open; [`Error::Config`]
     /// if another version wrote it; [`Error::Io`] or [`Error::Format`], with the name of the file, if it cannot be read
     /// or written, or is damaged.
     pub fn open(directory: &Path, options: ShelfOptions) -> Result<Self> {
-        // The directory of the words comes first: opening it also creates the directory around it, and takes the lock.
+        // The directory of the words is opened first, because this also creates the directory around it and acquires
+        // the lock.
         let words = Place::Directory(Directory::open(directory.join(WORDS))?);
         Self::new(words, Some(directory), options)
     }
@@ -123,7 +124,7 @@ impl Shelf {
         Ok(shelf)
     }
 
-    /// Reads the journal.
+    /// Reads the journal, and applies its changes in memory.
     fn recover(&mut self) -> Outcome<()> {
         if self.words.next_id() < self.totals.next_word {
             return Err(Fault::Damaged(format!(
@@ -139,8 +140,8 @@ impl Shelf {
         })?;
         for (sequence, row) in changes {
             let change = Change::decode(&row).ok_or_else(|| Fault::damaged("journal", sequence))?;
-            // Words come first, in the order of their numbers: a word that is no longer in the dictionary gets its
-            // number again.
+            // Words are restored first, in the order of their numbers: a word that is missing in the dictionary gets
+            // its number again.
             for (word, number) in &change.words {
                 if self.words.number(word.as_bytes()).map_err(Fault::Other)? != *number {
                     return Err(Fault::damaged("journal", sequence));
@@ -153,9 +154,9 @@ impl Shelf {
         Ok(())
     }
 
-    /// Stores as [`store`](Self::store) does, and puts locks beside records, so that the holder of a key can
-    /// [`withdraw`](Self::withdraw) the record. A lock that was opened before is not kept, nor is a record if all its
-    /// locks were opened before.
+    /// Stores like [`store`](Self::store), and adds locks to records, so that the holder of a key can
+    /// [`withdraw`](Self::withdraw) the record. A lock that was opened before is not stored, nor is a record all of
+    /// whose locks were opened before.
     ///
     /// # Errors
     /// As [`store`](Self::store).
@@ -186,12 +187,12 @@ impl Shelf {
         })
     }
 
-    /// Stores postings (for each word, the ids of documents that hold it) and records of documents, by id. All of these
-    /// documents are kept until `expires`, in seconds since 1970, or longer if their known expiry is later. What is
-    /// stored already is not stored again.
+    /// Stores postings (for each word, the ids of documents that contain it) and records of documents, by id. All of
+    /// these documents are kept until `expires`, in seconds since 1970, or longer if their known expiry is later.
+    /// Postings and records that are already stored are skipped.
     ///
-    /// A call stores everything or, after an error, nothing. It waits for a write to the disk, so it should store many
-    /// postings and records.
+    /// A call stores everything or, if it returns an error, nothing. It waits for a write to the disk, so it should
+    /// store many postings and records.
     ///
     /// # Errors
     /// [`Error::Config`] if a word is empty or longer than [`limits::WORD_BYTES`], if a record is longer than
@@ -244,7 +245,7 @@ impl Shelf {
         let row = change.encode();
         let origins = &mut self.origins;
         self.tables.change(|transaction| {
-            // The row of a new origin must be there before a change names it.
+            // The row of a new origin must be durable before a change refers to it.
             origins.write_new(&mut transaction.open_table(ORIGINS)?)?;
             transaction.open_table(JOURNAL)?.insert(self.sequence, row.as_slice())?;
             locks::add(transaction, &locks, expires)
@@ -258,8 +259,8 @@ impl Shelf {
         Ok(Stored { new, foreign })
     }
 
-    /// Forgets all documents that expire by `now`, in seconds since 1970, with their postings and records, and gives
-    /// their space back. Returns the number of these documents.
+    /// Removes all documents that expire by `now`, in seconds since 1970, with their postings and records, and compacts
+    /// the files. Returns the number of these documents.
     ///
     /// Cost: if any document has expired, all lists are read, and the changed ones are written.
     ///
@@ -277,7 +278,7 @@ impl Shelf {
         })
     }
 
-    /// Reorganises everything to take the least space. Cost: all recent changes, and up to the whole file, are written.
+    /// Reorganizes the files to the least size. Cost: all recent changes, and up to the whole file, are written.
     ///
     /// # Errors
     /// As [`expire`](Self::expire).
@@ -289,24 +290,24 @@ impl Shelf {
         })
     }
 
-    /// A number that changes whenever something is added or withdrawn, but not on expiry.
+    /// A counter that changes whenever something is added or withdrawn, but not on expiry.
     pub fn changes(&self) -> u64 {
         self.sequence + self.withdrawals
     }
 
-    /// The reason why a change failed, if one has. The shelf must then be opened again.
+    /// The reason that a change failed; `None` if none has failed. After a failure, the shelf must be opened again.
     pub fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }
 
-    /// True if a change failed because the disk was full, or the process had too many open files. When that has passed,
-    /// the shelf can be opened again.
+    /// True if a change failed because the disk was full, or the process had too many open files. When this condition
+    /// has passed, the shelf can be opened again.
     pub fn may_pass(&self) -> bool {
         self.may_pass
     }
 
-    /// Opens a shelf on disk again, after a change has failed. If that fails, too, nothing is there, and no change is
-    /// accepted, until it is opened again.
+    /// Opens a shelf on disk again, after a change has failed. If that fails too, the shelf is empty and accepts no
+    /// change until it is opened again.
     ///
     /// # Errors
     /// Those of [`open`](Self::open).
@@ -315,7 +316,7 @@ impl Shelf {
         let mut empty = Self::in_memory(options)?;
         empty.set_bounds(bounds);
         (empty.fault, empty.may_pass) = (self.fault.take(), true);
-        // This closes the files.
+        // Dropping the old shelf closes its files.
         *self = empty;
         let mut shelf = Self::open(directory, options)?;
         shelf.set_bounds(bounds);
@@ -323,12 +324,12 @@ impl Shelf {
         Ok(())
     }
 
-    /// The directory of a shelf on disk.
+    /// The directory of a shelf on disk; `None` in memory.
     pub fn directory(&self) -> Option<&Path> {
         self.directory.as_deref()
     }
 
-    /// Sets whether the node has been given everything that it should hold. When a shelf is opened, this is false.
+    /// Sets whether the node has been given everything that it should hold. This is false when a shelf is opened.
     pub fn set_whole(&mut self, whole: bool) {
         self.whole = whole;
     }
@@ -338,7 +339,7 @@ impl Shelf {
         if let Some(why) = &self.fault {
             return Err(Error::io("cannot change", self.tables.file(), io::Error::other(why.clone())));
         }
-        // This reason for refusing later changes remains only if the change panics.
+        // This reason remains in place only if the change panics.
         self.fault = Some(format!("{}: a change was not finished; start again", self.tables.file()));
         let result = self.asking(change);
         self.fault = result.as_ref().err().map(ToString::to_string);
@@ -351,8 +352,7 @@ impl Shelf {
     }
 }
 
-/// True if an error says that there is no space left, or that too many files are open. The latter has no kind of its
-/// own.
+/// True if an error says that no disk space is left, or that too many files are open. The latter has no `ErrorKind`.
 fn may_pass(error: &Error) -> bool {
     use io::ErrorKind::{QuotaExceeded, StorageFull};
     let Error::Io { source, .. } = error else { return false };
@@ -370,7 +370,7 @@ fn has_too_many_files(_: &io::Error) -> bool {
     false
 }
 
-/// A time as it is stored.
+/// Converts a time in seconds since 1970 to the stored 32-bit form.
 fn to_time(seconds: u64) -> u32 {
     u32::try_from(seconds).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-//! What a list says of single documents, and how that is corrected.
+//! Reads single postings of a list, and corrects them.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -13,21 +13,21 @@ use super::resolver::Bringing;
 use super::tables::{META, Tablets};
 use super::{RECORDS, Shelf};
 
-/// A posting, and where it comes from.
+/// A posting of a list, with its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
     /// The document.
     pub id: ContentId,
     /// The weight of the posting.
     pub weight: Weight,
-    /// Who brought the document first. `None` if this node itself publishes it.
+    /// The origin that brought the document first. `None` if this node itself publishes it.
     pub origin: Option<Origin>,
-    /// True if nobody but that origin can have brought the posting.
+    /// True if only that origin can have brought the posting.
     pub sure: bool,
 }
 
 impl Shelf {
-    /// The postings of these documents in the list of a word.
+    /// Returns the postings of these documents in the list of a word.
     ///
     /// # Errors
     /// [`Error::Io`](furui::Error::Io) if the database cannot be read, or is damaged.
@@ -56,7 +56,7 @@ impl Shelf {
         })
     }
 
-    /// Removes the postings of these documents from the list of a word. Returns their number.
+    /// Removes the postings of these documents from the list of a word. Returns the number of postings removed.
     ///
     /// # Errors
     /// Those of [`expire`](Self::expire).
@@ -72,8 +72,8 @@ impl Shelf {
         })
     }
 
-    /// Stores true postings of a word in place of [removed](Self::remove_postings) ones. Their documents also get the
-    /// length that these postings state. Returns their number.
+    /// Stores the true postings of a word in place of [removed](Self::remove_postings) ones. The lengths of their
+    /// documents are corrected too. Returns the number of postings stored.
     ///
     /// # Errors
     /// Those of [`store`](Self::store).

@@ -1,5 +1,5 @@
-//! The lists of words. A word's row holds the length and the fingerprint of its list, and the postings if they are few;
-//! longer lists have blocks of their own.
+//! The lists of words. A word's row contains the length and the fingerprint of its list, and the postings if they are
+//! few; longer lists are stored in blocks of their own.
 
 use redb::ReadableTable;
 
@@ -9,13 +9,13 @@ use super::posting::{self, Posting};
 use super::tables::{Row, Tablets, View};
 use super::varint;
 
-/// The maximum length of postings in a word's own row, in bytes. Chosen.
+/// The maximum encoded length of the postings in a word's own row, in bytes. Chosen.
 const INLINE_BYTES: usize = 256;
-/// The maximum length of a block before it is packed, in bytes: it fits into a page of the database even if packing
-/// does not shorten it.
+/// The maximum length of an unpacked block, in bytes, so that it fits into a page of the database even if packing does
+/// not shorten it.
 const BLOCK_BYTES: usize = 4064;
 
-/// The length of a list, and the sum of the hashes of its ids.
+/// The number of postings of a list, and its fingerprint: the sum of the hashes of its ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Extent {
     pub(super) ids: u64,
@@ -23,8 +23,8 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// Reads a word's row: the extent of the word's list, and the postings in the row itself. The row has none if the
-    /// postings are in blocks.
+    /// Decodes a word's row. Returns the extent of the word's list, and the postings in the row itself, which are empty
+    /// if the postings are in blocks.
     fn read(word: u32, row: &[u8]) -> Outcome<(Self, &[u8])> {
         let mut rest = row;
         let ids = varint::take(&mut rest).filter(|&ids| ids > 0);
@@ -40,7 +40,7 @@ impl Extent {
     }
 }
 
-/// The extent of a list in the tables.
+/// Reads the extent of a word's list from the tables.
 pub(super) fn extent(words: &impl ReadableTable<u32, Row>, word: u32) -> Outcome<Extent> {
     match words.get(word)? {
         Some(row) => Ok(Extent::read(word, row.value())?.0),
@@ -48,7 +48,7 @@ pub(super) fn extent(words: &impl ReadableTable<u32, Row>, word: u32) -> Outcome
     }
 }
 
-/// Passes the postings of a list to `show`, ascending, in portions.
+/// Passes the postings of a list to `show` in portions, in ascending order.
 pub(super) fn read(view: &View, word: u32, mut show: impl FnMut(&[Posting]) -> Outcome<()>) -> Outcome<()> {
     let mut postings = vec![];
     let Some(row) = view.words.get(word)? else { return Ok(()) };
@@ -77,8 +77,8 @@ pub(super) fn retain_new(view: &View, word: u32, fresh: &mut Vec<Posting>) -> Ou
         return Ok(());
     }
     let mut new = vec![];
-    // A number below `until` can only be in the current block; if `until` is `None`, this holds for all numbers. At
-    // first, there is no block.
+    // A number below `until` can only be in the current block; if `until` is `None`, this holds for all numbers.
+    // Initially, there is no block.
     let mut until = Some(0);
     for &posting in &*fresh {
         let number = posting.number;
@@ -101,7 +101,8 @@ pub(super) fn retain_new(view: &View, word: u32, fresh: &mut Vec<Posting>) -> Ou
     Ok(())
 }
 
-/// Adds ascending postings that are not in the list. `sum` is the sum of their ids' hashes. True if the list is new.
+/// Adds ascending postings that are not in the list. `sum` is the sum of the hashes of their ids. Returns true if the
+/// list is new.
 pub(super) fn add(tables: &mut Tablets<'_>, word: u32, fresh: &[Posting], sum: u64) -> Outcome<bool> {
     let mut extent = Extent::default();
     let mut postings = vec![];
@@ -133,7 +134,7 @@ pub(super) fn add(tables: &mut Tablets<'_>, word: u32, fresh: &[Posting], sum: u
 fn add_to_blocks(tables: &mut Tablets<'_>, word: u32, mut fresh: &[Posting]) -> Outcome<()> {
     let mut postings = vec![];
     while let Some(&Posting { number: first, .. }) = fresh.first() {
-        // The last block that does not begin after the posting, or the first block if all begin after the posting.
+        // The key of the last block that does not begin after the posting, or of the first block if all begin after it.
         let mut key = None;
         if let Some(row) = tables.lists.range((word, 0)..=(word, first))?.next_back() {
             key = Some(row?.0.value());
@@ -157,7 +158,7 @@ fn add_to_blocks(tables: &mut Tablets<'_>, word: u32, mut fresh: &[Posting]) -> 
         posting::merge(&mut postings, here);
         fresh = rest;
         // The last block grows at its end, and leaves full blocks behind. A block in the middle that has become too
-        // long is divided into equal parts, so that each part has room for more.
+        // long is divided into equal parts, so that each part has room for further postings.
         let bytes = encoded_length(&postings);
         let limit = if next.is_none() { BLOCK_BYTES } else { bytes.div_ceil(bytes.div_ceil(BLOCK_BYTES)) + 6 };
         write_blocks(tables, word, &postings, limit.min(BLOCK_BYTES))?;
@@ -189,8 +190,8 @@ pub(super) fn rewrite(
     let mut in_blocks = false;
     read(view, word, |some| {
         postings.extend(some.iter().copied().filter(|posting| keep(posting.number)));
-        // A long list is written in portions, to bound the memory. The end is held back, so that the last block is not
-        // short.
+        // A long list is written in portions, to bound the memory. Some postings are held back, so that the last block
+        // is not short.
         if postings.len() > 2 * BLOCK_BYTES {
             in_blocks = true;
             let rest = postings.split_off(postings.len() - BLOCK_BYTES);

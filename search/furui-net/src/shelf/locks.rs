@@ -1,4 +1,4 @@
-//! The locks beside records, which decide who may withdraw a record, and name its publishers.
+//! The locks of records, which decide which keys withdraw a record, and name its publishers.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,10 +10,10 @@ use super::fault::{Fault, Outcome};
 use super::tables::{LOCKS, Row, View};
 use crate::net::is_signed;
 
-/// The length of an entry: a lock and its expiry.
+/// The encoded length of a lock and its expiry time, in bytes.
 const ENTRY: usize = Lock::BYTES + 4;
 
-/// A lock and its expiry.
+/// A lock and its expiry time, in seconds since 1970.
 type Kept = (Lock, u32);
 
 /// The table of locks, open for changes.
@@ -28,7 +28,8 @@ impl<'t> Locks<'t> {
         beside(&self.0, number)
     }
 
-    /// Sets the locks of a document. If `locks` is empty, the document has had locks and has none left.
+    /// Sets the locks of a document. If `locks` is empty, the document counts as withdrawn: it had locks, and has none
+    /// left.
     pub(super) fn put(&mut self, number: u32, locks: &[Kept]) -> Outcome<()> {
         let mut row = Vec::with_capacity(ENTRY * locks.len());
         for (lock, expires) in locks {
@@ -39,26 +40,26 @@ impl<'t> Locks<'t> {
         Ok(())
     }
 
-    /// Forgets that a document ever had locks.
+    /// Removes the row of a document, as if it had never had locks.
     pub(super) fn clear(&mut self, number: u32) -> Outcome<()> {
         self.0.remove(number)?;
         Ok(())
     }
 }
 
-/// True if a record is gone: it had locks, and has none left.
+/// True if a record is withdrawn: it had locks, and has none left.
 pub(super) fn is_gone(view: &View, number: u32) -> Outcome<bool> {
     Ok(beside(&view.locks, number)?.is_some_and(|locks| locks.is_empty()))
 }
 
-/// The records and locks that may be stored, of those that a call has passed.
+/// The records and locks of a call that may be stored.
 pub(super) struct Unopened<'r> {
     pub(super) records: Cow<'r, [(ContentId, Vec<u8>)]>,
     pub(super) locks: Vec<(ContentId, Lock)>,
 }
 
-/// Selects the records and locks that may be stored. Locks that were opened before are left out, and so are records
-/// whose locks were all opened before.
+/// Selects the records and locks of a call that may be stored. Locks that were opened before are left out, and so are
+/// records all of whose locks were opened before.
 pub(super) fn unopened<'r>(
     view: &View,
     records: &'r [(ContentId, Vec<u8>)],
@@ -80,16 +81,17 @@ pub(super) fn unopened<'r>(
     Ok(Unopened { records: Cow::Owned(records), locks: unopened })
 }
 
-/// A lock to put beside a record.
+/// A lock to add to a record.
 pub(super) struct New {
     pub(super) number: u32,
     pub(super) id: ContentId,
     pub(super) lock: Lock,
-    /// True if the lock states the publisher that the record names.
+    /// True if the publisher of the lock is the one that the record names.
     pub(super) is_of_site: bool,
 }
 
-/// Puts locks beside records until `expires`; locks that are there already stay until the later of the two times.
+/// Adds locks to records with the expiry time `expires`. The expiry of a lock that is there already becomes the later
+/// of the two times.
 pub(super) fn add(transaction: &WriteTransaction, locks: &[New], expires: u32) -> Outcome<()> {
     let mut tables = Locks::open(transaction)?;
     for &New { number, id, lock, is_of_site } in locks {
@@ -97,12 +99,12 @@ pub(super) fn add(transaction: &WriteTransaction, locks: &[New], expires: u32) -
         match all.iter().position(|(other, _)| *other == lock) {
             Some(at) if all[at].1 >= expires => continue,
             Some(at) => all[at].1 = expires,
-            // The first lock is never replaced, so nobody can take the place of the site's own publisher.
+            // The first lock is never replaced, so no other publisher can displace the site's own.
             None if is_of_site && !all.is_empty() && is_signed(&lock, id) => all.insert(0, (lock, expires)),
             None => all.push((lock, expires)),
         }
         if all.len() > limits::LOCKS {
-            // A record with too many publishers gets a lock that no key opens: it stays until it expires.
+            // A record with too many publishers gets a lock that no key opens, so it is kept until it expires.
             let last = all.drain(limits::LOCKS - 1..).map(|(_, expires)| expires).max().unwrap_or(expires);
             all.push((Lock::NOBODY, last));
         }
@@ -111,7 +113,7 @@ pub(super) fn add(transaction: &WriteTransaction, locks: &[New], expires: u32) -
     Ok(())
 }
 
-/// The locks of a document; `None` if it never had any.
+/// Reads the locks of a document; `None` if it never had any.
 pub(super) fn beside(locks: &impl ReadableTable<u32, Row>, number: u32) -> Outcome<Option<Vec<Kept>>> {
     match locks.get(number)? {
         Some(row) => entries(number, row.value()).map(Some),
@@ -119,7 +121,7 @@ pub(super) fn beside(locks: &impl ReadableTable<u32, Row>, number: u32) -> Outco
     }
 }
 
-/// The locks in a row.
+/// Decodes the locks in a row.
 pub(super) fn entries(number: u32, row: &[u8]) -> Outcome<Vec<Kept>> {
     match row.as_chunks() {
         (entries, []) if entries.len() <= limits::LOCKS => Ok(entries.iter().map(kept).collect()),

@@ -1,4 +1,4 @@
-//! The lists and documents that a node keeps, in a directory or in memory: [`Shelf`].
+//! The storage of the lists and documents that a node keeps, in a directory or in memory: [`Shelf`].
 
 mod additions;
 mod answers;
@@ -43,5 +43,5 @@ pub const MAX_RECORD: usize = 4 << 20;
 /// Chosen.
 pub const MAX_CHANGE: usize = 64 << 20;
 
-/// The number of the pseudo-word whose list has all records. The dictionary never gives this number to a word.
+/// The number of the pseudo-word whose list contains all records. The dictionary never assigns this number to a word.
 const RECORDS: u32 = u32::MAX;

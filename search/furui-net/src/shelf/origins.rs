@@ -5,53 +5,53 @@ use redb::{ReadableTable, Table};
 use super::fault::{Fault, Outcome};
 use super::tables::Row;
 
-/// The maximum number of publishers that are counted apart in one address prefix. Further ones are counted together.
-/// Chosen.
+/// The maximum number of publishers of one address prefix that are counted separately. Further ones are counted
+/// together. Chosen.
 const PER_PREFIX: usize = 64;
-/// The maximum number of publishers that are counted apart. Further ones, whatever their prefix, are counted together.
-/// Chosen.
+/// The maximum number of publishers that are counted separately. Further ones, whatever their prefix, are counted
+/// together. Chosen.
 const MOST: usize = 8192;
-/// The number of this node itself, whose publications are never removed to make room.
+/// The origin number of this node itself, whose publications are never removed to make room.
 pub(super) const OWN: u32 = 0;
 
-/// The bit of an identity's length in a row that says that what came from there was taken over.
+/// The flag in the length byte of an encoded identity for an origin whose data was taken over.
 const TAKEN_OVER: u8 = 0x80;
 
-/// Who brought a document to this node: the publisher or, if the node took the document over, the neighbour that had
+/// The origin of a document on this node: the publisher or, if the node took the document over, the neighbour that had
 /// it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Origin {
-    /// The identity of the peer. Empty if publishers are counted together.
+    /// The identity of the peer. Empty for the publishers that are counted together.
     pub peer: Vec<u8>,
-    /// The peer's address prefix, as text. Empty if publishers are counted together.
+    /// The peer's address prefix, as text. Empty for the publishers that are counted together.
     pub prefix: String,
-    /// True if this node took the document over from the peer, which may have it from others.
+    /// True if this node took the document over from the peer, which may have received it from others.
     pub taken_over: bool,
 }
 
-/// How much a node keeps for one origin.
+/// The amount of data that a node keeps for one origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Usage {
     /// The origin.
     pub origin: Origin,
-    /// The number of documents that came from there first.
+    /// The number of documents that this origin has brought first.
     pub documents: u64,
-    /// The approximate size of what the origin brought for these documents, in bytes: postings, new words and records,
-    /// before compression.
+    /// The approximate size of the data that the origin has brought for these documents, in bytes: postings, new words
+    /// and records, before compression.
     pub bytes: u64,
 }
 
-/// All origins of a shelf, by number. The number of an origin is in the entry of each document that came from there
+/// All origins of a shelf, by number. The entry of each document contains the number of the origin that has brought it
 /// first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Origins {
     numbers: HashMap<Origin, u32>,
-    /// The number of origins of each prefix.
+    /// The number of separately counted origins of each prefix.
     prefixes: HashMap<String, usize>,
     all: BTreeMap<u32, Usage>,
-    /// The numbers whose rows differ from `all`.
+    /// The numbers of origins whose rows in the table differ from `all`.
     changed: BTreeSet<u32>,
-    /// The numbers that have no row yet.
+    /// The numbers of origins that have no row in the table yet.
     new: BTreeSet<u32>,
 }
 
@@ -66,7 +66,7 @@ impl Origins {
         Ok(origins)
     }
 
-    /// Writes the rows of new origins, which have nothing yet.
+    /// Writes the rows of new origins, with no documents and bytes.
     pub(super) fn write_new(&mut self, table: &mut Table<'_, u32, Row>) -> Outcome<()> {
         for number in std::mem::take(&mut self.new) {
             if let Some(usage) = self.all.get(&number) {
@@ -76,7 +76,8 @@ impl Origins {
         Ok(())
     }
 
-    /// Writes the rows that have changed. The journal must be empty then, because a reader counts its changes again.
+    /// Writes the rows that have changed. The journal must be empty, because its changes are counted again when it is
+    /// replayed.
     pub(super) fn write(&mut self, table: &mut Table<'_, u32, Row>) -> Outcome<()> {
         self.write_new(table)?;
         for number in std::mem::take(&mut self.changed) {
@@ -94,7 +95,7 @@ impl Origins {
         self.all.insert(number, usage);
     }
 
-    /// The number of an origin. A new origin gets a free number.
+    /// Returns the number of an origin. A new origin gets a free number.
     pub(super) fn number(&mut self, origin: &Origin) -> u32 {
         if let Some(&number) = self.numbers.get(origin) {
             return number;
@@ -117,22 +118,22 @@ impl Origins {
         number
     }
 
-    /// The number of an origin that is counted apart, if it has one.
+    /// The number of an origin that is counted separately; `None` if it has none.
     pub(super) fn find(&self, origin: &Origin) -> Option<u32> {
         self.numbers.get(origin).copied()
     }
 
-    /// The origin with this number, unless it is this node itself.
+    /// The origin with this number; `None` for this node itself.
     pub(super) fn of(&self, number: u32) -> Option<&Origin> {
         self.all.get(&number).map(|usage| &usage.origin)
     }
 
-    /// True if what the origin with this number brought was taken over.
+    /// True if the data of the origin with this number was taken over.
     pub(super) fn is_taken_over(&self, number: u32) -> bool {
         self.of(number).is_some_and(|origin| origin.taken_over)
     }
 
-    /// True if the origin with this number is one publisher, not a crowd that is counted together.
+    /// True if the origin with this number is a single publisher, not a group that is counted together.
     pub(super) fn is_one(&self, number: u32) -> bool {
         self.all.get(&number).is_some_and(|usage| !usage.origin.peer.is_empty())
     }
@@ -145,7 +146,7 @@ impl Origins {
         }
     }
 
-    /// Subtracts what was removed, or is counted for this node itself now.
+    /// Subtracts documents and bytes that were removed, or that are counted for this node itself.
     pub(super) fn subtract(&mut self, number: u32, documents: u64, bytes: u64) {
         let Some(usage) = self.all.get_mut(&number) else { return };
         usage.documents = usage.documents.saturating_sub(documents);
@@ -153,7 +154,7 @@ impl Origins {
         self.changed.insert(number);
     }
 
-    /// Forgets the origins of which nothing is left. The journal must be empty, because its changes name origins.
+    /// Removes the origins without documents. The journal must be empty, because its changes refer to origins.
     pub(super) fn forget_empty(&mut self) {
         let empty: Vec<u32> = self.all().filter(|(_, usage)| usage.documents == 0).map(|(number, _)| number).collect();
         for number in empty {
@@ -179,13 +180,13 @@ impl Origins {
         self.all.get(&number)
     }
 
-    /// The bytes for all origins.
+    /// The total bytes of all origins.
     pub(super) fn bytes(&self) -> u64 {
         self.all.values().map(|usage| usage.bytes).sum()
     }
 
-    /// The origin that must give way to a newcomer with `bytes` more bytes: the largest of the largest prefix. `None`
-    /// if the newcomer would have more than that one, first as a prefix, then as a publisher.
+    /// Chooses the origin whose documents are removed to make room for `bytes` bytes of a newcomer: the largest of the
+    /// largest prefix. `None` if the newcomer's prefix, or then the newcomer itself, would be larger than that.
     pub(super) fn to_give_way(&self, newcomer: u32, bytes: u64) -> Option<u32> {
         let mut prefixes: HashMap<&str, u64> = HashMap::new();
         for usage in self.all.values() {
@@ -251,7 +252,7 @@ mod tests {
     #[test]
     fn the_largest_gives_way_first_as_a_prefix_then_as_a_publisher() {
         let mut origins = Origins::default();
-        // Three identities at one address, and two others.
+        // Three identities at one address, and two identities at others.
         let [a, b, c, d, e] =
             [(1, 1), (1, 2), (1, 3), (2, 1), (3, 1)].map(|(host, peer)| origins.number(&origin(host, peer)));
         for (number, bytes) in [(a, 40), (b, 30), (c, 5), (d, 50), (e, 10)] {

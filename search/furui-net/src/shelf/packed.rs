@@ -1,23 +1,23 @@
-//! Compressed bytes, preceded by their length.
+//! Compression of bytes to a zstd frame that is preceded by the uncompressed length.
 
 use std::io::Read;
 
 use zstd::bulk;
 use zstd::stream::read::Decoder;
 
-/// The logarithm of the maximum window of a stream, in bytes, which bounds the memory of the decoder. Chosen.
+/// The base-2 logarithm of the decoder's maximum window, in bytes, which bounds its memory. Chosen.
 const WINDOW_LOG: u32 = 23;
 
-/// How much work is spent on compression.
+/// The compression effort.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Effort {
-    /// Little effort, for bytes that are sent, or read once, or never.
+    /// Little effort, for bytes that are sent, or are rarely read.
     Least,
-    /// More effort, for bytes that are kept.
+    /// More effort, for bytes that are stored.
     Much,
 }
 
-/// Compresses bytes: their length in 4 bytes, then a zstd frame.
+/// Compresses bytes to their length in 4 bytes and a zstd frame.
 pub(crate) fn pack(bytes: &[u8], effort: Effort) -> Vec<u8> {
     let length = u32::try_from(bytes.len()).expect("no more than the limits of a shelf allow");
     let level = match effort {
@@ -28,12 +28,12 @@ pub(crate) fn pack(bytes: &[u8], effort: Effort) -> Vec<u8> {
     [&length.to_le_bytes()[..], &frame].concat()
 }
 
-/// The bytes that were packed; `None` if `packed` is invalid, or unpacks to more than `most` bytes.
+/// Decompresses bytes; `None` if `packed` is invalid, or longer than `most` bytes when decompressed.
 pub(crate) fn unpack(packed: &[u8], most: usize) -> Option<Vec<u8>> {
     let (length, stream) = packed.split_first_chunk()?;
     let length = usize::try_from(u32::from_le_bytes(*length)).ok().filter(|&length| length <= most)?;
     let mut bytes = Vec::new();
-    // One additional byte shows that a stream is too long.
+    // One byte more than the length is read, to detect a stream that is too long.
     let mut decoder = Decoder::with_buffer(stream).ok()?;
     decoder.window_log_max(WINDOW_LOG).ok()?;
     decoder.take(length as u64 + 1).read_to_end(&mut bytes).ok()?;

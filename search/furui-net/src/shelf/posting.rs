@@ -1,6 +1,7 @@
 use super::varint;
 
-/// A document in a list, and how often the word occurs in it, as the step of a [`Weight`](furui_search::Weight).
+/// A posting of a list: the number of a document, and the word's frequency in it, as the step of a
+/// [`Weight`](furui_search::Weight).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Posting {
     pub(super) number: u32,
@@ -8,13 +9,13 @@ pub(super) struct Posting {
 }
 
 impl Posting {
-    /// The number of bytes that the posting takes, if its number is known to be at least `least`.
+    /// The encoded length of the posting in bytes, given that its number is at least `least`.
     pub(super) fn length(self, least: u64) -> usize {
         varint::length((u64::from(self.number) - least) << 1) + usize::from(self.step > 0)
     }
 
-    /// Appends the posting: twice the difference of its number and `least`, plus 1 if its step is not 0; and then its
-    /// step, unless it is 0. Most steps are 0.
+    /// Encodes the posting: twice the difference of its number and `least`, plus 1 if its step is not 0; then its step,
+    /// unless it is 0. Most steps are 0.
     pub(super) fn put(self, least: u64, out: &mut Vec<u8>) {
         let gap = u64::from(self.number) - least;
         varint::put(out, gap << 1 | u64::from(self.step > 0));
@@ -29,7 +30,7 @@ impl Posting {
     }
 }
 
-/// Appends ascending postings.
+/// Encodes postings in ascending order.
 pub(super) fn put_all(out: &mut Vec<u8>, postings: &[Posting]) {
     let mut least = 0;
     for posting in postings {
@@ -38,7 +39,7 @@ pub(super) fn put_all(out: &mut Vec<u8>, postings: &[Posting]) {
     }
 }
 
-/// Decodes all of `bytes`, which [`put_all`] wrote, and appends the postings to `out`.
+/// Decodes all of `bytes`, which [`put_all`] wrote, and appends the postings to `out`. `None` if the bytes are invalid.
 pub(super) fn take_all(mut bytes: &[u8], out: &mut Vec<Posting>) -> Option<()> {
     let mut least = 0u64;
     while !bytes.is_empty() {
@@ -52,12 +53,12 @@ pub(super) fn take_all(mut bytes: &[u8], out: &mut Vec<Posting>) -> Option<()> {
     Some(())
 }
 
-/// Merges two ascending lists of postings. Of two postings of one document, the first is kept.
+/// Merges two ascending lists of postings. If both have a posting of a document, that of `postings` is kept.
 pub(super) fn merge(postings: &mut Vec<Posting>, more: &[Posting]) {
     let in_order = postings.last().zip(more.first()).is_none_or(|(last, first)| last.number < first.number);
     postings.extend_from_slice(more);
     if !in_order {
-        // The stable sort merges two ascending runs.
+        // The stable sort merges the two ascending runs in linear time.
         postings.sort_by_key(|posting| posting.number);
         postings.dedup_by_key(|posting| posting.number);
     }

@@ -1,4 +1,4 @@
-//! Removes what the owner of a node no longer wants to keep.
+//! Removes data of origins, sites and words from the shelf.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,8 @@ use super::tables::{META, Tablets};
 use super::{RECORDS, Shelf};
 
 impl Shelf {
-    /// Removes the documents that came first from these origins, with all of their postings. Returns their number.
+    /// Removes the documents that were brought first by origins for which `is_one` returns true, with all of their
+    /// postings. Returns the number of documents.
     ///
     /// # Errors
     /// Those of [`expire`](Self::expire).
@@ -21,8 +22,9 @@ impl Shelf {
         self.changing(|shelf| shelf.remove(|_, document| numbers.contains(&document.origin)))
     }
 
-    /// Removes the documents that came first from these origins, with all of their postings, apart from those that are
-    /// [proven](Self::store_proven). Their space is used again, but files become no smaller. Returns their number.
+    /// Removes the documents that were brought first by these origins, with all of their postings, except
+    /// [proven](Self::store_proven) documents. The freed space is reused, but the files do not shrink. Returns the
+    /// number of documents.
     ///
     /// # Errors
     /// Those of [`expire`](Self::expire).
@@ -34,8 +36,8 @@ impl Shelf {
         self.changing(|shelf| shelf.forget_all(|_, document| !document.proven && numbers.contains(&document.origin)))
     }
 
-    /// Removes the documents in the list of a word, with all of their postings. What this node publishes itself stays.
-    /// Returns their number.
+    /// Removes the documents in the list of a word, with all of their postings, except documents that this node
+    /// publishes itself. Returns the number of documents.
     ///
     /// # Errors
     /// Those of [`expire`](Self::expire).
@@ -52,7 +54,7 @@ impl Shelf {
         })
     }
 
-    /// Removes the list of a word. Its documents stay. Returns the number of postings.
+    /// Removes the list of a word. The documents in it are kept. Returns the number of postings.
     ///
     /// # Errors
     /// Those of [`expire`](Self::expire).

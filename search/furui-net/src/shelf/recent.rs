@@ -12,55 +12,55 @@ use super::posting::{self, Posting};
 use super::tables::{Totals, View};
 use super::{RECORDS, Runs};
 
-/// The contents of the journal, in memory: everything since the tables were last updated.
+/// The contents of the journal in memory: all changes since the tables were last updated.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
-    /// The number of the first document here. Earlier documents are in the tables.
+    /// The number of the first recent document. Documents with smaller numbers are in the tables.
     pub(super) first: u32,
-    /// The documents from `first` on.
+    /// The entries of recent documents, numbered from `first` on.
     pub(super) documents: Vec<DocumentEntry>,
-    /// The numbers of `documents`, by id.
+    /// The numbers of the recent documents, by id.
     pub(super) ids: HashMap<ContentId, u32>,
-    /// The new expiry of each older document whose expiry is extended, by number.
+    /// The new expiry times of older documents, by number.
     pub(super) refreshed: BTreeMap<u32, u32>,
-    /// The length of each older document whose length has become known, by number.
+    /// The lengths of older documents that have become known, by number.
     pub(super) measured: BTreeMap<u32, u8>,
-    /// The older documents that this node now publishes itself.
+    /// The older documents of other origins that this node publishes too.
     pub(super) claimed: BTreeSet<u32>,
-    /// The older documents that are proven from now on.
+    /// The older documents that have become proven.
     pub(super) proven: BTreeSet<u32>,
-    /// The older documents that are mixed from now on.
+    /// The older documents that have become mixed.
     pub(super) mixed: BTreeSet<u32>,
-    /// For each older document, the bytes that its origin has brought for it since.
+    /// For each older document, the bytes that its origin has brought for it in recent changes.
     pub(super) charged: BTreeMap<u32, u32>,
-    /// The new parts of lists, by word.
+    /// The new postings of lists, by word number.
     pub(super) lists: HashMap<u32, Fresh>,
-    /// The records, by document.
+    /// The new records, by document number.
     pub(super) records: BTreeMap<u32, Vec<u8>>,
     /// The approximate size of the contents of all fields, in bytes.
     pub(super) bytes: usize,
 }
 
-/// The new part of a list.
+/// The new postings of a list, and its older extent.
 #[derive(Debug)]
 pub(super) struct Fresh {
-    /// The extent of the list in the tables.
+    /// The extent of the list's older part, which is in the tables.
     pub(super) table: Extent,
-    /// The new postings, ascending.
+    /// The new postings in ascending order.
     pub(super) postings: Vec<Posting>,
     /// The sum of the hashes of the ids of `postings`.
     pub(super) sum: u64,
 }
 
 impl Fresh {
-    /// The extent of the whole list.
+    /// The extent of the whole list, new postings included.
     pub(super) fn extent(&self) -> Extent {
         Extent { ids: self.table.ids + self.postings.len() as u64, sum: self.table.sum.wrapping_add(self.sum) }
     }
 }
 
 impl Recent {
-    /// Makes an empty state after `first` documents.
+    /// Makes an empty state; the tables have `first` documents.
     pub(super) fn new(first: u32) -> Self {
         Self { first, ..Self::default() }
     }
@@ -70,8 +70,8 @@ impl Recent {
         self.first + self.documents.len() as u32
     }
 
-    /// Applies a change of the journal. Returns the number of its postings and records, and the bytes that it brought
-    /// for documents of other origins than its own.
+    /// Applies a change of the journal. Returns the number of its postings and records, and the bytes that it added to
+    /// documents of other origins.
     pub(super) fn apply(
         &mut self,
         change: Change,
@@ -94,7 +94,7 @@ impl Recent {
         }
         for Posting { number, step: length } in change.measured {
             if self.document(&mut Documents::new(view), number)?.is_some_and(|document| document.length > 0) {
-                // The cached weights have the wrong length.
+                // The cached weights contain the old length of the document.
                 runs.clear();
             }
             match number.checked_sub(self.first) {
@@ -148,7 +148,7 @@ impl Recent {
         Ok((new, foreign))
     }
 
-    /// Notes that this node itself publishes a document that came from another origin first.
+    /// Records that this node itself publishes a document that another origin brought first.
     fn claim(&mut self, older: &mut Documents<'_>, number: u32, origins: &mut Origins) -> Outcome<()> {
         let document = self.known(older, number)?;
         origins.subtract(document.origin, 1, document.bytes.into());
@@ -161,7 +161,7 @@ impl Recent {
         Ok(())
     }
 
-    /// Notes that a document is mixed, or otherwise that it is proven.
+    /// Records that a document is mixed if `mixed` is true, and otherwise that it is proven.
     fn note(&mut self, number: u32, mixed: bool) -> Outcome<()> {
         match number.checked_sub(self.first) {
             Some(index) => {
@@ -178,7 +178,8 @@ impl Recent {
         Ok(())
     }
 
-    /// Counts what an origin has brought for its documents. Returns the bytes that it brought for documents of others.
+    /// Charges added bytes to the documents' entries and their origins. Returns the bytes added to documents of other
+    /// origins.
     fn charge(
         &mut self,
         older: &mut Documents<'_>,
@@ -193,7 +194,7 @@ impl Recent {
                 foreign += u64::from(bytes);
                 continue;
             }
-            // The sum of a document's bytes must be that of its entry, which saturates.
+            // The origin's sum must match the entry's bytes, which saturate.
             let sum = document.bytes.saturating_add(bytes);
             origins.add(origin, 0, (sum - document.bytes).into());
             match number.checked_sub(self.first) {
@@ -204,7 +205,7 @@ impl Recent {
         Ok(foreign)
     }
 
-    /// The document with this number, from these recent changes or else from the tables (`older`).
+    /// Reads the document with this number from the recent changes or else from the tables (`older`).
     pub(super) fn document(&self, older: &mut Documents<'_>, number: u32) -> Outcome<Option<DocumentEntry>> {
         if let Some(index) = number.checked_sub(self.first) {
             return Ok(self.documents.get(index as usize).copied());
@@ -219,17 +220,17 @@ impl Recent {
         Ok(Some(DocumentEntry { expires, length, origin, proven, mixed, bytes, ..document }))
     }
 
-    /// The document with this number, which lists or the journal name.
+    /// Reads the document with this number, to which lists or the journal refer, so that its absence is an error.
     pub(super) fn known(&self, older: &mut Documents<'_>, number: u32) -> Outcome<DocumentEntry> {
         self.document(older, number)?.ok_or_else(|| Fault::damaged("documents", number))
     }
 
-    /// The number of a document, from these recent changes or else from the tables (`older`).
+    /// Finds the number of a document in the recent changes or else in the tables (`older`).
     pub(super) fn find(&self, older: &mut Documents<'_>, hash: HashSpec, id: ContentId) -> Outcome<Option<u32>> {
         self.ids.get(&id).map_or_else(|| older.find(hash, id), |&number| Ok(Some(number)))
     }
 
-    /// The documents to write to the tables. The blocks of new records are not entered yet.
+    /// The entries to write to the tables. They do not contain the blocks of new records yet.
     pub(super) fn changed(&self, view: &View) -> Outcome<BTreeMap<u32, DocumentEntry>> {
         let mut older = Documents::new(view);
         let mut changed = BTreeMap::new();

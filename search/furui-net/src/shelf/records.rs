@@ -10,25 +10,24 @@ use super::packed::{self, Effort};
 use super::tables::Tablets;
 use super::{MAX_RECORD, varint};
 
-/// The maximum length of a block, in bytes: sixteen pages of the database, less the bytes that the database itself
-/// uses.
+/// The maximum length of a block, in bytes: sixteen pages of the database, less the database's own overhead.
 const BLOCK_BYTES: usize = 65_400;
-/// The minimum length of a block that is not extended any more, in bytes. Chosen.
+/// The minimum length in bytes of a block that counts as full, so that it is not extended. Chosen.
 const FULL: usize = BLOCK_BYTES * 7 / 8;
 /// The maximum uncompressed length, in bytes, of the records in a block with more than one record. To read one record,
 /// its whole block is decompressed. Chosen.
 const RAW_BYTES: usize = 1 << 20;
-/// The uncompressed length that is tried first, in bytes. It suits text that compresses well. Chosen.
+/// The uncompressed length of a block that is tried first, in bytes. It suits text that compresses well. Chosen.
 const FIRST_RAW: usize = 320 << 10;
 /// The maximum number of attempts to fill a block. Chosen.
 const TRIES: usize = 3;
 /// The maximum uncompressed length of any block, in bytes.
 const MAX_RAW: usize = MAX_RECORD + RAW_BYTES + (1 << 20);
 
-/// The records of a block, with the numbers of their documents.
+/// The records of a block, each with the number of its document.
 pub(super) type RecordBlock = Vec<(u32, Vec<u8>)>;
 
-/// Packs records, in their order, into blocks. Returns for each block the number of its records, and its bytes.
+/// Compresses records into blocks, in their order. Returns for each block the number of its records, and its bytes.
 pub(super) fn pack(mut records: &[(u32, Vec<u8>)]) -> Vec<(usize, Vec<u8>)> {
     let mut blocks = vec![];
     let mut aim = FIRST_RAW;
@@ -37,7 +36,8 @@ pub(super) fn pack(mut records: &[(u32, Vec<u8>)]) -> Vec<(usize, Vec<u8>)> {
         for _ in 0..TRIES {
             let (count, raw) = first_of(records, aim);
             let block = pack_block(&records[..count]);
-            // Aim at the uncompressed length that fills a block if the next records compress like those of this block.
+            // The next attempt aims at the uncompressed length that would fill a block if the records compressed as
+            // this block did.
             aim = (raw * BLOCK_BYTES / block.len() * 63 / 64).min(RAW_BYTES);
             let done = block.len() >= FULL || count == records.len() || raw >= RAW_BYTES * 7 / 8;
             let fits = block.len() <= BLOCK_BYTES || count == 1;
@@ -55,8 +55,8 @@ pub(super) fn pack(mut records: &[(u32, Vec<u8>)]) -> Vec<(usize, Vec<u8>)> {
     blocks
 }
 
-/// Takes the first records with at most `aim` bytes together, but at least one record. Returns the number of these
-/// records, and the number of their bytes.
+/// Finds the longest prefix of the records with at most `aim` bytes in total, but at least one record. Returns the
+/// number of these records, and the number of their bytes.
 fn first_of(records: &[(u32, Vec<u8>)], aim: usize) -> (usize, usize) {
     let (mut count, mut raw) = (0, 0);
     for (_, record) in records {
@@ -80,7 +80,7 @@ fn pack_block(records: &[(u32, Vec<u8>)]) -> Vec<u8> {
     packed::pack(&raw, Effort::Much)
 }
 
-/// The records of a block.
+/// Decompresses the records of a block.
 pub(super) fn unpack(block: u32, bytes: &[u8]) -> Outcome<RecordBlock> {
     split(bytes).ok_or_else(|| Fault::damaged("records", block))
 }
@@ -94,7 +94,7 @@ fn split(bytes: &[u8]) -> Option<RecordBlock> {
     rest.is_empty().then_some(records)
 }
 
-/// The numbers of a block's documents with the lengths of their records, in order. The records follow.
+/// Decodes the numbers of a block's documents with the lengths of their records, in order. The records follow.
 fn lengths(rest: &mut &[u8]) -> Option<Vec<(u32, usize)>> {
     let count = usize::try_from(varint::take(rest)?).ok().filter(|&count| count <= rest.len())?;
     let mut lengths = Vec::with_capacity(count);
@@ -104,7 +104,7 @@ fn lengths(rest: &mut &[u8]) -> Option<Vec<(u32, usize)>> {
     Some(lengths)
 }
 
-/// The record of this document in a block; `None` if the block has none.
+/// Finds the record of this document in a block; `None` if the block does not contain it.
 pub(super) fn find(block: u32, bytes: &[u8], number: u32) -> Outcome<Option<Vec<u8>>> {
     let raw = packed::unpack(bytes, MAX_RAW).ok_or_else(|| Fault::damaged("records", block))?;
     let mut rest = raw.as_slice();
@@ -120,9 +120,9 @@ pub(super) fn find(block: u32, bytes: &[u8], number: u32) -> Outcome<Option<Vec<
     Ok(None)
 }
 
-/// Writes records into blocks, which are numbered from `next` on. If the previous block is not full, it is written anew
-/// with its old records and the first new ones. Notes in `changed`, in the entry of each document, the block of its
-/// record. Returns the number after the last block.
+/// Writes records into blocks, which are numbered from `next` on. If the previous block is not full, it is rewritten
+/// with its old records and the first new ones. Sets the block in the entry of each document in `changed`. Returns the
+/// number after the last block.
 pub(super) fn append(
     tables: &mut Tablets<'_>,
     mut next: u32,

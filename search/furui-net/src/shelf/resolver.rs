@@ -12,35 +12,35 @@ use super::recent::Recent;
 use super::tables::View;
 use super::{RECORDS, lists};
 
-/// The number of a document, and its length if it is known.
+/// The number of a document on the shelf, and its length as the step of a weight, or 0 if it is unknown.
 #[derive(Clone, Copy)]
 struct Numbered {
     number: u32,
     length: u8,
 }
 
-/// Who makes a call, and what is known of the call.
+/// The parameters of a call that stores data: its origin, the expiry time, and the documents that were checked.
 #[derive(Clone, Copy)]
 pub(super) struct Bringing<'s> {
-    /// The number of the origin.
+    /// The number of the call's origin.
     pub(super) origin: u32,
-    /// True if what the origin brings was taken over from it.
+    /// True if this node took the data over from the origin.
     pub(super) taken_over: bool,
-    /// The time until which the documents are kept.
+    /// The time until which the documents are kept, in seconds since 1970.
     pub(super) expires: u32,
-    /// The documents of which everything in the call was compared with the record.
+    /// The documents all of whose data in the call was compared with the record.
     pub(super) proven: &'s HashSet<ContentId>,
-    /// The documents whose length in the call is true.
+    /// The documents whose length in the call is known to be true.
     pub(super) exact: &'s HashSet<ContentId>,
 }
 
-/// Finds out which parts of a call are new, and makes the [`Change`] of the call.
+/// Determines which parts of a call are new, and makes the [`Change`] of the call.
 pub(super) struct Resolver<'s> {
     recent: &'s Recent,
     view: &'s View,
     older: Documents<'s>,
     hash: HashSpec,
-    /// The number of each document of the call so far, by its id.
+    /// The documents of the call so far, by id.
     numbers: HashMap<ContentId, Numbered>,
     bringing: Bringing<'s>,
     change: Change,
@@ -53,8 +53,8 @@ impl<'s> Resolver<'s> {
         Self { recent, view, older: Documents::new(view), hash, numbers: HashMap::new(), bringing, change }
     }
 
-    /// The number of a document; a new document gets the next number. `length` is the document's length, as the step of
-    /// a [`Weight`](furui_search::Weight), or 0 if the length is unknown.
+    /// Returns the number of a document; a new document gets the next number. `length` is the document's length, as the
+    /// step of a [`Weight`](furui_search::Weight), or 0 if the length is unknown.
     pub(super) fn number(&mut self, id: ContentId, length: u8) -> Outcome<u32> {
         let Numbered { number, length: known } = match self.numbers.get(&id) {
             Some(numbered) => *numbered,
@@ -99,7 +99,7 @@ impl<'s> Resolver<'s> {
         Ok(Numbered { number, length })
     }
 
-    /// Adds postings to the list of a word.
+    /// Adds the new ones of these postings of a word to the change.
     pub(super) fn postings(&mut self, word: u32, postings: &[(ContentId, Weight)]) -> Outcome<()> {
         let postings = postings
             .iter()
@@ -109,7 +109,7 @@ impl<'s> Resolver<'s> {
         Ok(())
     }
 
-    /// Adds a record.
+    /// Adds a record to the change if it is new.
     pub(super) fn record(&mut self, id: ContentId, record: &[u8]) -> Outcome<()> {
         let number = self.number(id, 0)?;
         self.change.records.push((number, record.to_vec()));
@@ -117,7 +117,7 @@ impl<'s> Resolver<'s> {
         Ok(())
     }
 
-    /// The change that the call makes.
+    /// Completes the change of the call.
     pub(super) fn finish(mut self) -> Outcome<Change> {
         let change = &mut self.change;
         change.refreshed.sort_unstable();
@@ -146,7 +146,7 @@ impl<'s> Resolver<'s> {
             }
         }
         change.postings.retain(|(_, postings)| !postings.is_empty());
-        // The new postings of the list of all records show which records are new.
+        // The new postings in the list of all records show which records are new.
         let new = match change.postings.last() {
             Some((RECORDS, postings)) => postings.as_slice(),
             _ => &[],
@@ -155,7 +155,7 @@ impl<'s> Resolver<'s> {
         change.records.dedup_by_key(|(number, _)| *number);
         change.records.retain(|(number, _)| posting::has(new, *number));
         if self.bringing.taken_over && !change.claimed.is_empty() {
-            // Who brings nothing new for a document does not make it a mixed one.
+            // An origin that adds nothing new to a document does not make it mixed.
             let lists = change.postings.iter().filter(|(word, _)| *word != RECORDS);
             let brought: HashSet<u32> = lists.flat_map(|(_, postings)| postings).map(|it| it.number).collect();
             change.claimed.retain(|number| brought.contains(number));

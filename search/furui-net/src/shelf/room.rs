@@ -1,4 +1,4 @@
-//! Makes room for what other nodes bring, within the bounds of a shelf.
+//! Makes room for other nodes' data within the bounds of a shelf.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -13,25 +13,25 @@ use super::fault::Outcome;
 use super::origins::{Origin, Usage};
 use super::{Shelf, Stored};
 
-/// The part of the bound that is made free at a time, because making room costs as much for a little as for much: all
-/// lists are read.
+/// The fraction of the size limit that is freed at once is one part in this number, because making room reads all
+/// lists, however little is freed.
 const PART: u64 = 16;
-/// After the shelf has made room, it makes none again for this many times the time that it took. Chosen: making room
-/// takes at most a tenth of the time.
+/// After the shelf has made room, it does not do so again for this multiple of the time that it took. Chosen: making
+/// room takes at most a tenth of the time.
 const REST: u32 = 9;
 
-/// What another node brings: postings, records, and locks of records.
+/// The data that another node brings: postings, records, and locks of records.
 pub type Brought<'b> = (&'b [WordPostings], &'b [(ContentId, Vec<u8>)], &'b [(ContentId, Lock)]);
 
 impl Shelf {
-    /// Sets the bounds of what the shelf keeps for others.
+    /// Sets the limits for the data that the shelf stores for other nodes.
     pub fn set_bounds(&mut self, bounds: Bounds) {
         self.bounded.bounds = bounds;
     }
 
-    /// Stores as [`store_locked`](Self::store_locked) does what another node brings, within the
-    /// [bounds](Self::set_bounds). If there is no room, the oldest documents of the origin that has the most make room,
-    /// unless that would be this one.
+    /// Stores data of another node like [`store_locked`](Self::store_locked), within the [bounds](Self::set_bounds). If
+    /// there is no room, the oldest documents of the origin with the most data are removed. If that would be this
+    /// origin itself, nothing is stored, and the result is [`Full`].
     ///
     /// # Errors
     /// Those of [`store`](Self::store).
@@ -46,8 +46,8 @@ impl Shelf {
         self.store_proven(origin, &HashSet::new(), (postings, records, locks), expires)
     }
 
-    /// Stores as [`store_of`](Self::store_of) does. Everything that is brought for the documents of `proven` was
-    /// compared with their records: these documents stay when those of their origin are [removed](Self::remove_claims).
+    /// Stores data like [`store_of`](Self::store_of). All data for the documents in `proven` was compared with their
+    /// records, so these documents are kept when those of their origin are [removed](Self::remove_claims).
     ///
     /// # Errors
     /// Those of [`store`](Self::store).
@@ -64,17 +64,17 @@ impl Shelf {
         if let Err(full) = self.make_room(number, (of_postings + of_records) as u64)? {
             return Ok(Err(full));
         }
-        // Making room forgets origins that have nothing, as this one may have.
+        // Making room removes origins without documents, possibly this one, so its number is looked up afterwards.
         let number = self.origins.number(origin);
         self.store_as((number, proven), postings, records, locks, expires).map(Ok)
     }
 
-    /// What the shelf keeps for each origin.
+    /// Returns the amount of data that the shelf keeps for each origin.
     pub fn usages(&self) -> Vec<Usage> {
         self.origins.all().map(|(_, usage)| usage.clone()).collect()
     }
 
-    /// The size that the bound bounds.
+    /// The current size that [`Bounds::disk`] limits, in bytes.
     fn bounded_bytes(&self) -> Result<u64> {
         self.directory.as_deref().map_or_else(|| Ok(self.origins.bytes()), disk_bytes)
     }
@@ -93,14 +93,14 @@ impl Shelf {
         }
         let began = Instant::now();
         self.changing(|shelf| shelf.remove_oldest(largest, (disk / PART).max(bytes)))?;
-        // Other keepers of the lists have what was removed.
+        // The other keepers of the lists still have the removed documents.
         self.set_whole(false);
         self.bounded.rests_until = Some(Instant::now() + REST * began.elapsed().max(Duration::from_millis(1)));
         let is_enough = self.bounded_bytes()?.saturating_add(bytes) <= disk;
         Ok(if is_enough { Ok(()) } else { Err(Full::Bound) })
     }
 
-    /// Removes the oldest documents of an origin, until they make `bytes` bytes.
+    /// Removes the oldest documents of an origin until they amount to `bytes` bytes.
     fn remove_oldest(&mut self, origin: u32, bytes: u64) -> Outcome<()> {
         let mut left = bytes;
         self.remove(|_, document| {
@@ -114,7 +114,7 @@ impl Shelf {
     }
 }
 
-/// The free bytes of the file system of a directory, as far as the system tells.
+/// The free space in bytes of the file system that holds a directory; `None` if the system does not tell.
 #[cfg(unix)]
 fn free_bytes(directory: &Path) -> Option<u64> {
     let space = rustix::fs::statvfs(directory).ok()?;

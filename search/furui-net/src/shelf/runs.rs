@@ -6,31 +6,31 @@ use furui_search::{ContentId, IdRange, Weight};
 use super::fault::Outcome;
 use super::posting::Posting;
 
-/// A cache of the sorted ids of lists, bounded in bytes.
+/// A cache of sorted parts of lists, bounded in bytes.
 #[derive(Debug)]
 pub(super) struct Runs {
     by_word: HashMap<u32, Run>,
     bytes: usize,
     most_bytes: usize,
-    /// The number of look-ups so far, which tells which run is the least recently used one.
+    /// A counter of look-ups, which serves as the time for the least-recently-used eviction.
     time: u64,
 }
 
-/// A cached part of a list: the ids whose heads (first 64 bits) are at least `first`, ascending. It has all of these
-/// ids, or only the first ones.
+/// A cached part of a list: the ids whose heads (first 64 bits) are at least `first`, in ascending order. It contains
+/// all of these ids, or only the first ones.
 #[derive(Debug)]
 pub(super) struct Run {
     first: u64,
     ids: Arc<[ContentId]>,
     weights: Arc<[Weight]>,
-    /// True if no id follows.
+    /// True if the run contains all ids from `first` on.
     complete: bool,
-    /// Documents that have been added to the list since this part of it was cached.
+    /// The postings that were added to the list since this part of it was cached.
     pending: Vec<Posting>,
     used: u64,
 }
 
-/// A part of a run.
+/// A range of a run's ids and weights.
 pub(super) struct Part<'r> {
     run: &'r Run,
     from: usize,
@@ -38,14 +38,14 @@ pub(super) struct Part<'r> {
 }
 
 impl Runs {
-    /// The approximate size of an entry without its ids, in bytes.
+    /// The approximate size of a cache entry without its ids, in bytes.
     const ENTRY: usize = 160;
 
     pub(super) fn new(most_bytes: usize) -> Self {
         Self { by_word: HashMap::new(), bytes: 0, most_bytes, time: 0 }
     }
 
-    /// Notes that the documents of `postings` have been added to the list of `word`.
+    /// Records that `postings` were added to the list of `word`.
     pub(super) fn add(&mut self, word: u32, postings: &[Posting]) {
         if let Some(run) = self.by_word.get_mut(&word) {
             run.pending.extend(postings);
@@ -53,8 +53,8 @@ impl Runs {
         }
     }
 
-    /// The first `most` ids of the list in `range`, if the cache has them. `weighted` appends the ids and weights of
-    /// postings to its second argument.
+    /// Returns the first `most` ids of the list in `range`; `None` if the cache does not contain them. `weighted`
+    /// appends the ids and weights of postings to its second argument.
     pub(super) fn get(
         &mut self,
         word: u32,
@@ -69,10 +69,10 @@ impl Runs {
             let mut all = Vec::with_capacity(run.ids.len() + run.pending.len());
             all.extend(run.ids.iter().copied().zip(run.weights.iter().copied()));
             weighted(&run.pending, &mut all)?;
-            // An incomplete run has only the first ids of the list, so new ids after the run's last id are dropped.
+            // An incomplete run contains only the first ids of the list, so new ids after its last id are dropped.
             let end = if run.complete { None } else { run.ids.last().copied() };
             all.retain(|(id, _)| run.first <= id.head() && end.is_none_or(|end| *id <= end));
-            // The stable sort recognises the first run; the second one is short and unsorted.
+            // The stable sort detects the first run as sorted; the second one is short and unsorted.
             all.sort_by_key(|(id, _)| *id);
             self.bytes -= run.bytes();
             run.pending = vec![];
@@ -83,8 +83,8 @@ impl Runs {
         Ok(run.get(range, most))
     }
 
-    /// Keeps a run, which is the sorted ids of a list. If the cache becomes too large, evicts the least recently used
-    /// runs.
+    /// Adds a run of the list of `word` to the cache. If the cache becomes too large, the least recently used runs are
+    /// evicted.
     pub(super) fn insert(&mut self, word: u32, mut run: Run) {
         run.used = self.time;
         self.bytes += run.bytes();
@@ -107,7 +107,7 @@ impl Runs {
         self.bytes
     }
 
-    /// Evicts the least recently used runs (cached parts of lists) until the cache takes at most half of its limit, so
+    /// Evicts the least recently used runs (cached parts of lists) until the cache uses at most half of its limit, so
     /// that evictions are rare.
     fn evict(&mut self) {
         let mut by_use: Vec<(u64, u32)> = self.by_word.iter().map(|(&word, run)| (run.used, word)).collect();
@@ -124,8 +124,8 @@ impl Runs {
 }
 
 impl Run {
-    /// Makes a run from the ascending postings of a list whose heads are at least `first`: from all of these postings
-    /// if `complete` is true, otherwise only from the first ones.
+    /// Makes a run from the ids in the ascending postings of a list whose heads are at least `first`: all of them if
+    /// `complete` is true, otherwise only the first ones.
     pub(super) fn new(first: u64, postings: &[(ContentId, Weight)], complete: bool) -> Self {
         Self {
             first,

@@ -22,10 +22,10 @@ pub(super) const ORIGINS: TableDefinition<u32, Row> = TableDefinition::new("orig
 pub(super) const LOCKS: TableDefinition<u32, Row> = TableDefinition::new("locks");
 pub(super) const WITHDRAWN: TableDefinition<&[u8; 40], &[u8; 24]> = TableDefinition::new("withdrawn");
 
-/// The version of the tables' contents, which are described in docs/format.md, "A node's directory".
+/// The version of the tables' format, which is described in docs/format.md, "A node's directory".
 const VERSION: u64 = 5;
 
-/// The database, and the snapshot of it that readers see.
+/// The database, and the snapshot of it from which readers are served.
 #[derive(Debug)]
 pub(super) struct Tables {
     database: Database,
@@ -33,7 +33,7 @@ pub(super) struct Tables {
     view: Option<View>,
 }
 
-/// A snapshot of the tables. Questions are answered from this snapshot.
+/// A snapshot of the tables, from which queries are answered.
 pub(super) struct View {
     pub(super) words: ReadOnlyTable<u32, Row>,
     pub(super) lists: ReadOnlyTable<(u32, u32), Row>,
@@ -44,7 +44,7 @@ pub(super) struct View {
     pub(super) withdrawn: ReadOnlyTable<&'static [u8; 40], &'static [u8; 24]>,
 }
 
-/// The tables, open for changes.
+/// The tables, opened for changes in one transaction.
 pub(super) struct Tablets<'t> {
     pub(super) words: Table<'t, u32, Row>,
     pub(super) lists: Table<'t, (u32, u32), Row>,
@@ -53,16 +53,16 @@ pub(super) struct Tablets<'t> {
     pub(super) records: Table<'t, u32, Row>,
 }
 
-/// The numbers in the table `meta`, which describe all tables.
+/// The counters in the table `meta`, which apply to all tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Totals {
-    /// The seed of the hash by which ids are found.
+    /// The seed of the keyed hash by which ids are looked up.
     pub(super) seed: u64,
     /// The number of the next document.
     pub(super) next_document: u32,
     /// The number of the next block of records.
     pub(super) next_block: u32,
-    /// A number larger than the numbers of all words.
+    /// A number greater than the numbers of all words.
     pub(super) next_word: u32,
     /// The number of postings of all words.
     pub(super) postings: u64,
@@ -78,7 +78,7 @@ impl std::fmt::Debug for View {
 
 impl Tables {
     /// Opens the database in a file, or one in memory, and creates missing tables. `cache` is the maximum size of the
-    /// cached pages, in bytes.
+    /// page cache, in bytes. Returns the tables and the counters.
     pub(super) fn open(path: Option<&Path>, cache: usize) -> Result<(Self, Totals), Error> {
         let file = path.map_or_else(|| "memory".to_owned(), |path| path.display().to_string());
         let database = database::open(path, cache).map_err(|error| Fault::from(error).at(&file))?;
@@ -87,7 +87,7 @@ impl Tables {
         Ok((tables, totals))
     }
 
-    /// The table of origins, as the last change left it.
+    /// Opens the table of origins in the state after the last change.
     pub(super) fn origins(&self) -> Outcome<ReadOnlyTable<u32, Row>> {
         Ok(self.database.begin_read()?.open_table(ORIGINS)?)
     }
@@ -128,7 +128,7 @@ impl Tables {
         Ok(totals)
     }
 
-    /// A snapshot of the tables as the last change left them.
+    /// Returns a snapshot of the tables in the state after the last change.
     pub(super) fn view(&mut self) -> Outcome<&View> {
         if self.view.is_none() {
             let transaction = self.database.begin_read()?;
@@ -147,7 +147,7 @@ impl Tables {
 
     /// Changes the tables in one transaction, which is durable when this returns.
     pub(super) fn change<T>(&mut self, change: impl FnOnce(&WriteTransaction) -> Outcome<T>) -> Outcome<T> {
-        // The old snapshot would keep its pages from being reused.
+        // An open snapshot would keep its pages from being reused.
         self.view = None;
         let transaction = self.database.begin_write()?;
         let result = change(&transaction)?;
@@ -155,14 +155,15 @@ impl Tables {
         Ok(result)
     }
 
-    /// Changes the tables as [`change`](Self::change) does. The closure also gets a snapshot of the old state.
+    /// Changes the tables like [`change`](Self::change), and also passes a snapshot of the state before the change to
+    /// the closure.
     pub(super) fn rewrite<T>(&mut self, change: impl FnOnce(&WriteTransaction, &View) -> Outcome<T>) -> Outcome<T> {
         self.view()?;
         let view = self.view.take().expect("just made");
         self.change(|transaction| change(transaction, &view))
     }
 
-    /// Passes the rows of the journal to `replay`, in order.
+    /// Passes the rows of the journal to `replay`, each with its number, in order.
     pub(super) fn journal(&self, mut replay: impl FnMut(u64, &[u8]) -> Outcome<()>) -> Outcome<()> {
         let journal = self.database.begin_read()?.open_table(JOURNAL)?;
         for row in journal.iter()? {
@@ -172,7 +173,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Moves pages to the front of the file, and shortens the file.
+    /// Moves used pages to the front of the database's file, and truncates the file.
     pub(super) fn compact(&mut self) -> Outcome<()> {
         self.view = None;
         self.database.compact()?;
@@ -193,7 +194,7 @@ impl<'t> Tablets<'t> {
 }
 
 impl Totals {
-    /// The hash by which an id is found. It is keyed, because strangers choose ids.
+    /// The hash function by which an id is looked up. It is keyed, because strangers choose ids.
     pub(super) fn id_hash(&self) -> HashSpec {
         HashSpec { algorithm: HashAlgorithm::SipHash13, seed: self.seed }
     }

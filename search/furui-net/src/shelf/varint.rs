@@ -1,20 +1,20 @@
-//! Numbers in LEB128, and lists of them.
+//! LEB128 encoding of numbers and of ascending lists.
 
 pub(super) use furui_search::varint::{length, put, take};
 
-/// Reads a number that must be below 2³².
+/// Decodes a number, and removes it from the front of `bytes`. `None` if it is invalid or not below 2³².
 #[inline]
 pub(super) fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
     take(bytes)?.try_into().ok()
 }
 
-/// Reads a length, then that number of bytes.
+/// Decodes a length, and removes it and that number of bytes from the front of `bytes`. Returns these bytes.
 pub(super) fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     let length = usize::try_from(take(bytes)?).ok()?;
     bytes.split_off(..length)
 }
 
-/// Appends ascending numbers: the first number, then for each other number its difference from the previous one, less
+/// Encodes ascending numbers: the first number, then for each other number its difference from the previous one, less
 /// 1.
 pub(super) fn put_ascending(out: &mut Vec<u8>, numbers: &[u32]) {
     let mut least = 0;
@@ -24,7 +24,8 @@ pub(super) fn put_ascending(out: &mut Vec<u8>, numbers: &[u32]) {
     }
 }
 
-/// Decodes all of `bytes`, which [`put_ascending`] wrote, and appends the numbers to `out`.
+/// Decodes all of `bytes`, which [`put_ascending`] wrote, and appends the numbers to `out`. `None` if the bytes are
+/// invalid.
 pub(super) fn take_ascending(mut bytes: &[u8], out: &mut Vec<u32>) -> Option<()> {
     let mut least = 0u64;
     while !bytes.is_empty() {

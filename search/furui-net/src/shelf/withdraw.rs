@@ -1,4 +1,4 @@
-//! Withdraws records: by the keys of their locks, and when all of their locks have expired.
+//! Withdraws records with the keys of their locks, and removes records all of whose locks have expired.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,11 +14,11 @@ use super::{RECORDS, Shelf, expire, lists, records};
 
 /// The maximum number of keys that are remembered: 24 MiB. Chosen.
 const MAX_WITHDRAWN: u64 = 1 << 18;
-/// A key that opens no lock here is remembered only if fewer keys than this are remembered. Chosen.
+/// A key that opens no lock on this shelf is remembered only while fewer keys than this are remembered. Chosen.
 const MAX_TOLD: u64 = MAX_WITHDRAWN / 2;
 
 impl Shelf {
-    /// The locks of a document, each with its expiry.
+    /// Returns the locks of a document, each with its expiry time in seconds since 1970.
     ///
     /// # Errors
     /// [`Error::Io`](furui::Error::Io) if the database cannot be read, or is damaged.
@@ -31,7 +31,7 @@ impl Shelf {
         })
     }
 
-    /// The first `most` of the keys that have opened locks of this document and are still remembered.
+    /// Returns the first `most` of the remembered keys that have opened locks of this document.
     ///
     /// # Errors
     /// Those of [`locks`](Self::locks).
@@ -49,22 +49,22 @@ impl Shelf {
         })
     }
 
-    /// The number of a document, if it has one.
+    /// The number of a document; `None` if it has none.
     pub(super) fn number(&mut self, id: ContentId) -> Outcome<Option<u32>> {
         self.recent.find(&mut Documents::new(self.tables.view()?), self.totals.id_hash(), id)
     }
 
-    /// What is known of a document, if it has a number.
+    /// The entry of a document; `None` if it has no number.
     pub(super) fn entry(&mut self, id: ContentId) -> Outcome<Option<DocumentEntry>> {
         let mut older = Documents::new(self.tables.view()?);
         let number = self.recent.find(&mut older, self.totals.id_hash(), id)?;
         number.map(|number| self.recent.known(&mut older, number)).transpose()
     }
 
-    /// Removes the locks that these keys open, and remembers the keys until `expires`. A record without locks is gone.
-    /// Returns the number of locks removed.
+    /// Removes the locks that these keys open, and remembers the keys until `expires`, in seconds since 1970. A record
+    /// without locks left is withdrawn. Returns the number of locks removed.
     ///
-    /// Keys that open nothing are remembered only if `told` is true, which means that another keeper sent them.
+    /// Keys that open no lock are remembered only if `told` is true, which means that another keeper sent them.
     ///
     /// # Errors
     /// Those of [`store`](Self::store).
@@ -103,7 +103,7 @@ impl Shelf {
         })
     }
 
-    /// The keys that open a lock, or must be remembered, with the numbers of their documents.
+    /// Selects the keys that open a lock or must be remembered, with the numbers of their documents.
     fn useful(&mut self, keys: &[(ContentId, LockKey)], told: bool) -> Outcome<Vec<(ContentId, LockKey, Option<u32>)>> {
         let mut useful = vec![];
         for &(id, key) in keys {
@@ -118,15 +118,15 @@ impl Shelf {
         Ok(useful)
     }
 
-    /// The first `most` keys that opened locks of documents in `range`, in the order of the documents, each with the
-    /// time at which it is forgotten.
+    /// Returns the first `most` keys that have opened locks of documents in `range`, in the order of the documents,
+    /// each with the time until which it is remembered, in seconds since 1970.
     ///
     /// # Errors
     /// Those of [`locks`](Self::locks).
     pub fn withdrawn(&mut self, range: IdRange, most: usize) -> Result<Vec<(ContentId, LockKey, u64)>> {
         self.asking(|shelf| {
             let (mut first, mut last) = ([0; 40], [0xff; 40]);
-            // The head of an id is its first bytes, most significant first.
+            // The head of an id is its first 8 bytes in big-endian order.
             first[..8].copy_from_slice(&range.first.swap_bytes().to_le_bytes());
             last[..8].copy_from_slice(&range.last.swap_bytes().to_le_bytes());
             let rows = shelf.tables.view()?.withdrawn.range::<&[u8; 40]>(&first..=&last)?;
@@ -141,8 +141,7 @@ impl Shelf {
         })
     }
 
-    /// Forgets locks and keys that expire by `now`, and removes the records that have no lock left. The journal must be
-    /// empty.
+    /// Removes locks and keys that expire by `now`, and the records that have no lock left. The journal must be empty.
     pub(super) fn forget_locks(&mut self, now: u32) -> Outcome<()> {
         let gone = self.tables.rewrite(|transaction, view| {
             transaction.open_table(WITHDRAWN)?.retain(|_, entry| split(entry).1 > now)?;
@@ -171,7 +170,7 @@ impl Shelf {
     }
 
     /// Removes records from the list of records and, if that saves enough space, from their blocks. The records'
-    /// postings stay until they expire.
+    /// postings are kept until they expire.
     fn throw_away(&mut self, gone: &[u32]) -> Outcome<()> {
         let mut totals = self.totals;
         self.tables.rewrite(|transaction, view| {
@@ -212,7 +211,7 @@ impl Shelf {
     }
 }
 
-/// An entry of the table of withdrawals: a key and the time at which it is forgotten.
+/// Encodes an entry of the table of withdrawals: a key, and the time until which it is remembered.
 fn remembered(key: LockKey, expires: u32) -> [u8; 24] {
     let mut entry = [0; 24];
     entry[..LockKey::BYTES].copy_from_slice(key.as_bytes());

@@ -2,7 +2,7 @@ use super::super::codec::{decode_steps, encode_steps};
 use super::super::message::{Cost, Meet, Met, Refusal, Request, Response, Settle, Term, Wants};
 use super::super::{CodecError, CodedSet, Coding, ContentId, IdRange, Peer, plan, settle};
 
-/// The ids that an exchange sends, and how they are to be coded.
+/// The ids that an exchange sends, and the parameters of their coding.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Question<'a> {
     pub(super) ids: &'a [ContentId],
@@ -10,7 +10,7 @@ pub(super) struct Question<'a> {
     pub(super) salt: u64,
     /// True if an earlier exchange for the same search has already removed ids.
     pub(super) narrowed: bool,
-    /// True if the answer is to say how often the word occurs in each document.
+    /// True if the answer must contain the number of the word's occurrences in each document.
     pub(super) weighted: bool,
 }
 
@@ -23,15 +23,15 @@ pub(super) struct Exchange {
     stage: Stage,
 }
 
-/// How the coding is chosen for the next message.
+/// The rule by which the coding of the next message is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
-    /// The coding that the query wants.
+    /// The coding that the query requests.
     AsWanted,
-    /// Two messages with long checks, because the two sides disagreed after three messages.
+    /// Two messages with long checks, because the sets of the two sides differed after three messages.
     LongChecks,
-    /// All ids in full, because the other side had too many matches for the coding. For ids in full, the number of
-    /// matches is not limited.
+    /// All ids in full, because the other side had too many matches for the coding. The number of matches of full ids
+    /// is not limited.
     Plain,
 }
 
@@ -41,23 +41,24 @@ enum Stage {
     Settling { claim: Settle, claim_bits: u64, answer: Answer },
 }
 
-/// The answer of a keeper: the places of the sent ids that are also in the keeper's list. Each place comes with the
-/// [`step`](super::super::Weight::step) of the word in the document, or with 0 if steps were not requested.
+/// The answer of a keeper: the indices of those sent ids that are also in the keeper's list, each with the
+/// [`step`](super::super::Weight::step) of the word's occurrences in the document, or with 0 if steps were not
+/// requested.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) both: Vec<(u32, u8)>,
     pub(super) whole: bool,
 }
 
-/// The next step after a response.
+/// The action that follows a response.
 pub(super) enum Then {
-    /// The next message goes to the peer that has answered.
+    /// The next message is sent to the peer that has answered.
     Ask,
     /// The exchange is over.
     Answered(Answer),
-    /// The peer refuses: another replica must be asked.
+    /// The peer has refused, so another replica must be asked.
     Refused,
-    /// The peer broke the protocol: another replica must be asked.
+    /// The peer has violated the protocol, so another replica must be asked.
     Lied,
 }
 
@@ -66,7 +67,7 @@ impl Exchange {
         Self { with, how: How::AsWanted, coding: Coding::Ids, stage: Stage::Meeting }
     }
 
-    /// The coding of the set that was sent last, and whether the message to send now is the third one.
+    /// The coding of the set that was sent last, and true if the next message is the third one.
     pub(super) fn coding(&self) -> (Coding, bool) {
         (self.coding, matches!(self.stage, Stage::Settling { .. }))
     }
@@ -96,7 +97,7 @@ impl Exchange {
         Ok((Request::Meet(Meet { word: term.word.clone(), set: set.bytes, weighted }), set.bits))
     }
 
-    /// Takes the answer to the last message, and adds its bits to the cost.
+    /// Handles the answer to the last message, and adds its bits to the cost.
     pub(super) fn on_response(&mut self, response: Response, question: Question<'_>, cost: &mut Cost) -> Then {
         match (std::mem::replace(&mut self.stage, Stage::Meeting), response) {
             (Stage::Meeting, Response::Met(met)) => self.on_met(met, question, cost),

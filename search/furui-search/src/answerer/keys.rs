@@ -25,7 +25,8 @@ struct Kept {
 }
 
 impl Keys {
-    /// The keys of a part of a word's list. `None` the first time the part is requested.
+    /// The keys of a part of a word's list, which are computed when the part is requested for the second time. `None`
+    /// at the first request.
     pub(super) fn of(&mut self, word: &str, ids: &[ContentId]) -> Option<&[RingedKey]> {
         let &first = ids.first()?;
         let Some(place) = self.kept.iter().position(|kept| kept.first == first && kept.word == word) else {
@@ -34,7 +35,7 @@ impl Keys {
             return None;
         };
         let mut kept = self.kept.remove(place)?;
-        // The list may have changed since its keys were made.
+        // The list may have changed since its keys were computed.
         let hashes = ids.iter().map(|id| id.hash());
         if !kept.keys.iter().map(RingedKey::hash).eq(hashes.clone()) {
             kept.keys = Vec::new();
@@ -45,12 +46,12 @@ impl Keys {
         self.kept.back().map(|kept| &*kept.keys)
     }
 
-    /// The bytes of all cached keys.
+    /// The total size of the cached keys, in bytes.
     fn held(&self) -> usize {
         self.kept.iter().map(|kept| size_of_val(&*kept.keys)).sum()
     }
 
-    /// Evicts the least recently used keys until `more` bytes fit.
+    /// Evicts the least recently used keys until `more` bytes fit into the cache.
     fn make_room(&mut self, more: usize) {
         let mut held = self.held();
         while held + more > limits::KEY_BYTES || self.kept.len() >= limits::KEYED {

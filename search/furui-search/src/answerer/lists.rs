@@ -1,4 +1,4 @@
-//! Reads whole lists, piece by piece.
+//! Reads whole lists in chunks.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use furui::Result;
 /// The number of ids that are read at a time when a whole list is read.
 const CHUNK: usize = 1 << 12;
 
-/// Passes all ids of a list to `see`, piece by piece, until `see` fails. If `weighted` is true, the weights
-/// of the ids are passed too.
+/// Passes all ids of a list to `see` in chunks, until `see` returns an error. If `weighted` is true, the weights of the
+/// ids are passed too.
 pub(super) fn stream<E>(
     index: &mut impl Index,
     word: &str,
@@ -20,8 +20,8 @@ pub(super) fn stream<E>(
     loop {
         let ids = index.slice(word, rest, CHUNK + 1)?;
         let weights = if weighted { index.weights(word, rest, CHUNK + 1)? } else { Arc::default() };
-        // The next piece begins with a head. If all of these ids have the same head, which does not happen with hashes,
-        // the rest of the ids with this head is left out.
+        // The next chunk begins with a head. If all ids of this chunk had the same head, which does not happen with
+        // hashes, the remaining ids with this head would be left out.
         let next = ids.get(CHUNK).map(|id| id.head());
         let before = next.map_or(ids.len(), |head| ids.partition_point(|id| id.head() < head));
         let count = if before > 0 { before } else { ids.len().min(CHUNK) };

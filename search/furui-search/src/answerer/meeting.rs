@@ -9,37 +9,36 @@ use super::scoring::Scoring;
 use super::{EXCHANGE_TIMEOUT, HEDGE_A_BYTE, HEDGE_AFTER};
 use furui::Result;
 
-/// A search that this node hosts. It begins with the ids of a slice of this node's own list. The keepers of the other
-/// words are asked, one word after the other, and each answer leaves fewer ids.
+/// A search that this node hosts for a peer. It begins with the ids of a slice of this node's own list. The keepers of
+/// the other words are asked, one word after the other, and each answer leaves fewer ids.
 #[derive(Debug)]
 pub(super) struct Meeting {
     /// The peer that requested the search.
     pub(super) from: Peer,
-    /// The number of the call that gets the answer.
+    /// The number of the call that receives the answer.
     pub(super) call: u64,
-    /// The time at which the meeting is abandoned.
+    /// The time at which the meeting times out.
     end: Duration,
     wants: Wants,
     salt: u64,
-    /// The words after the first one. The first `must` of these words must occur, and the words after them must not
-    /// occur.
+    /// The words after the first one. The first `must` of these are required, and the rest are excluded.
     others: Vec<Term>,
     must: usize,
     ids: Vec<ContentId>,
     scoring: Scoring,
     seen: u64,
     whole: bool,
-    /// The index in `others` of the current word, whose keepers are asked now.
+    /// The index in `others` of the current word, whose keepers are being asked.
     at: usize,
-    /// The exchanges in flight about the current word: at most one with each keeper of the word.
+    /// The exchanges in flight for the current word: at most one with each keeper of the word.
     waiting: Vec<Waiting>,
     /// The exchange whose next message is to be sent, if there is one.
     ready: Option<Exchange>,
-    /// The time at which the next keeper of the current word is asked too, if no keeper has answered by then.
+    /// The time at which another keeper of the current word is asked if none has answered by then.
     hedge_at: Duration,
     /// The keepers of the current word that were asked.
     asked: Vec<Peer>,
-    /// The matches reported by keepers whose lists are not whole; `None` if none of these keepers has answered.
+    /// The matches reported by keepers with incomplete lists; `None` if no such keeper has answered.
     partial: Option<Vec<(u32, u8)>>,
     costs: Vec<Cost>,
 }
@@ -65,8 +64,8 @@ pub(super) enum Next {
 }
 
 impl Meeting {
-    /// Begins a meeting, which carries out the search that the node `from` has requested. It starts with a slice of the
-    /// list of the first word.
+    /// Starts a meeting for the search that the node `from` has requested, with a slice of this node's list of the
+    /// first word.
     pub(super) fn new(from: Peer, call: u64, search: Search, end: Duration, index: &mut impl Index) -> Result<Self> {
         let Search { must, without, most, wants, salt, ranking } = search;
         let mut others = must;
@@ -86,7 +85,8 @@ impl Meeting {
             seen: ids.len() as u64,
             ids,
             scoring,
-            // If the search says that the word has ids, but this node has none, then this node's list is not whole.
+            // If the search states that the word's list has ids, but this node has none, then this node's list is
+            // incomplete.
             whole: listing.whole && (listing.ids > 0 || first.size == 0),
             at: 0,
             waiting: Vec::new(),
@@ -102,7 +102,7 @@ impl Meeting {
         self.ids.len()
     }
 
-    /// The next message to send, or the answer.
+    /// Returns the next message to send, or the answer of the meeting.
     pub(super) fn next(&mut self, me: &Peer, shunned: &Shunned, now: Duration, index: &mut impl Index) -> Next {
         let refused = |why| Next::Respond(Response::Refused(why));
         while self.at < self.others.len() && !self.ids.is_empty() {
@@ -131,7 +131,7 @@ impl Meeting {
                 self.hedge_at = Duration::MAX;
                 return Next::Wait;
             } else if let Some(both) = self.partial.take() {
-                // An answer from a part of a list, marked as not whole, is better than no answer.
+                // An answer from a part of a list, marked as incomplete, is better than no answer.
                 self.whole = false;
                 self.narrow(&both);
             } else {
@@ -144,14 +144,14 @@ impl Meeting {
         Next::Respond(Response::Ranked(Ranked { places, next, seen, found: ids.len() as u64, whole, costs }))
     }
 
-    /// Notes that a message of the exchange was sent.
+    /// Records that a message of the exchange was sent.
     pub(super) fn sent(&mut self, call: u64, exchange: Exchange, bytes: usize, now: Duration) {
         let slack = HEDGE_AFTER + HEDGE_A_BYTE * u32::try_from(bytes).unwrap_or(u32::MAX);
         self.hedge_at = now + slack;
         self.waiting.push(Waiting { call, exchange, since: now, until: self.end.min(now + EXCHANGE_TIMEOUT) });
     }
 
-    /// The time at which the meeting must be advanced, even if nothing arrives before.
+    /// The time at which the meeting must be advanced even if nothing arrives before.
     pub(super) fn deadline(&self) -> Duration {
         self.waiting.iter().map(|waiting| waiting.until).fold(self.end.min(self.hedge_at), Duration::min)
     }
@@ -160,13 +160,13 @@ impl Meeting {
         self.waiting.iter().any(|waiting| waiting.call == call)
     }
 
-    /// The calls that took too long.
+    /// The calls that have timed out.
     pub(super) fn late(&self, now: Duration) -> impl Iterator<Item = u64> {
         self.waiting.iter().filter(move |waiting| waiting.until <= now).map(|waiting| waiting.call)
     }
 
-    /// Takes an answer. Returns the peers to shun: the sender, if its answer breaks the protocol; or the peers that
-    /// were asked at least [`HEDGE_AFTER`] ago and have not answered, if the answer comes from a whole list.
+    /// Handles an answer. Returns the peers to shun: the sender if its answer violates the protocol; or, if the answer
+    /// comes from a complete list, the peers that were asked at least [`HEDGE_AFTER`] ago and have not answered.
     pub(super) fn on_response(&mut self, call: u64, response: Response, now: Duration) -> Vec<Peer> {
         let Some(Waiting { mut exchange, .. }) = self.take(call) else { return Vec::new() };
         let bytes = response.encode().map_or(0, |bytes| bytes.len() as u64);
@@ -195,7 +195,7 @@ impl Meeting {
         Vec::new()
     }
 
-    /// Gives up a peer that does not answer, and returns it.
+    /// Drops the exchange with a peer that does not answer. Returns the peer.
     pub(super) fn on_failure(&mut self, call: u64) -> Option<Peer> {
         self.take(call).map(|waiting| waiting.exchange.with)
     }
@@ -205,8 +205,9 @@ impl Meeting {
         Some(self.waiting.swap_remove(place))
     }
 
-    /// Matches the ids against this node's own list of the word, if this node is a keeper of the word. Returns true if
-    /// that settles the word. What a list that is not whole has is noted, and the other keepers must be asked, too.
+    /// Intersects the ids with this node's own list of the word if this node is one of the word's keepers. Returns true
+    /// if this completes the word. The matches of an incomplete list are recorded, and the other keepers must be asked
+    /// too.
     fn meet_here(&mut self, me: &Peer, index: &mut impl Index) -> Result<bool> {
         let term = &self.others[self.at];
         if !term.holders.contains(me) {
@@ -241,8 +242,8 @@ impl Meeting {
         Ok(whole)
     }
 
-    /// The next message of the exchange. `None` if the set cannot be coded as the query wants, or does not fit into a
-    /// message.
+    /// Makes the next message of the exchange. `None` if the set cannot be coded as the query requests, or does not fit
+    /// into a message.
     fn ask(&mut self, mut exchange: Exchange) -> Option<Next> {
         let (request, bits) = exchange.request(&self.others[self.at], self.question()).ok()?;
         let request = request.encode().ok()?;
@@ -262,24 +263,24 @@ impl Meeting {
         Question { ids, wants, salt, narrowed: at > 0, weighted: self.is_weighted() }
     }
 
-    /// True if the score depends on how often the current word occurs.
+    /// True if the score depends on the number of occurrences of the current word.
     fn is_weighted(&self) -> bool {
         self.at < self.must
     }
 
-    /// Adds what keepers have found whose lists are not whole, if the word must occur: the one with the whole list may
-    /// hide documents, and records show whether they hold the word. Where keepers differ about a weight, that of the
-    /// whole list counts.
+    /// For a required word, adds the matches from incomplete lists: the keeper with the complete list may hide
+    /// documents, and records show whether they contain the word. If the keepers state different weights, that from the
+    /// complete list counts.
     fn with_partial(&mut self, mut both: Vec<(u32, u8)>) -> Vec<(u32, u8)> {
         let partial = self.partial.take().filter(|_| self.at < self.must).unwrap_or_default();
-        // A stable sort leaves the places of the whole list first.
+        // The stable sort keeps the entry from the complete list first among equal indices.
         both.extend(partial);
         both.sort_by_key(|(place, _)| *place);
         both.dedup_by_key(|(place, _)| *place);
         both
     }
 
-    /// Keeps the ids at the ascending places in `both` or, if the word must not occur, all other ids. Then moves on to
+    /// Keeps the ids at the ascending indices in `both` or, if the word is excluded, all other ids. Then continues with
     /// the next word.
     fn narrow(&mut self, both: &[(u32, u8)]) {
         let keeps = self.at < self.must;

@@ -17,15 +17,17 @@ use keys::Keys;
 use meeting::{Meeting, Next};
 use sessions::Sessions;
 
-/// How long the host of a meeting (the node that runs a search for a peer) waits for each answer in an exchange.
+/// The time limit for the answer to a message of an exchange. The host of a meeting (the node that runs a search for a
+/// peer) waits no longer.
 const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(2);
-/// The delay after which the next replica is asked too. The first good answer is used. Chosen: several round trips.
+/// The time without an answer after which the next replica is asked too. The first valid answer is used. Chosen:
+/// several round trips.
 const HEDGE_AFTER: Duration = Duration::from_millis(300);
-/// The additional delay for each byte sent: the time that it takes at 8 Mbit/s.
+/// The extension of [`HEDGE_AFTER`] for each byte sent: the transmission time at 8 Mbit/s.
 const HEDGE_A_BYTE: Duration = Duration::from_micros(1);
-/// The time limit of a meeting. The peer that requested the meeting waits a little longer.
+/// The time limit of a meeting. The peer that requested the meeting has a slightly longer limit.
 const MEETING_TIMEOUT: Duration = Duration::from_secs(8);
-/// How long a peer that failed is shunned: other peers are asked first.
+/// The time for which other peers are asked before a peer that failed.
 const SHUNNED_FOR: Duration = Duration::from_secs(30);
 /// The maximum size of a `Met` message without its matches and steps, in bytes.
 const MET_OVERHEAD: usize = 32;
@@ -33,21 +35,21 @@ const MET_OVERHEAD: usize = 32;
 /// A task that an [`Answerer`] gives to its caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerEvent {
-    /// Send the answer to a request.
+    /// Requests that the caller sends the answer to a request.
     Respond {
         /// The `call` that was passed to [`Answerer::on_request`].
         call: u64,
         /// The answer.
         response: Response,
     },
-    /// Send a request to another node. The caller passes the answer to [`Answerer::on_response`], or calls
-    /// [`Answerer::on_failure`] if there is none.
+    /// Requests that the caller sends a message to another node. The caller passes the answer to
+    /// [`Answerer::on_response`], or calls [`Answerer::on_failure`] if there is none.
     Send {
         /// The node to which the request is sent.
         to: Peer,
         /// The number that the caller passes with the answer.
         call: u64,
-        /// The bytes of a [`Request`].
+        /// The encoded [`Request`].
         request: Vec<u8>,
     },
 }
@@ -64,8 +66,8 @@ pub enum AnswerEvent {
 /// trip, or two if the exchange has three messages. For a word that must not occur, a keeper is asked in the same
 /// way, and the ids that do not match are kept. A further list that the host keeps itself costs no traffic.
 ///
-/// The answerer does not answer [`Request`]s that need no memory between messages (sizes, storing, comparing, handing
-/// over, showing): [`on_request`](Self::on_request) returns them.
+/// The answerer handles only [`Request`]s that need state between messages: [`on_request`](Self::on_request) returns
+/// all others (sizes, storing, comparing, transferring, showing) to the caller.
 ///
 /// Memory: at most [`limits::MEETING_IDS`] ids in meetings, [`limits::SESSION_IDS`] ids in sessions and
 /// [`limits::KEY_BYTES`] bytes of keys. A request beyond these limits, or beyond the quota of its peer, is refused as
@@ -110,7 +112,7 @@ pub enum AnswerEvent {
 pub struct Answerer {
     me: Peer,
     meetings: HashMap<u64, Meeting>,
-    /// For each call, the number of the [`Meeting`] (a search that this node runs) that waits for its answer.
+    /// For each call, the number of the [`Meeting`] (a search that this node hosts) that waits for its answer.
     calls: HashMap<u64, u64>,
     sessions: Sessions,
     keys: Keys,
@@ -135,8 +137,8 @@ impl Answerer {
         }
     }
 
-    /// Takes a request of the peer `from`. The caller chooses the number `call`, which comes back with the answer. A
-    /// request other than [`Search`], [`Meet`] and [`Settle`] is returned: the caller answers it.
+    /// Handles a request of the peer `from`. The caller chooses the number `call`, which is returned with the answer. A
+    /// request other than [`Search`], [`Meet`] and [`Settle`] is returned, and the caller must answer it.
     pub fn on_request(
         &mut self,
         from: &Peer,
@@ -166,17 +168,17 @@ impl Answerer {
         None
     }
 
-    /// Takes the answer to an [`AnswerEvent::Send`]. An answer to an unknown call is ignored.
+    /// Handles the answer to an [`AnswerEvent::Send`]. An answer to an unknown call is ignored.
     pub fn on_response(&mut self, call: u64, response: Response, now: Duration, index: &mut impl Index) {
         let Some((number, mut meeting)) = self.waits_for(call) else { return };
-        // These peers broke the protocol or were too slow: from now on, other peers are asked first.
+        // These peers violated the protocol or were too slow, so other peers are asked first from then on.
         for peer in meeting.on_response(call, response, now) {
             self.shunned.add(peer, now);
         }
         self.go_on(number, meeting, now, index);
     }
 
-    /// Notes that the request of an [`AnswerEvent::Send`] could not be sent, or that no valid answer to it came.
+    /// Handles the failure of an [`AnswerEvent::Send`]: the request could not be sent, or no valid answer arrived.
     pub fn on_failure(&mut self, call: u64, now: Duration, index: &mut impl Index) {
         let Some((number, mut meeting)) = self.waits_for(call) else { return };
         if let Some(peer) = meeting.on_failure(call) {
@@ -185,17 +187,18 @@ impl Answerer {
         self.go_on(number, meeting, now, index);
     }
 
-    /// The next task for the caller, if there is one.
+    /// Returns the next task for the caller; `None` if there is none.
     pub fn poll(&mut self) -> Option<AnswerEvent> {
         self.events.pop_front()
     }
 
-    /// The time at which [`on_time`](Self::on_time) must be called, even if nothing arrives before.
+    /// The time at which [`on_time`](Self::on_time) must be called even if nothing arrives before; `None` if there is
+    /// no such time.
     pub fn deadline(&self) -> Option<Duration> {
         self.meetings.values().map(Meeting::deadline).chain(self.sessions.deadline()).min()
     }
 
-    /// Abandons the meetings (searches that this node hosts) and exchanges that took too long.
+    /// Aborts the meetings (searches that this node hosts) and exchanges that have timed out.
     pub fn on_time(&mut self, now: Duration, index: &mut impl Index) {
         self.sessions.expire(now);
         let late: Vec<u64> = self.meetings.values().flat_map(|meeting| meeting.late(now)).collect();
@@ -207,13 +210,13 @@ impl Answerer {
         }
     }
 
-    /// The number of ids that the answerer holds in meetings (searches that it carries out), and the number in sessions
+    /// The number of ids that the answerer keeps in meetings (searches that it hosts), and the number in sessions
     /// (exchanges that wait for a third message).
     pub fn ids_held(&self) -> (usize, usize) {
         (held(self.meetings.values()).1, self.sessions.ids_held())
     }
 
-    /// Begins a meeting, that is, a search that this node hosts, if there is room for it.
+    /// Starts a meeting, which is a search that this node hosts, if the limits allow it.
     fn meeting(
         &mut self,
         from: &Peer,
@@ -262,8 +265,8 @@ impl Answerer {
                 }
             }
         }
-        // When one keeper has answered, the exchanges with other keepers of the word are dropped. Their calls are
-        // dropped here.
+        // When one keeper has answered, the exchanges with other keepers of the word are dropped, and so are their
+        // calls here.
         let meeting = self.meetings.get(&number);
         self.calls.retain(|call, of| *of != number || meeting.is_some_and(|meeting| meeting.waits_for(*call)));
     }
@@ -273,7 +276,8 @@ impl Answerer {
         self.next_number
     }
 
-    /// Removes and returns the meeting (a search that another node has requested) that waits for the call.
+    /// Removes and returns the meeting (a search that another node has requested) that waits for the answer to the
+    /// call.
     fn waits_for(&mut self, call: u64) -> Option<(u64, Meeting)> {
         let number = self.calls.remove(&call)?;
         Some((number, self.meetings.remove(&number)?))
@@ -326,7 +330,7 @@ impl Answerer {
     }
 }
 
-/// The number of these meetings, and the number of ids that they hold.
+/// The number of these meetings, and the total number of ids that they keep.
 fn held<'a>(meetings: impl Iterator<Item = &'a Meeting>) -> (usize, usize) {
     meetings.fold((0, 0), |(count, ids), meeting| (count + 1, ids + meeting.ids_held()))
 }

@@ -3,7 +3,7 @@ use super::super::{ContentId, First, Index, Place, Scale, Weight, limits};
 use super::lists;
 use furui::Result;
 
-/// True if this ranking is valid for a search with `words` words that must occur.
+/// True if the ranking is valid for a search with `words` required words.
 pub(super) fn is_valid(ranking: &Ranking, words: usize) -> bool {
     let Ranking { mean_length, ref idfs, best, .. } = *ranking;
     mean_length > 0
@@ -17,15 +17,15 @@ pub(super) fn is_valid(ranking: &Ranking, words: usize) -> bool {
 pub(super) struct Scoring {
     ranking: Ranking,
     scale: Scale,
-    /// For each id, its weight in the list of the first word, and its score so far.
+    /// For each id, its weight in the list of the first word, and the sum of its scores so far.
     scored: Vec<(Weight, u32)>,
     /// The place at which the next slice of the first word's list begins.
     pub(super) next: Option<Place>,
 }
 
 impl Scoring {
-    /// Begins with a part of the list of `word`: the first `most` postings at or after [`Ranking::from`], in the order
-    /// of their documents' maximum scores. Returns the ids of the postings in ascending order.
+    /// Starts with a slice of the list of `word`: the first `most` postings at or after [`Ranking::from`], in the order
+    /// of their documents' maximum scores. Returns the scores, and the ids of the postings in ascending order.
     ///
     /// Cost: one pass over the whole list, because lists are stored in the order of ids.
     pub(super) fn begin(
@@ -57,8 +57,8 @@ impl Scoring {
         Ok((Self { ranking, scale, scored, next }, ids))
     }
 
-    /// Keeps only the documents at the places in `both`, and adds to their scores for the word with the index `word`,
-    /// which must occur. Beside each place is a step: how often the word occurs in the document, rounded.
+    /// Keeps only the documents at the indices in `both`, and adds their scores for the required word with the index
+    /// `word`. Each index comes with the step of the word's occurrences in the document.
     pub(super) fn add(&mut self, word: usize, both: &[(u32, u8)]) {
         let idf = self.ranking.idfs[word];
         let kept = both.iter().map(|&(place, step)| {
@@ -68,7 +68,7 @@ impl Scoring {
         self.scored = kept.collect();
     }
 
-    /// Removes the documents at the places in `both`.
+    /// Removes the documents at the indices in `both`.
     pub(super) fn remove(&mut self, both: &[(u32, u8)]) {
         let (mut gone, mut place) = (both.iter().peekable(), 0);
         self.scored.retain(|_| {
@@ -78,8 +78,8 @@ impl Scoring {
         });
     }
 
-    /// The best of `ids`, best first. The ranking sets their maximum number, their minimum score, and the place after
-    /// which they must come.
+    /// Returns the best of `ids`, best first. The ranking determines their maximum number, their minimum score, and the
+    /// place after which they must come.
     pub(super) fn best(&self, ids: &[ContentId]) -> Vec<Place> {
         let places = ids.iter().zip(&self.scored).map(|(&id, &(_, score))| Place { score, id });
         let Ranking { floor, after, best, .. } = self.ranking;

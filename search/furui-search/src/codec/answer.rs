@@ -1,4 +1,4 @@
-//! The bytes of answers.
+//! Encodes and decodes the answers to coded sets.
 
 use super::bit_reader::BitReader;
 use super::bit_writer::BitWriter;
@@ -8,7 +8,7 @@ use super::rice::{self, Ascending};
 use super::{CodecError, Coded, Golomb, IdRange, MAX_MATCHES, MAX_PER_CELL};
 use crate::{ContentId, varint};
 
-/// Codes strictly ascending numbers below `universe`.
+/// Encodes strictly ascending numbers below `universe`.
 pub(super) fn encode_ranks(ranks: &[u32], universe: u64) -> Coded {
     let count = ranks.len() as u64;
     let rice = rice::parameter(universe - count, count);
@@ -17,7 +17,7 @@ pub(super) fn encode_ranks(ranks: &[u32], universe: u64) -> Coded {
     sealed(count, writer)
 }
 
-/// Reads ranks that [`encode_ranks`] coded.
+/// Decodes ranks that [`encode_ranks`] has encoded.
 pub(super) fn decode_ranks(bytes: &[u8], universe: u64) -> Result<Vec<u32>, CodecError> {
     let mut fields = Fields(bytes);
     let count = read_count(&mut fields)?;
@@ -34,15 +34,15 @@ pub(super) fn decode_ranks(bytes: &[u8], universe: u64) -> Result<Vec<u32>, Code
     if numbers.is_done(fields.0) { Ok(ranks) } else { Err(malformed) }
 }
 
-/// The number of bits that [`encode_ranks`] takes for these ranks.
+/// The number of bits of these ranks as [`encode_ranks`] encodes them.
 pub(super) fn bits_of_ranks(ranks: &[u32], universe: u64) -> u64 {
     let count = ranks.len() as u64;
     let rice = rice::parameter(universe - count, count);
     rice::gaps(ranks.iter().map(|&rank| rank.into())).map(|gap| rice::len(gap, rice)).sum()
 }
 
-/// Codes ascending ranks among `cells` occupied cells, each with the check of an id in the cell. If a third message is
-/// allowed, the number of check bits is written too.
+/// Encodes ascending ranks among `cells` occupied cells, each with the check bits of an id in the cell. If a third
+/// message is allowed, the number of check bits is encoded too.
 pub(super) fn encode_checked(ranks: &[u32], ids: &[ContentId], cells: u64, golomb: &Golomb) -> Coded {
     let count = ranks.len() as u64;
     let rice = rice::parameter(cells, count);
@@ -57,7 +57,8 @@ pub(super) fn encode_checked(ranks: &[u32], ids: &[ContentId], cells: u64, golom
     sealed_with(count, check_bits, writer)
 }
 
-/// Reads matches that [`encode_checked`] coded: the rank and the check of each match, and the number of check bits.
+/// Decodes matches that [`encode_checked`] has encoded. Returns the rank and the check bits of each match, and the
+/// number of check bits.
 pub(super) fn decode_checked(bytes: &[u8], cells: u64, golomb: &Golomb) -> Result<(Vec<(u32, u64)>, u8), CodecError> {
     let mut fields = Fields(bytes);
     let count = read_count(&mut fields)?;
@@ -88,7 +89,7 @@ pub(super) fn decode_checked(bytes: &[u8], cells: u64, golomb: &Golomb) -> Resul
     Ok((matches, check_bits))
 }
 
-/// The number of bits that [`encode_checked`] takes for these matches.
+/// The number of bits of these matches as [`encode_checked`] encodes them.
 pub(super) fn bits_of_checked(matches: &[(u32, u64)], cells: u64, check_bits: u8) -> u64 {
     let rice = rice::parameter(cells, matches.len() as u64);
     let mut last = 0;
@@ -96,7 +97,7 @@ pub(super) fn bits_of_checked(matches: &[(u32, u64)], cells: u64, check_bits: u8
     ranks.sum::<u64>() + u64::from(check_bits) * matches.len() as u64
 }
 
-/// Codes ids in full.
+/// Encodes ids in full.
 pub(super) fn encode_ids(ids: &[ContentId]) -> Coded {
     let mut bytes = Vec::new();
     varint::put(&mut bytes, ids.len() as u64);
@@ -104,7 +105,8 @@ pub(super) fn encode_ids(ids: &[ContentId]) -> Coded {
     Coded { bytes, bits: ContentId::BITS * ids.len() as u64 }
 }
 
-/// Reads ids that [`encode_ids`] coded. It is an error if the ids are not ascending and in `range`.
+/// Decodes ids that [`encode_ids`] has encoded. The error means that the bytes are invalid, or the ids are not
+/// ascending and in `range`.
 pub(super) fn decode_ids(bytes: &[u8], range: IdRange) -> Result<Vec<ContentId>, CodecError> {
     let mut fields = Fields(bytes);
     let count = read_count(&mut fields)?;

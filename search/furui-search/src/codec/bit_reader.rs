@@ -1,7 +1,7 @@
 use super::bit_writer::low_bits;
 
 /// Reads a bit string in the order in which [`BitWriter`](super::bit_writer::BitWriter) wrote it. Reading beyond the
-/// end gives `None`.
+/// end returns `None`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BitReader<'a> {
     bytes: &'a [u8],
@@ -12,17 +12,17 @@ pub(super) struct BitReader<'a> {
 const AHEAD: u32 = 57;
 
 impl<'a> BitReader<'a> {
-    /// Starts to read at bit `at`.
+    /// Starts to read at the bit offset `at`.
     pub(super) fn new(bytes: &'a [u8], at: u64) -> Self {
         Self { bytes, at }
     }
 
-    /// The position of the next bit.
+    /// The bit offset of the next bit.
     pub(super) fn position(&self) -> u64 {
         self.at
     }
 
-    /// Reads a number of `width` bits, at most 64.
+    /// Reads a number of `width` bits, at most 64. `None` if fewer bits are left.
     #[inline]
     pub(super) fn bits(&mut self, width: u32) -> Option<u64> {
         if self.left() < width.into() {
@@ -60,7 +60,7 @@ impl<'a> BitReader<'a> {
         (quotient <= u64::MAX >> rice).then_some(quotient << rice | remainder)
     }
 
-    /// True if only the zeros that fill up the last byte are left.
+    /// True if only the padding zeros of the last byte are left.
     pub(super) fn is_done(&self) -> bool {
         self.left() < 8 && self.ahead() == 0
     }
@@ -69,7 +69,7 @@ impl<'a> BitReader<'a> {
         (8 * self.bytes.len() as u64).saturating_sub(self.at)
     }
 
-    /// The next bits, at least [`AHEAD`], followed by zeros after the last bit of the string.
+    /// The next bits, at least [`AHEAD`], padded with zeros after the end of the string.
     #[inline]
     fn ahead(&self) -> u64 {
         let bytes = usize::try_from(self.at / 8).ok().and_then(|at| self.bytes.get(at..)).unwrap_or(&[]);

@@ -1,21 +1,21 @@
 /// A bit string that grows at its end. Bits fill a byte from the least significant one on.
 #[derive(Debug, Default)]
 pub(super) struct BitWriter {
-    /// Whole words, little-endian.
+    /// The complete 64-bit words, little-endian.
     bytes: Vec<u8>,
-    /// The bits after the last whole word, fewer than 64.
+    /// The bits after the last complete word, fewer than 64.
     word: u64,
     len: u64,
 }
 
-/// The `n` lowest bits, all of them if `n` is 64.
+/// A mask of the `n` lowest bits; `n` is at most 64.
 #[inline(always)]
 pub(super) const fn low_bits(n: u32) -> u64 {
     if n < 64 { (1 << n) - 1 } else { u64::MAX }
 }
 
 impl BitWriter {
-    /// Appends the `width` lowest bits of `value`, whose other bits are 0.
+    /// Appends the `width` lowest bits of `value`, whose other bits must be 0.
     #[inline]
     pub(super) fn push_bits(&mut self, value: u64, width: u32) {
         debug_assert!(value <= low_bits(width), "{value} has more than {width} bits");
@@ -28,7 +28,7 @@ impl BitWriter {
         }
     }
 
-    /// Appends `count` zeros.
+    /// Appends `count` zero bits.
     #[inline]
     pub(super) fn push_zeros(&mut self, count: u64) {
         let room = 64 - self.len % 64;
@@ -44,7 +44,7 @@ impl BitWriter {
         self.len
     }
 
-    /// The bits as bytes; zeros fill the last byte.
+    /// Returns the bits as bytes. The last byte is padded with zeros.
     pub(super) fn finish(mut self) -> Vec<u8> {
         self.flush();
         self.bytes.truncate(self.len.div_ceil(8) as usize);

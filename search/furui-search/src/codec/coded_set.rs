@@ -7,7 +7,7 @@ use crate::{ContentId, varint};
 use furui::KeyHash;
 use furui::filter::{Bloom, FilterMut, RingedBloom};
 
-/// A decoded set of ids, as another node sent it. A [`Matcher`](super::Matcher) compares a list with the set.
+/// A decoded set of ids that another node has sent. A [`Matcher`](super::Matcher) compares a list with it.
 ///
 /// Decoding checks all bytes in one pass. The decoded set takes about as much memory as the encoded one, whose bytes
 /// are described in docs/protocol.md, "Coded sets".
@@ -18,16 +18,16 @@ pub struct CodedSet {
     pub(super) body: Body,
 }
 
-/// The content of a coded set after its tag and parameters.
+/// The contents of a coded set after its tag and parameters.
 #[derive(Clone, Debug)]
 pub(super) enum Body {
     Ids(Vec<ContentId>),
     Fixed(Bloom),
-    /// `None` if the set is empty.
+    /// A ringed Bloom filter; `None` if the set is empty.
     Ringed(Option<RingedBloom>),
     Golomb {
         golomb: Golomb,
-        /// The number of cells that hold an id of the set.
+        /// The number of cells that contain an id of the set.
         cells: u64,
         rice: u32,
         bits: Vec<u8>,
@@ -35,8 +35,8 @@ pub(super) enum Body {
 }
 
 impl CodedSet {
-    /// Codes a set of ids, which are ascending and in `range`. Cost: a filter takes one pass over the ids, with k cache
-    /// lines for each id; Golomb takes two passes.
+    /// Encodes a set of ids, which are ascending and in `range`. Cost: a filter needs one pass over the ids with k
+    /// cache lines per id; Golomb needs two passes.
     ///
     /// # Errors
     /// If there are more than [`MAX_SET`] ids, if the result would exceed [`MAX_FILTER_BYTES`], if the parameters of
@@ -165,7 +165,7 @@ impl CodedSet {
     }
 }
 
-/// Refuses a set that is too large, out of order or out of range.
+/// Rejects a set that is too large, out of order or out of range.
 pub(super) fn check_set(own: &[ContentId], range: IdRange) -> Result<(), CodecError> {
     if own.len() > MAX_SET {
         return Err(too_many_ids());

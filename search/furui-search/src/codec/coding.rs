@@ -8,8 +8,8 @@ use crate::{ContentId, varint};
 use furui::filter::{Gamma, RingedParams};
 use furui::{HashAlgorithm, HashSpec};
 
-/// How a set of ids is coded for the keeper of another list, so that the keeper can tell which of its own ids may be in
-/// the set.
+/// The coding of a set of ids that is sent to the keeper of another list, so that the keeper can determine which of its
+/// own ids may be in the set.
 ///
 /// | coding | T₁, bits of the set | T₂, bits of the answer |
 /// |---|---|---|
@@ -25,14 +25,14 @@ pub enum Coding {
     /// Sends all ids in full.
     #[default]
     Ids,
-    /// Sends a Bloom filter whose size does not depend on the set.
+    /// Sends a Bloom filter whose size is independent of the set.
     Fixed {
         /// The number of bits, m: at least 1.
         bits: u32,
         /// The number of hash functions, k: 1 to 64.
         probes: u8,
     },
-    /// Sends a ringed Bloom filter whose size fits the set.
+    /// Sends a ringed Bloom filter whose size is chosen for the set.
     Ringed(RingedParams),
     /// Sends a Golomb-Rice coded set.
     Golomb(Golomb),
@@ -40,10 +40,10 @@ pub enum Coding {
 
 /// The parameters of a Golomb-Rice coded set.
 ///
-/// The range of ids is cut into equal cells, in the order of the ids: nothing is hashed, and a sorted list of ids gives
-/// a sorted list of cells. The cells that hold an id of the set are coded by their gaps, in Rice code. The parameter of
-/// the code follows from the number of these cells. In the answer, a match is named by the rank of its cell among these
-/// cells.
+/// The range of ids is divided into equal cells, in the order of the ids: nothing is hashed, and a sorted list of ids
+/// yields a sorted list of cells. The cells that contain an id of the set are encoded by their gaps in Rice code. The
+/// parameter of the code follows from the number of these cells. In the answer, a match is identified by the rank of
+/// its cell among these cells.
 ///
 /// ```text
 ///  range.first                                                   range.last
@@ -57,19 +57,19 @@ pub struct Golomb {
     /// b, 1 to 64: the range is cut into at most 2ᵇ cells. If the difference of the range's ends has w bits, a cell
     /// has 2ʷ⁻ᵇ heads (the first 64 bits of ids). If b ≥ w, each head is a cell.
     pub cell_bits: u8,
-    /// v, 0 to 64: the number of bits of an id's keyed hash that are sent back with its rank. A false match is taken
-    /// for a true one with probability 2⁻ᵛ.
+    /// v, 0 to 64: the number of bits of an id's keyed hash that are sent back with its rank. A false match is accepted
+    /// as true with probability 2⁻ᵛ.
     pub check_bits: u8,
-    /// The key of the checks, chosen anew for each query: so a publisher cannot choose an id that has the same check as
-    /// another id in every query.
+    /// The key of the check bits, chosen randomly for each query, so that a publisher cannot choose an id that has the
+    /// same check bits as another id in every query.
     pub salt: u32,
-    /// True if the answer may have fewer check bits, followed by a third message with a checksum of the ids that are
-    /// left: see [`Session`](super::Session).
+    /// True if the answer may have fewer check bits, followed by a third message with a checksum of the remaining ids:
+    /// see [`Session`](super::Session).
     pub three_messages: bool,
 }
 
 impl Golomb {
-    /// The number of cells into which a range is cut by the parameter `cell_bits`.
+    /// The number of cells into which the parameter `cell_bits` divides a range.
     pub(crate) fn cells(range: IdRange, cell_bits: u8) -> f64 {
         Cells::of(range, cell_bits).last as f64 + 1.0
     }
@@ -80,14 +80,14 @@ impl Golomb {
         (f64::from(cells.shift).exp2() / ((range.last - range.first) as f64 + 1.0)).min(1.0)
     }
 
-    /// The check of an id: the lowest v bits of its SipHash-1-3 keyed by the salt.
+    /// The check bits of an id: the lowest v bits of its SipHash-1-3 keyed by the salt.
     #[inline]
     pub(super) fn check(&self, id: ContentId) -> u64 {
         let spec = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: self.salt.into() };
         spec.hash(id.as_bytes()).get() & low_bits(self.check_bits.into())
     }
 
-    /// The sum of the ids' hashes. The key of these hashes differs from the key of the checks.
+    /// The sum of the ids' keyed hashes. The key differs from that of the check bits.
     pub(super) fn checksum(&self, ids: impl Iterator<Item = ContentId>) -> u64 {
         let spec = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: (!self.salt).into() };
         ids.fold(0, |sum, id| sum.wrapping_add(spec.hash(id.as_bytes()).get()))
@@ -106,7 +106,7 @@ impl Golomb {
 pub(super) struct Cells {
     first: u64,
     shift: u32,
-    /// The number of the last cell.
+    /// The index of the last cell.
     pub(super) last: u64,
 }
 
@@ -117,7 +117,7 @@ impl Cells {
         Self { first: range.first, shift, last: span >> shift }
     }
 
-    /// The cell of an id, which is in the range.
+    /// The index of the cell of an id, which must be in the range.
     #[inline]
     pub(super) fn cell(&self, id: ContentId) -> u64 {
         id.head().wrapping_sub(self.first) >> self.shift
@@ -128,7 +128,7 @@ impl Cells {
         Some(rice::parameter(self.last.checked_sub(count.saturating_sub(1))?, count))
     }
 
-    /// True if two ids of the range are in one cell.
+    /// True if two ids of the range are in the same cell.
     pub(super) fn same(&self, a: &ContentId, b: &ContentId) -> bool {
         self.cell(*a) == self.cell(*b)
     }
@@ -140,27 +140,27 @@ const RINGED: u8 = 2;
 const GOLOMB: u8 = 3;
 const GOLOMB_THREE: u8 = 4;
 
-/// The number that stands for γ = 1 in the bytes: γ is written in units of 2⁻³² bits.
+/// The encoding of γ = 1: γ is encoded in units of 2⁻³² bits.
 const GAMMA_UNIT: f64 = 4_294_967_296.0;
 
 impl Coding {
-    /// The maximum number of bytes of a tag and its parameters.
+    /// The maximum length of a tag and its parameters, in bytes.
     pub(crate) const MAX_HEADER: usize = 15;
 
-    /// The tag and the parameters, as at the beginning of a set.
+    /// Encodes the tag and the parameters, as at the beginning of a set.
     pub(crate) fn header(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.write(&mut bytes);
         bytes
     }
 
-    /// The coding with this [`header`](Self::header).
+    /// Decodes a [`header`](Self::header). `None` if it is invalid.
     pub(crate) fn from_header(bytes: &[u8]) -> Option<Self> {
         let mut fields = Fields(bytes);
         Self::read(&mut fields).filter(|_| fields.0.is_empty())
     }
 
-    /// Refuses invalid parameters.
+    /// Returns the coding, or an error if its parameters are invalid.
     pub(super) fn validated(self) -> Result<Self, CodecError> {
         match self {
             Self::Fixed { bits, probes } if bits == 0 || !(1..=64).contains(&probes) => {
@@ -171,7 +171,7 @@ impl Coding {
         }
     }
 
-    /// Appends the tag and the parameters.
+    /// Appends the encoded tag and parameters.
     pub(super) fn write(&self, bytes: &mut Vec<u8>) {
         match *self {
             Self::Ids => bytes.push(IDS),
@@ -192,7 +192,7 @@ impl Coding {
         }
     }
 
-    /// Reads a tag and parameters that [`write`](Self::write) wrote.
+    /// Decodes a tag and parameters that [`write`](Self::write) has encoded. `None` if they are invalid.
     pub(super) fn read(fields: &mut Fields<'_>) -> Option<Self> {
         let coding = match fields.byte()? {
             IDS => Self::Ids,
@@ -217,7 +217,7 @@ impl Coding {
 }
 
 impl fmt::Display for Coding {
-    /// The coding with its parameters, for people.
+    /// Writes the name of the coding and its parameters, for people.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ids => f.write_str("ids"),

@@ -1,26 +1,27 @@
 use furui::filter::ConfigError;
 use thiserror::Error;
 
-/// Why a set or an answer cannot be coded or read.
+/// The reason that a set or an answer cannot be encoded or decoded.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum CodecError {
-    /// No node that keeps to the protocol sends these bytes: ask the next replica. The text names the problem.
+    /// The bytes are invalid, so the sender violates the protocol, and the next replica should be asked. The text names
+    /// the problem.
     #[error("a malformed coded set or answer: {0}; ask another replica")]
     Malformed(&'static str),
-    /// A limit of this crate is exceeded. If matches exceed the limit, the coding does not suit the two lists, or
-    /// somebody chose ids such that many are in one cell. [`Coding::Ids`](super::Coding::Ids) always works.
+    /// A limit of this crate is exceeded. If it is the limit of matches, the coding does not suit the two lists, or
+    /// somebody has chosen ids such that many are in one cell. [`Coding::Ids`](super::Coding::Ids) always works.
     #[error("more than {most} {what}: choose a smaller range of ids, or send the set as ids")]
     TooMany {
-        /// The name of the items of which there are too many.
+        /// The name of the items whose number is too large.
         what: &'static str,
         /// The maximum number of these items.
         most: u64,
     },
-    /// A range of ids ends before it begins.
+    /// The end of a range of ids is before its beginning.
     #[error("a range of ids that ends before it begins: exchange its ends")]
     Range,
-    /// Ids of a set are out of order, occur twice, or lie outside of the range.
+    /// The ids of a set are out of order, duplicated, or outside of the range.
     #[error("ids out of order or out of range: sort them, and pass only those in the range")]
     Order,
     /// A filter of fixed size has invalid parameters.
@@ -36,12 +37,12 @@ pub enum CodecError {
         "cells of {cell_bits} bits and checks of {check_bits}: a coded set has cells of 1 to 64 bits, and checks of 0 to 64"
     )]
     Golomb {
-        /// The bits of a cell: 1 to 64.
+        /// The parameter [`cell_bits`](super::Golomb::cell_bits), which must be from 1 to 64.
         cell_bits: u8,
-        /// The bits of a check: 0 to 64.
+        /// The parameter [`check_bits`](super::Golomb::check_bits), which must be at most 64.
         check_bits: u8,
     },
-    /// No filter has these parameters.
+    /// The parameters of a filter are invalid.
     #[error(transparent)]
     Filter(#[from] ConfigError),
     /// The number of precomputed keys differs from the number of ids.

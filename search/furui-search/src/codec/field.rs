@@ -1,8 +1,8 @@
-//! The numbers in front of the bits of a coded set or an answer.
+//! The numeric fields at the beginning of a coded set or an answer.
 
 use crate::varint;
 
-/// Reads fields from the front of a byte string. Reading beyond the end gives `None`.
+/// Reads fields from the front of a byte string. Reading beyond the end returns `None`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 

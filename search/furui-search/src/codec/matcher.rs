@@ -7,10 +7,10 @@ use crate::ContentId;
 use furui::KeyHash;
 use furui::filter::{Filter, RingedKey};
 
-/// The number of ids that are looked up in a filter at a time.
+/// The number of ids that are looked up in a filter in one batch.
 const CHUNK: usize = 1024;
 
-/// Compares a list, slice by slice, with a coded set: which ids of the list may be in the set?
+/// Compares a list, slice by slice, with a coded set, and collects the ids of the list that may be in the set.
 ///
 /// The list may be larger than memory, because only the matches are kept, at most [`MAX_MATCHES`]. Cost: for ids and
 /// Golomb, one merge of the list with the set; for filters, k probes for an id in the set, and on average 2 probes for
@@ -37,19 +37,19 @@ const CHUNK: usize = 1024;
 pub struct Matcher {
     set: CodedSet,
     join: Join,
-    /// The ids that match. Empty for [`Coding::Ids`]: then only `ranks` are kept.
+    /// The matching ids. Empty for [`Coding::Ids`], for which only `ranks` are kept.
     ids: Vec<ContentId>,
     /// For each match, the rank of the id ([`Coding::Ids`]) or of the cell ([`Coding::Golomb`]) in the set. Empty for
     /// filters.
     ranks: Vec<u32>,
-    /// The places of the matching ids in the slice that was fed last.
+    /// The indices of the matching ids in the slice that was fed last.
     matched: Vec<u32>,
-    /// The number of ids that were fed and are in the range.
+    /// The number of ids in the range that were fed.
     fed: u64,
     may_keep: bool,
 }
 
-/// The progress of the comparison with the set. There is none for a filter, because a filter has no order.
+/// The position of the merge in the set. A filter has no order, and so no position.
 #[derive(Clone, Debug)]
 enum Join {
     Ids { next: usize },
@@ -62,7 +62,7 @@ enum Join {
 pub struct Matches {
     /// The answer to send back, and its number of bits T₂.
     pub coded: Coded,
-    /// The state to keep for the third message, if there will be one.
+    /// The state to keep for the third message; `None` if there will be none.
     pub session: Option<Session>,
 }
 
@@ -80,13 +80,13 @@ impl Matcher {
         Self { set, join, ids: Vec::new(), ranks: Vec::new(), matched: Vec::new(), fed: 0, may_keep: true }
     }
 
-    /// The coding of the set. Only a ringed filter makes use of [`feed_keys`](Self::feed_keys).
+    /// The coding of the set. Only a ringed filter uses the keys of [`feed_keys`](Self::feed_keys).
     pub fn coding(&self) -> Coding {
         self.set.coding()
     }
 
-    /// Compares the next slice of the list: ascending ids, all above those of earlier slices. Ids outside of the set's
-    /// range are skipped.
+    /// Compares the next slice of the list: ascending ids, all greater than those of earlier slices. Ids outside of the
+    /// set's range are skipped.
     ///
     /// # Errors
     /// If there are more than [`MAX_MATCHES`] matches, or more than [`MAX_PER_CELL`] in one cell.
@@ -145,13 +145,13 @@ impl Matcher {
         Ok(())
     }
 
-    /// The ascending places of the matching ids in the slice that was fed last.
+    /// The ascending indices of the matching ids in the slice that was fed last.
     pub fn matched(&self) -> &[u32] {
         &self.matched
     }
 
-    /// Does what [`feed`](Self::feed) does, with a precomputed key for each id of `list`. So a node need not hash ids
-    /// when a ringed filter arrives, whatever its size and rate. Other codings ignore the keys.
+    /// Compares the next slice like [`feed`](Self::feed), with a precomputed key for each id of `list`. With keys, a
+    /// node need not hash ids when a ringed filter arrives, whatever its size and rate. Other codings ignore the keys.
     ///
     /// # Errors
     /// As for [`feed`](Self::feed), and if the number of keys is not the number of ids.
@@ -176,12 +176,12 @@ impl Matcher {
         self.ids.len()
     }
 
-    /// Rules out a third message, even if the set allows one. A caller uses this if it cannot keep another session.
+    /// Excludes a third message even if the set allows one. A caller uses this if it cannot keep another session.
     pub fn without_session(self) -> Self {
         Self { may_keep: false, ..self }
     }
 
-    /// Ends the comparison, and codes the answer.
+    /// Ends the comparison, and encodes the answer.
     pub fn finish(self) -> Matches {
         let Self { set, ids, ranks, fed, may_keep, .. } = self;
         match set.body {
@@ -200,7 +200,7 @@ impl Matcher {
     }
 }
 
-/// The places of the ids of `list` that may be in the filter. Appends these ids to `found`.
+/// Returns the indices of the ids of `list` that may be in the filter, and appends these ids to `found`.
 fn probe(filter: &impl Filter, list: &[ContentId], found: &mut Vec<ContentId>) -> Result<Vec<u32>, CodecError> {
     let (mut hashes, mut answers): (Vec<KeyHash>, _) = (Vec::with_capacity(CHUNK), Vec::with_capacity(CHUNK));
     let mut matched = Vec::new();

@@ -1,4 +1,4 @@
-//! Codes sets of ids as bytes, and finds the ids of another list that are in a coded set.
+//! Encodes sets of ids as bytes, and finds the ids of another list that may be in a coded set.
 //!
 //! ```text
 //!   holder of C₁                                                 holder of C₂
@@ -8,9 +8,9 @@
 //!       └─ C₁ ∩ C₂ (in three messages also a Claim ──▶ Session::confirm)
 //! ```
 //!
-//! All functions are pure. Every decoder is total: it decodes any bytes from a peer to the only value that they can
-//! mean, or returns an error. The bytes are described in docs/protocol.md, "Coded sets"; [`plan`](super::plan) chooses
-//! the coding.
+//! All functions are pure. Every decoder is total: for any bytes from a peer, it returns the only value that they can
+//! mean, or an error. The bytes are described in docs/protocol.md, "Coded sets"; [`plan`](super::plan) chooses the
+//! coding.
 
 mod answer;
 mod bit_reader;
@@ -52,7 +52,7 @@ pub const MAX_MATCHES: usize = 1 << 18;
 /// that many are in one cell.
 pub const MAX_PER_CELL: usize = 64;
 
-/// Coded bytes, and their traffic as the paper counts it.
+/// Coded bytes, with their size in bits as the paper counts traffic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coded {
     /// The bytes to send.

@@ -28,8 +28,8 @@ pub struct Prediction {
 }
 
 /// Computes the sizes of the messages of an exchange about two lists from the definitions in docs/protocol.md, without
-/// coding anything. Simulations use it, and tests compare it with the messages. Both lists are ascending, and all of
-/// `own` is in `range`.
+/// encoding anything. Simulations use it, and tests compare it with the real messages. Both lists are ascending, and
+/// all of `own` is in `range`.
 ///
 /// Cost: much slower than the exchange.
 ///

@@ -1,4 +1,4 @@
-//! Codes ascending numbers by their gaps, in Rice code.
+//! Encodes ascending numbers by their gaps in Rice code.
 
 use super::bit_reader::BitReader;
 use super::bit_writer::{BitWriter, low_bits};
@@ -12,24 +12,24 @@ pub(super) fn parameter(sum: u64, count: u64) -> u32 {
     sum.checked_div(count).and_then(u64::checked_ilog2).unwrap_or(0)
 }
 
-/// The expected number of bits that a geometrically distributed number with this mean takes in Rice code, if the
+/// The expected length in bits of the Rice code of a geometrically distributed number with this mean, if the
 /// [`parameter`] was computed from the mean.
 pub(crate) fn expected_len(mean: f64) -> f64 {
     if mean.is_infinite() {
         return 0.0;
     }
     let rice = mean.max(1.0).log2().floor();
-    // The chance that a number is 2ʳ or more is (mean / (mean + 1))^(2ʳ).
+    // The probability that a number is at least 2ʳ is (mean / (mean + 1))^(2ʳ).
     let below = -(-rice.exp2() * (1.0 / mean).ln_1p()).exp_m1();
     rice + 1.0 / below
 }
 
-/// The number of bits of a number in Rice code.
+/// The length of a number's Rice code in bits.
 pub(super) fn len(number: u64, rice: u32) -> u64 {
     (number >> rice).saturating_add(1 + u64::from(rice))
 }
 
-/// Appends a number.
+/// Appends the Rice code of a number.
 #[inline]
 pub(super) fn push(writer: &mut BitWriter, number: u64, rice: u32) {
     writer.push_zeros(number >> rice);
@@ -37,8 +37,8 @@ pub(super) fn push(writer: &mut BitWriter, number: u64, rice: u32) {
     writer.push_bits(number & low_bits(rice), rice);
 }
 
-/// The gaps of strictly ascending numbers: the first number, then the difference of each number and its predecessor,
-/// less 1.
+/// The gaps of strictly ascending numbers: the first number, then the difference between each number and its
+/// predecessor, less 1.
 pub(super) fn gaps(numbers: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
     let mut least = 0;
     numbers.map(move |number| {
@@ -49,8 +49,8 @@ pub(super) fn gaps(numbers: impl Iterator<Item = u64>) -> impl Iterator<Item = u
     })
 }
 
-/// Reads strictly ascending numbers, one after the other, from their coded gaps. The caller passes the bits at each
-/// step, so that this state can be stored beside them.
+/// Decodes strictly ascending numbers one after the other from their encoded gaps. The caller passes the bits at each
+/// step, so that this state can be stored next to them.
 #[derive(Clone, Debug)]
 pub(super) struct Ascending {
     rice: u32,
@@ -61,17 +61,17 @@ pub(super) struct Ascending {
 }
 
 impl Ascending {
-    /// Reads `count` numbers with the Rice parameter `rice`.
+    /// Starts to decode `count` numbers with the Rice parameter `rice`.
     pub(super) fn new(count: u64, rice: u32) -> Self {
         Self { rice, left: count, at: 0, least: Some(0) }
     }
 
-    /// The number of numbers that are left.
+    /// The number of numbers that are not decoded yet.
     pub(super) fn left(&self) -> u64 {
         self.left
     }
 
-    /// The next number. `None` after the last one, and if the bits are invalid.
+    /// Decodes the next number. `None` after the last one, and if the bits are invalid.
     #[inline]
     pub(super) fn next(&mut self, bits: &[u8]) -> Option<u64> {
         let left = self.left.checked_sub(1)?;
@@ -81,7 +81,7 @@ impl Ascending {
         Some(number)
     }
 
-    /// True if all numbers and all bits were read.
+    /// True if all numbers and all bits were decoded.
     pub(super) fn is_done(&self, bits: &[u8]) -> bool {
         self.left == 0 && BitReader::new(bits, self.at).is_done()
     }

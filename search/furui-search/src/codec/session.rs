@@ -1,12 +1,12 @@
 use super::{CodecError, Coded, Golomb, answer};
 use crate::ContentId;
 
-/// The third message: the rejected matches, and a checksum of the ids that are left.
+/// The third message: the ranks of the rejected matches, and a checksum of the remaining ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// The ranks of the rejected matches.
     pub rejected: Coded,
-    /// The sum of the keyed hashes of the matching ids without the rejected ones.
+    /// The sum of the keyed hashes of the matching ids except the rejected ones.
     pub checksum: u64,
 }
 
@@ -20,12 +20,11 @@ impl Claim {
     }
 }
 
-/// The state that the answering side keeps until the third message: its ids that matched.
+/// The state that the answering side keeps until the third message: those of its ids that matched.
 ///
-/// If there are few check bits, some false matches are taken for true ones. Each side is left with a part of its own
-/// ids. This part has all ids that are in both lists. So if both sides are left with the same set, this set is the
-/// intersection. The checksum compares the two sets, and errs with probability 2⁻⁶⁴. If the sets differ, the exchange
-/// is repeated with long checks.
+/// If there are few check bits, some false matches are accepted as true. Each side then has a subset of its own ids
+/// that contains all ids in both lists. Thus if the two subsets are equal, they are the intersection. The checksum
+/// compares them, and errs with probability 2⁻⁶⁴. If they differ, the exchange is repeated with long checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     golomb: Golomb,
@@ -37,7 +36,7 @@ impl Session {
         Self { golomb, ids }
     }
 
-    /// The number of ids that matched. 20 bytes are kept for each.
+    /// The number of ids that matched. The session keeps 20 bytes for each.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
@@ -47,8 +46,8 @@ impl Session {
         self.ids.is_empty()
     }
 
-    /// True if the checksum shows that both sides are left with the same set. `rejected` and `checksum` come from the
-    /// other side's [`Claim`].
+    /// True if the checksum shows that both sides have the same set. `rejected` and `checksum` are from the other
+    /// side's [`Claim`].
     ///
     /// # Errors
     /// If the bytes do not name matches of this session.

@@ -2,10 +2,10 @@ use super::coding::Cells;
 use super::{Claim, CodecError, Coding, Golomb, IdRange, answer};
 use crate::ContentId;
 
-/// The meaning of an answer for the side that sent the set.
+/// The result of an exchange for the side that sent the set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settlement {
-    /// The ascending places, in the set that was sent, of the ids that are in both lists.
+    /// The ascending indices, in the set that was sent, of the ids that are in both lists.
     pub both: Vec<u32>,
     /// For each id of `both`, the index of its match in the answer.
     pub of: Vec<u32>,
@@ -13,15 +13,17 @@ pub struct Settlement {
     pub matches: usize,
     /// The bits of the answer, as [`Coded::bits`](super::Coded::bits) counts them: T₂.
     pub bits: u64,
-    /// The third message, if there is to be one. Until the other side confirms it, `both` may hold false positives.
+    /// The third message; `None` if there is none. Until the other side confirms it, `both` may contain false
+    /// positives.
     pub claim: Option<Claim>,
 }
 
-/// Reads the answer to the set `own` in `range`, which was coded as `coding`: which of the ids are in both lists?
+/// Decodes the answer to the set `own` in `range`, which was encoded with `coding`, and determines which of the ids are
+/// in both lists.
 ///
-/// False matches are removed. A match that is sent as a whole id is compared with the ids of the set. Any other match
-/// is sent with a check, which is compared with the checks of the set's ids in the same cell; a false match passes with
-/// probability 2⁻ᵛ.
+/// False matches are removed. A match that is sent as a full id is compared with the ids of the set. Any other match is
+/// sent with check bits, which are compared with those of the set's ids in the same cell; a false match is accepted
+/// with probability 2⁻ᵛ.
 ///
 /// # Errors
 /// If the bytes are not an answer to this set, because the peer does not keep to the protocol.

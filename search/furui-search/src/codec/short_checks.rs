@@ -4,7 +4,7 @@ use super::{Claim, rice};
 /// exchange for a page of results hardly ever saves so much.
 pub const THIRD_MESSAGE_BITS: f64 = 4096.0;
 
-/// The cost of short checks and a third message, in place of long checks.
+/// The expected cost of short check bits with a third message, as an alternative to long check bits.
 ///
 /// In an answer with t matches, long checks take v t bits. Short checks of v' bits take v' t bits, a [`Claim`] with the
 /// rejected matches and a checksum, and sometimes a repetition of the exchange. Only the answering side knows the
@@ -20,7 +20,7 @@ pub(crate) struct ShortChecks {
 }
 
 impl ShortChecks {
-    /// The short checks for the answer to a set that took `sent_bits` bits. `None` unless they are expected to save
+    /// Chooses the short checks for the answer to a set of `sent_bits` bits. `None` unless they are expected to save
     /// [`THIRD_MESSAGE_BITS`] compared with checks of `long` bits.
     ///
     /// The answer has `matches` matches, of which `mistaken` are false; the rank of a match takes `rank_bits` bits.
@@ -48,8 +48,8 @@ impl ShortChecks {
         (saved >= THIRD_MESSAGE_BITS).then_some(Self { bits, claim_bits, again_bits })
     }
 
-    /// The short checks for the answer of a keeper whose list has `other` ids. The ids of the set occupy `occupied` of
-    /// `cells` cells.
+    /// Chooses the short checks for the answer of a keeper whose list has `other` ids. The ids of the set occupy
+    /// `occupied` of `cells` cells.
     pub(super) fn of_answer(
         matches: u64,
         occupied: u64,
@@ -59,7 +59,7 @@ impl ShortChecks {
         long: u8,
     ) -> Option<Self> {
         let (matches, occupied, other) = (matches as f64, occupied as f64, other as f64);
-        // The number of ids that are expected to occupy `occupied` cells.
+        // The number of ids that occupy `occupied` cells on average.
         let own = -cells * (-occupied / (cells + 1.0)).ln_1p();
         let rank_bits = rice::expected_len(occupied / matches);
         Self::worth_it(matches, other * occupied / cells, other * own / cells, sent_bits as f64, rank_bits, long)

@@ -1,4 +1,4 @@
-//! Codes how often a word occurs in each document of an answer: the steps of [`Weight`]s.
+//! Encodes the numbers of a word's occurrences in the documents of an answer, as steps of [`Weight`]s.
 
 use super::bit_reader::BitReader;
 use super::bit_writer::BitWriter;
@@ -9,8 +9,8 @@ use crate::Weight;
 /// The maximum Rice parameter for steps, which are below 16.
 const MOST_RICE: u32 = 3;
 
-/// Codes steps in Rice code, with the parameter that takes the fewest bits. Most words occur once in most documents, so
-/// a step takes about 1.5 bits.
+/// Encodes steps in Rice code with the parameter that needs the fewest bits. Most words occur once in most documents,
+/// so a step needs about 1.5 bits.
 pub(crate) fn encode_steps(steps: &[u8]) -> Coded {
     if steps.is_empty() {
         return Coded { bytes: Vec::new(), bits: 0 };
@@ -25,7 +25,7 @@ pub(crate) fn encode_steps(steps: &[u8]) -> Coded {
     Coded { bytes, bits }
 }
 
-/// Reads steps that [`encode_steps`] coded for `count` documents.
+/// Decodes the steps of `count` documents that [`encode_steps`] has encoded.
 ///
 /// # Errors
 /// If the bytes are not exactly `count` steps.

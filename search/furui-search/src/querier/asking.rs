@@ -1,4 +1,4 @@
-//! Decides which request is next and to which node it goes, and sends it.
+//! Chooses the next requests and the nodes that receive them, and sends them.
 
 use std::time::Duration;
 
@@ -9,13 +9,14 @@ use super::branch::slice_at_first;
 use super::calls::{Call, Of, Slice};
 use super::{Querier, QueryEvent};
 
-/// The time limit for a node to tell the size of a list.
+/// The time limit for a node to answer a request for the size of a list.
 const SIZE_TIMEOUT: Duration = Duration::from_secs(2);
-/// The time limit for the answer to a search of a slice of a list. The node that searches gives up a little earlier.
+/// The time limit for the answer to a search of a slice of a list. The node that carries out the search has a slightly
+/// shorter limit.
 const SEARCH_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Querier {
-    /// Looks words up, and requests the sizes of their lists.
+    /// Sends look-ups of words whose keepers are unknown, and requests for the sizes of their lists.
     pub(super) fn learn(&mut self, now: Duration) {
         for word in 0..self.words.len() {
             if self.branches.iter().all(|branch| branch.is_done() || !branch.needs(word)) {
@@ -43,12 +44,12 @@ impl Querier {
         }
     }
 
-    /// Blames the nodes that are late with a slice of a branch (a conjunction of the query), and makes do with the
-    /// other answers if they suffice.
+    /// Blames the nodes that have not answered a request for a slice of a branch (a conjunction of the query) in time,
+    /// and continues with the other answers if they suffice.
     pub(super) fn on_late(&mut self, number: usize, now: Duration) {
         for late in self.panels[number].late(now) {
             let branch = &self.branches[number];
-            // A node that itself waits for the keepers of other words is not to blame for the delay.
+            // If the node must wait for the keepers of other words, the delay is not its fault.
             let waits_for_others = branch.must.len() + branch.without.len() > 1;
             let blame = &mut self.words.blame;
             if waits_for_others { blame.excuse(late) } else { blame.shun(late) }
@@ -56,8 +57,8 @@ impl Querier {
         self.conclude(number, now);
     }
 
-    /// Requests the next slice of ids for a branch, if the branch may ask for one now. If nodes that were asked are
-    /// late or differ, asks other nodes for the same slice too.
+    /// Requests the next slice of ids for a branch, if it may send a request at this time. If the nodes that were asked
+    /// are late or contradict each other, other nodes are asked for the same slice too.
     pub(super) fn ask(&mut self, number: usize, now: Duration) {
         if self.panels[number].is_idle() {
             self.begin(number, now);
@@ -69,7 +70,7 @@ impl Querier {
         }
     }
 
-    /// Decides which slice of a branch is requested next, and from which nodes.
+    /// Chooses the next slice of a branch, and the nodes from which it is requested.
     fn begin(&mut self, number: usize, now: Duration) {
         let branch = &self.branches[number];
         let Some(next) = branch.ahead() else { return };
@@ -95,8 +96,8 @@ impl Querier {
     }
 
     fn send(&mut self, to: Peer, request: &Request, until: Duration, of: Of) {
-        // A request that exceeds a limit cannot be encoded. An empty request is sent instead, and the other node
-        // refuses it.
+        // A request that exceeds a limit cannot be encoded. An empty request is sent instead, which the receiver
+        // refuses.
         let request = request.encode().unwrap_or_default();
         let sent_bytes = request.len() as u64;
         self.report.messages += 1;
@@ -105,15 +106,16 @@ impl Querier {
         self.events.push_back(QueryEvent::Send { to, call, request });
     }
 
-    /// The ranking of a slice. `order` has the numbers of the words in `must`.
+    /// Makes the ranking parameters for a slice that begins at `next`. `order` contains the indices of the words in
+    /// `must`.
     fn ranking(&mut self, must: &[Term], order: &[usize], next: Place) -> Ranking {
         let survey = self.options.survey;
         let wanted = self.depth().saturating_sub(self.ready.len()).max(1);
-        // Documents that another conjunction has found already may be among the best of this one again.
+        // The best documents of this conjunction may include documents that another conjunction has already found.
         let found = if self.branches.len() > 1 { self.found as usize + self.ready.len() } else { 0 };
         let idf = |(term, &number): (&Term, &usize)| {
-            // The site of a document says nothing about how well the document fits. The idf of a word stays the same
-            // for the whole query, so that all scores can be compared and checked.
+            // The site of a document says nothing about its relevance. The idf of a word is constant for the whole
+            // query, so that all scores can be compared and checked.
             let idf = if is_site(&term.word) { 0 } else { survey.idf(term.size) };
             *self.idfs.entry(number).or_insert(idf)
         };
@@ -127,9 +129,9 @@ impl Querier {
         }
     }
 
-    /// The number of best documents to request: one more than wanted, to know whether there are more. If a union
-    /// continues after a place, the documents before this place are requested too: a document may come after the place
-    /// by its score in one conjunction, but before it by its score in another.
+    /// The number of best documents to request: one more than wanted, to detect whether there are more. If a union
+    /// continues after a place, the documents before this place are requested too: the score of a document may place it
+    /// after the place in one conjunction, but before it in another.
     pub(super) fn depth(&self) -> usize {
         match self.options.after {
             Some(_) if self.branches.len() > 1 => limits::PAGE + 1,

@@ -2,8 +2,8 @@ use super::super::{Clause, Place};
 use super::words::Words;
 use super::{FAILURES_A_PASS, PASSES};
 
-/// The maximum size of a list that is read in one slice, in ids. For a list of this size, fewer round trips are worth
-/// more than the bits of a filter.
+/// The maximum size of a list that is read in one slice, in ids. For such a short list, saving round trips is worth
+/// more than saving the bits of a filter.
 const SHORT_LIST: u64 = 1 << 12;
 /// The number of ids in the first slice of a longer list.
 const FIRST_SLICE: usize = 1 << 10;
@@ -13,33 +13,34 @@ const GROWTH: usize = 4;
 /// are honest.
 const SLICES: u32 = 1 << 12;
 
-/// The size of the first slice: how many ids of the first word's list are read for it.
+/// The number of ids of the first word's list in the first slice.
 pub(super) fn slice_at_first(page: usize, must: usize, exchanges: usize, size: u64) -> usize {
     match (must, exchanges) {
-        // All ids that are read are in the answer.
+        // All examined ids are in the answer.
         (_, 0) => page,
-        // Most ids that are read are in the answer, because most excluded words are rare.
+        // Most examined ids are in the answer, because most excluded words are rare.
         (1, _) => GROWTH * page,
         _ if size <= SHORT_LIST => SHORT_LIST as usize,
         _ => FIRST_SLICE,
     }
 }
 
-/// The state of a conjunction: how far its first list has been read.
+/// The state of a conjunction: the position up to which its first list was read.
 #[derive(Debug)]
 pub(super) struct Branch {
     pub(super) must: Vec<usize>,
     pub(super) without: Vec<usize>,
-    /// The place at which reading the first list continues, in the order of bounds (maximum scores); `None` at its end.
+    /// The place at which reading the first list continues, in the order of bounds (maximum scores); `None` at the end
+    /// of the list.
     next: Option<Place>,
-    /// The number of slices about which the hosts (nodes that run the search for this node) have differed.
+    /// The number of slices about which the answers of the hosts (nodes that run the search for this node) differed.
     pub(super) disputes: u64,
-    /// The size of the last slice that was answered.
+    /// The number of ids in the last slice that was answered.
     most: usize,
     slices: u32,
     /// The number of consecutive failures.
     pub(super) failures: u32,
-    /// True if only whole lists are accepted.
+    /// True if only answers from complete lists are accepted.
     insists: bool,
 }
 
@@ -57,12 +58,13 @@ impl Branch {
         Self { next, ..Self::empty(must, without) }
     }
 
-    /// A branch at the end of its list.
+    /// Makes a branch at the end of its list, which requests nothing.
     fn empty(must: Vec<usize>, without: Vec<usize>) -> Self {
         Self { must, without, next: None, disputes: 0, most: 0, slices: 0, failures: 0, insists: true }
     }
 
-    /// Begins anew. A branch whose words are in no document together stays at its end.
+    /// Restarts reading at the beginning of the list. A branch whose words occur in no common document remains at its
+    /// end.
     pub(super) fn restart(&mut self) {
         let Self { must, without, slices, next, .. } = self;
         let is_contradiction = next.is_none() && *slices == 0;
@@ -78,7 +80,7 @@ impl Branch {
         self.next.is_none()
     }
 
-    /// The place at which to continue, in the order of bounds; `None` at the end.
+    /// The place at which reading continues, in the order of bounds; `None` at the end of the list.
     ///
     /// No document that this conjunction may still find has an earlier place, because no score exceeds the bound of its
     /// document.
@@ -86,14 +88,14 @@ impl Branch {
         self.next
     }
 
-    /// Ends the branch (a conjunction of the query) if one of the words that must occur is in no document.
+    /// Ends the branch (a conjunction of the query) if one of its required words occurs in no document.
     pub(super) fn end_if_empty(&mut self, words: &Words) {
         if self.most == 0 && self.must.iter().any(|&word| words[word].is_empty()) {
             self.next = None;
         }
     }
 
-    /// The word because of which this conjunction cannot continue, if there is one.
+    /// The word whose keepers have failed, so that this conjunction cannot continue; `None` if there is none.
     pub(super) fn failed_word(&self, words: &Words) -> Option<String> {
         if self.is_done() {
             return None;
@@ -103,7 +105,7 @@ impl Branch {
         lost.or(if stuck { self.must.first() } else { None }).map(|&word| words[word].name.clone())
     }
 
-    /// Notes whether the hosts have differed about a slice.
+    /// Counts a slice if the hosts' answers about it differed.
     pub(super) fn on_dispute(&mut self, is_disputed: bool) {
         self.disputes += u64::from(is_disputed);
     }
@@ -118,7 +120,7 @@ impl Branch {
         self.slices += 1;
     }
 
-    /// Notes that a slice was answered. The next slice begins at `next`; `None` at the end.
+    /// Records that a slice of `most` ids was answered. The next slice begins at `next`; `None` at the end of the list.
     pub(super) fn on_slice(&mut self, next: Option<Place>, most: u32) {
         self.failures = 0;
         self.most = most as usize;
@@ -127,8 +129,8 @@ impl Branch {
         }
     }
 
-    /// True if an answer from lists that are not whole is to be requested again. This is done only once, so later calls
-    /// return false.
+    /// True if an answer from incomplete lists is to be requested again. This is done only once, so later calls return
+    /// false.
     pub(super) fn insists(&mut self) -> bool {
         std::mem::take(&mut self.insists)
     }

@@ -15,33 +15,33 @@ pub(super) struct Calls {
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) to: Peer,
-    /// The time at which the request is abandoned.
+    /// The time at which the request times out.
     pub(super) until: Duration,
     pub(super) of: Of,
     pub(super) sent_bytes: u64,
 }
 
-/// The subject of a request.
+/// The purpose of a request.
 #[derive(Debug)]
 pub(super) enum Of {
-    /// The size of the list of the word with this number.
+    /// The size of the list of the word with this index.
     Size(usize),
-    /// A sample of the list of the word with this number.
+    /// A sample of the list of the word with this index.
     Sample(usize),
-    /// The next slice of the conjunction with this number, from the nodes of this path.
+    /// The next slice of the conjunction with this index, over this path of nodes.
     Slice(usize, Path),
 }
 
-/// The nodes on which the answer to a search depends, if none of them fails: first the node that is asked (the host),
-/// then the keeper of each other word that the host asks.
+/// The nodes on which the answer to a search depends if none of them fails: first the host (the node that is asked),
+/// then for each other word the keeper that the host asks.
 pub(super) type Path = Vec<Peer>;
 
-/// A slice of a conjunction's first list.
+/// A slice of the first list of a conjunction.
 #[derive(Debug)]
 pub(super) struct Slice {
-    /// The number of the conjunction.
+    /// The index of the conjunction.
     pub(super) branch: usize,
-    /// The numbers of the conjunction's words, in the order of the search.
+    /// The indices of the conjunction's words, in the order of the search.
     pub(super) order: Vec<usize>,
     pub(super) search: Search,
 }
@@ -55,22 +55,22 @@ impl Calls {
         number
     }
 
-    /// Takes out the call with this number, if it is still in flight.
+    /// Removes and returns the call with this number; `None` if it is not in flight.
     pub(super) fn take(&mut self, number: u64) -> Option<Call> {
         self.waiting.remove(&number)
     }
 
-    /// The numbers of the calls that took too long.
+    /// The numbers of the calls that have timed out.
     pub(super) fn late(&self, now: Duration) -> Vec<u64> {
         self.waiting.iter().filter(|(_, call)| call.until <= now).map(|(&number, _)| number).collect()
     }
 
-    /// The time at which the first call will have taken too long.
+    /// The time at which the next call times out; `None` if no call is in flight.
     pub(super) fn deadline(&self) -> Option<Duration> {
         self.waiting.values().map(|call| call.until).min()
     }
 
-    /// Drops all requests for the next slice of the conjunction with the number `branch`.
+    /// Drops all requests for the next slice of the conjunction with the index `branch`.
     pub(super) fn forget(&mut self, branch: usize) {
         self.waiting.retain(|_, call| !call.is_of(branch));
     }

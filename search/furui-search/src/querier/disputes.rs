@@ -3,20 +3,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::{Peer, Place, limits};
 use super::calls::Path;
 
-/// The maximum number of disputed documents for which it is remembered which paths named them.
+/// The maximum number of disputed documents of which the sources are remembered.
 const REMEMBERED: usize = 4 * limits::PAGE;
-/// A path is discredited against one that has named nothing false once it has named this many documents that do not
-/// hold.
+/// A path is discredited by a contradicting path without false documents once it has named this number of documents
+/// that its record has disproved.
 const FALSE: u32 = 2;
-/// For each document that does not hold and that the other path has named, a path is discredited this number of
-/// documents later. A publisher may have given false postings to honest keepers, too, which they have not checked yet.
+/// For each disproved document that the contradicting path has named too, the threshold [`FALSE`] rises by this number.
+/// A publisher may have sent false postings to honest keepers, too, which they have not checked yet.
 const FALSE_FOR_ONE: u32 = 4;
 
-/// What only some of the answers to a request for a slice have named. Each answer has come over another [path](Path).
+/// The documents that only some of the answers to a request for a slice have named. Each answer has come over another
+/// [path](Path).
 ///
-/// A disputed document counts neither as found nor as one of the best so far, because it may be made up: otherwise a
-/// host could displace documents that others have found. Each path has its own place for its best documents. A path
-/// that has named several documents that do not hold is not believed any more, where others that examined the same part
+/// A disputed document counts neither as found nor as one of the best so far, because it may be invented: otherwise a
+/// host could displace documents that others have found. The best documents are collected separately for each path. A
+/// path that has named several disproved documents is ignored from then on where paths that have examined the same part
 /// of the list contradict it.
 #[derive(Debug, Default)]
 pub(super) struct Disputes {
@@ -24,37 +25,38 @@ pub(super) struct Disputes {
     claims: BTreeMap<Place, Claim>,
 }
 
-/// What has come over a path.
+/// The documents and the failures of one path.
 #[derive(Debug)]
 struct Source {
     path: Path,
-    /// The best documents that were named and not handed out yet.
+    /// The best documents that the path has named and that were not returned yet.
     waiting: BTreeSet<Place>,
-    /// The number of documents that were named and do not hold.
+    /// The number of documents named by the path that their records have disproved.
     disproved: u32,
 }
 
-/// A document that only some answers have named, with the numbers of their sources.
+/// A disputed document, with the indices of the sources that named it or lacked it.
 #[derive(Debug, Default)]
 struct Claim {
     /// The sources that named the document.
     named: Vec<usize>,
-    /// The sources that have examined the place of the document and did not name it.
+    /// The sources that have examined the place of the document without naming it.
     lacked: Vec<usize>,
     is_handed_out: bool,
 }
 
-/// The nodes to blame for a disputed document, now that its record has shown whether it holds.
+/// The nodes to blame for a disputed document after its record has shown whether it fits.
 #[derive(Debug, Default)]
 pub(super) struct Blamed {
     /// The nodes that have lied.
     pub(super) liars: Vec<Peer>,
-    /// The nodes that may have been lied to, or have not been given the document yet.
+    /// The nodes that may have been deceived, or have not received the document yet.
     pub(super) mistaken: Vec<Peer>,
 }
 
 impl Disputes {
-    /// Adds a document that `named` have named and `lacked` have not. Of each path, the best `most` are kept.
+    /// Adds a disputed document that the paths `named` have named and the paths `lacked` have not. The best `most`
+    /// documents of each path are kept.
     pub(super) fn add(&mut self, place: Place, named: &[&Path], lacked: &[&Path], most: usize) {
         let [named, lacked] =
             [named, lacked].map(|paths| paths.iter().map(|path| self.number(path)).collect::<Vec<_>>());
@@ -75,12 +77,12 @@ impl Disputes {
         }
     }
 
-    /// The next disputed document.
+    /// The best disputed document; `None` if there is none.
     pub(super) fn first(&self) -> Option<Place> {
         self.sources.iter().filter_map(|source| source.waiting.first()).min().copied()
     }
 
-    /// Removes a document that is handed out, or that is not disputed any more.
+    /// Removes a document that is returned, or that has ceased to be disputed.
     pub(super) fn remove(&mut self, place: &Place) {
         self.sources.iter_mut().for_each(|source| {
             source.waiting.remove(place);
@@ -94,40 +96,40 @@ impl Disputes {
         self.sources.iter().map(|source| source.waiting.len()).sum()
     }
 
-    /// Ends a dispute: the record of the document has shown that it is at this place, or that it is not.
+    /// Ends a dispute: the document's record has shown whether the document belongs at this place.
     pub(super) fn judge(&mut self, place: &Place, holds: bool) -> Blamed {
         let Some(Claim { named, lacked, .. }) = self.claims.remove(place) else { return Blamed::default() };
         if !holds {
             self.discredit(&named);
         }
         let wrong = if holds { lacked } else { named };
-        // A host that answers from its own list alone has not been lied to.
+        // A host that answers from its own list alone cannot have been deceived by another keeper.
         let is_own = wrong.iter().all(|&source| self.sources[source].path.len() == 1);
         let wrong = wrong.into_iter().map(|source| self.sources[source].path[0].clone()).collect();
-        // Who lacks a document may not have been given it: a publisher may give a document to its accomplice alone, to
-        // have others blamed.
+        // A node that lacks a document may not have received it: a publisher may send a document only to its
+        // accomplice, so that other nodes are blamed.
         match is_own && !holds {
             true => Blamed { liars: wrong, mistaken: Vec::new() },
             false => Blamed { liars: Vec::new(), mistaken: wrong },
         }
     }
 
-    /// Ends a dispute about a document of which no node has the record. Nobody is blamed for that, because the document
-    /// may have been withdrawn.
+    /// Ends a dispute about a document of which no node has the record. No node is reported as a liar for that, because
+    /// the document may have been withdrawn.
     pub(super) fn miss(&mut self, place: &Place) {
         if let Some(Claim { named, .. }) = self.claims.remove(place) {
             self.discredit(&named);
         }
     }
 
-    /// Forgets all documents, and keeps what is known about the paths.
+    /// Removes all documents, and keeps the failures of the paths.
     pub(super) fn restart(&mut self) {
         self.claims.clear();
         self.sources.iter_mut().for_each(|source| source.waiting.clear());
     }
 
-    /// Notes that these sources have named a document that does not hold, and drops the documents for which nobody else
-    /// stands.
+    /// Counts a disproved document for each of these sources, and drops the documents that only discredited sources
+    /// have named.
     fn discredit(&mut self, named: &[usize]) {
         named.iter().for_each(|&source| self.sources[source].disproved += 1);
         let discredited = self.claims.iter().filter(|(_, it)| self.is_discredited(&it.named, &it.lacked));
@@ -139,7 +141,7 @@ impl Disputes {
         }
     }
 
-    /// True if a document is not to be believed that these sources have named and those have not.
+    /// True if a document that the sources `named` have named and the sources `lacked` have not is to be ignored.
     fn is_discredited(&self, named: &[usize], lacked: &[usize]) -> bool {
         let disproved = |source: &usize| self.sources[*source].disproved;
         let (best, other) = (named.iter().map(disproved).min(), lacked.iter().map(disproved).min());
@@ -168,7 +170,7 @@ mod tests {
         Peer::new(&[number], b"")
     }
 
-    /// The path of a host that answers from its own list.
+    /// Makes the path of a host that answers from its own list.
     fn own(number: u8) -> Path {
         vec![peer(number)]
     }
@@ -187,7 +189,7 @@ mod tests {
             came.push(first);
         }
         assert_eq!(came, [place(59, 59), place(58, 58), place(57, 57), place(5, 1)]);
-        // What was handed out does not come again.
+        // A document that was returned is not returned again.
         disputes.add(place(5, 1), &[&own(1)], &[&own(2)], 3);
         assert_eq!(disputes.first(), None);
     }
@@ -203,7 +205,7 @@ mod tests {
         assert_eq!((blamed.liars, blamed.mistaken), (vec![peer(1)], vec![]));
         let blamed = disputes.judge(&place(5, 2), true);
         assert_eq!((blamed.liars, blamed.mistaken), (vec![], vec![peer(2), peer(3)]));
-        // The keeper of another word may have lied to the host.
+        // The keeper of another word may have deceived the host.
         let blamed = disputes.judge(&place(5, 3), false);
         assert_eq!((blamed.liars, blamed.mistaken), (vec![], vec![peer(1)]));
         assert!(disputes.judge(&place(5, 3), false).mistaken.is_empty(), "it was judged already");
@@ -216,7 +218,7 @@ mod tests {
             disputes.add(place(u32::from(id), id), &[&liar], &[&honest], 50);
         }
         disputes.add(place(3, 99), &[&honest], &[&liar], 50);
-        // Nobody else has examined this place.
+        // No other source has examined this place.
         disputes.add(place(2, 98), &[&liar], &[], 50);
         for (false_one, left) in [(50, 50), (49, 2)] {
             disputes.remove(&place(u32::from(false_one), false_one));
@@ -226,7 +228,7 @@ mod tests {
         assert_eq!(disputes.first(), Some(place(3, 99)));
         disputes.add(place(60, 60), &[&liar], &[&honest], 50);
         assert_eq!(disputes.first(), Some(place(3, 99)));
-        // A path that has named something false itself discredits others later.
+        // A path that has itself named a disproved document can still discredit others, only later.
         disputes.restart();
         disputes.add(place(9, 9), &[&honest], &[&liar], 50);
         disputes.miss(&place(9, 9));

@@ -12,53 +12,55 @@ use super::super::{ContentId, Peer, Place};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueryEvent {
-    /// Find the nodes nearest to this word, and pass them to [`Querier::on_holders`](super::Querier::on_holders).
+    /// Requests that the caller looks up the nodes nearest to this word, and passes them to
+    /// [`Querier::on_holders`](super::Querier::on_holders).
     Lookup {
         /// The word.
         word: String,
     },
-    /// Send a request. The caller passes the answer to [`Querier::on_response`](super::Querier::on_response), or calls
+    /// Requests that the caller sends a message. The caller passes the answer to
+    /// [`Querier::on_response`](super::Querier::on_response), or calls
     /// [`Querier::on_failure`](super::Querier::on_failure) if there is none.
     Send {
         /// The node to which the request is sent.
         to: Peer,
         /// The number that the caller passes with the answer.
         call: u64,
-        /// The bytes of a [`Request`](super::super::Request).
+        /// The encoded [`Request`](super::super::Request).
         request: Vec<u8>,
     },
-    /// Find out from the records of these documents whether they hold the word, because its keepers differ about the
-    /// size of its list. The caller passes the result to [`Querier::on_proof`](super::Querier::on_proof) within two
-    /// seconds.
+    /// Requests that the caller checks against the records of these documents whether they contain the word, because
+    /// its keepers state different sizes of its list. The caller passes the result to
+    /// [`Querier::on_proof`](super::Querier::on_proof) within two seconds.
     Prove {
         /// The word.
         word: String,
-        /// The documents.
+        /// The documents to check.
         ids: Vec<ContentId>,
     },
-    /// The node did not answer in time, or broke the protocol. Until this node answers again, later queries should ask
-    /// other nodes first ([`Querier::ask_last`](super::Querier::ask_last)).
+    /// Reports that the node did not answer in time or violated the protocol. Until this node answers again, later
+    /// queries should ask other nodes first ([`Querier::ask_last`](super::Querier::ask_last)).
     Shun {
-        /// The node.
+        /// The node that failed.
         peer: Peer,
     },
     /// The next documents of the answer.
     Page {
-        /// The places of the documents, in the order of the answer, each once. If nodes differed about the score of a
+        /// The places of the documents in rank order, without duplicates. If nodes state different scores for a
         /// document, the document has one place with each score, and its record shows which one is right. A later query
         /// can continue after the last place ([`QueryOptions::after`](super::QueryOptions::after)).
         places: Vec<Place>,
     },
     /// The end of the answer. No event follows.
     Done {
-        /// The number of ids in all pages.
+        /// The total number of ids in all pages.
         found: u64,
-        /// True if there may be more documents after the last page, because no more were requested.
+        /// True if there may be more documents after the last page, because the limit was reached.
         more: bool,
-        /// True if all lists were [whole](super::super::WordSize::whole), as the nodes that keep them state.
+        /// True if all lists were [complete](super::super::WordSize::whole), as the nodes that keep them state.
         whole: bool,
     },
-    /// The query cannot be completed. The pages so far are right, and complete up to their last document.
+    /// The query cannot be completed. The pages so far are correct, and complete up to their last document.
     Failed {
         /// The word whose keepers do not answer.
         word: String,

@@ -1,12 +1,12 @@
-//! Checks that answers match their requests.
+//! Checks that answers are consistent with their requests.
 
 use std::collections::HashSet;
 
 use super::super::ContentId;
 use super::super::message::{Cost, Ranked, Ranking, Search};
 
-/// True if an answer matches its request. The check cannot show whether ids are missing or made
-/// up, or whether the scores are right.
+/// True if an answer is consistent with its request. The check cannot detect ids that are missing or invented, or wrong
+/// scores.
 pub(super) fn is_honest(ranked: &Ranked, search: &Search) -> bool {
     let Ranked { places, next, seen, found, whole: _, costs } = ranked;
     let Ranking { best, floor, after, from, .. } = &search.ranking;

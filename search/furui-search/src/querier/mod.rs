@@ -1,4 +1,4 @@
-//! The asking side of a search.
+//! The querying side of a search.
 
 mod asking;
 mod blame;
@@ -37,15 +37,15 @@ pub use event::QueryEvent;
 pub use options::{QueryOptions, QueryRefused};
 pub use report::{Report, Round, WordReport};
 
-/// The number of consecutive failures after which the words are looked up again. After fewer failures, another replica
-/// is asked.
+/// The number of consecutive failures after which the words are looked up again. After each earlier failure, another
+/// replica is asked.
 const FAILURES_A_PASS: u32 = 3;
 /// The maximum number of look-ups of a word's keepers.
 const PASSES: u32 = 2;
 
-/// Runs a query: finds the sizes of its words' lists and the nodes that keep them (the keepers), and hands out pages of
-/// ids of documents in the order of the answer. The keeper of the shortest list finds the documents, for one part (a
-/// slice) of its list after the other.
+/// Runs a query: determines the sizes of its words' lists and the nodes that keep them (the keepers), and returns pages
+/// of document ids in rank order. The keeper of the shortest list finds the documents, in one part (a slice) of its
+/// list after the other.
 ///
 /// ```text
 ///  new ─▶ Lookup ─▶ on_holders ─▶ Send Size ─▶ on_response ─▶ Send Search ─▶ on_response ─▶ Page … Done
@@ -53,22 +53,22 @@ const PASSES: u32 = 2;
 ///                                                                              └─ slice ┘
 /// ```
 ///
-/// A query of two known words takes one search with one exchange: together two round trips, or three if the exchange
+/// A query of two known words needs one search with one exchange: together two round trips, or three if the exchange
 /// has a third message. Only exchanges of large sets have a third message; if a page is requested, the sets must be
-/// very large. Slices begin small and grow fourfold, so that the first page comes early, and a small intersection of
-/// long lists takes few rounds. The conjunctions of a union are asked concurrently.
+/// very large. Slices begin small and grow fourfold, so that the first page arrives early, and a small intersection of
+/// long lists needs few rounds. The conjunctions of a union are processed concurrently.
 ///
 /// Several replicas are asked for each slice at once ([`QueryOptions::hosts`]). If their answers differ, all replicas
-/// are asked, and what any of them found is handed out: the record of a document shows whether the document holds the
-/// words, and no record shows that a document is missing. So a document is hidden only if all replicas hide it, and the
-/// caller must check the records. It tells the result to [`judge`](Self::judge).
+/// are asked, and the documents that any of them found are returned: the record of a document shows whether it contains
+/// the words, but no record shows that a document is missing. Thus a document is hidden only if all replicas hide it,
+/// and the caller must check the records and report the results to [`judge`](Self::judge).
 ///
-/// If a node fails, refuses, is too slow or breaks the protocol, another replica is asked. After some failures, the
-/// words are looked up again; after more failures, the query fails. So a query always ends. A node that was too slow or
-/// lied is reported ([`QueryEvent::Shun`]), so that later queries can ask other nodes first.
+/// If a node fails, refuses, is too slow or violates the protocol, another replica is asked. After some failures, the
+/// words are looked up again; after more failures, the query fails. Thus a query always ends. A node that was too slow
+/// or lied is reported ([`QueryEvent::Shun`]), so that later queries can ask other nodes first.
 ///
-/// Memory: for each path of an answer, at most [`limits::PAGE`](super::limits::PAGE) + 1 documents wait until it is
-/// known that no better ones come. Then they wait until [`poll`](Self::poll) hands them out.
+/// Memory: for each path of an answer, at most [`limits::PAGE`](super::limits::PAGE) + 1 documents are kept until no
+/// better ones can be found. Then they are kept until [`poll`](Self::poll) returns them.
 ///
 /// **Source.** The paper's sections 2.1 (TFA) and 6.2 (chaining). In the paper, the lists meet in the order of the
 /// query, the answer comes in one piece, and every list is sent whole.
@@ -158,36 +158,35 @@ pub struct Querier {
     options: QueryOptions,
     words: Words,
     branches: Vec<Branch>,
-    /// For each branch, the nodes that are asked for its next slice.
+    /// For each branch, the nodes that are asked for its next slice, and their answers.
     panels: Vec<Panel>,
     calls: Calls,
     events: VecDeque<QueryEvent>,
-    /// Documents that were found, kept while better ones may still be found.
+    /// Found documents that are kept while better ones may still be found.
     top: Top,
-    /// Documents that only some of the nodes asked have named.
+    /// Documents that only some of the asked nodes have named.
     disputes: Disputes,
-    /// Found documents, merged, that are not yet in a page.
+    /// Found documents in rank order that are not in a page yet.
     ready: VecDeque<Place>,
     found: u64,
-    /// The last document of the last page.
+    /// The last document of the last page; `None` before the first page.
     last: Option<Place>,
-    /// The idfs of the words, by the numbers of the words.
+    /// The inverse document frequencies of the words, by word index.
     idfs: HashMap<usize, u32>,
-    /// True if all found documents come from whole lists.
+    /// True if all found documents come from complete lists.
     whole: bool,
     over: bool,
     report: Report,
 }
 
 impl Querier {
-    /// Makes a query for the documents of any of `clauses`.
+    /// Makes a query for the documents that match any of `clauses`.
     ///
     /// Words in `known`, whose sizes and keepers come from an earlier query ([`terms`](Self::terms)), are looked up
     /// only if their keepers fail.
     ///
     /// # Errors
-    /// If there is no clause, if a clause has no word that must occur, or if one of the [limits](super::limits) is
-    /// exceeded.
+    /// If there is no clause, if a clause has no required word, or if one of the [limits](super::limits) is exceeded.
     pub fn new(clauses: &[Clause], known: Vec<Term>, options: QueryOptions) -> Result<Self, QueryRefused> {
         options::check(clauses, &options)?;
         let mut words = Words::default();
@@ -213,23 +212,24 @@ impl Querier {
         })
     }
 
-    /// Makes the query ask these nodes after all other nodes, because they failed lately: see [`QueryEvent::Shun`].
+    /// Makes the query ask these nodes after all others, because they failed recently: see [`QueryEvent::Shun`].
     pub fn ask_last(&mut self, peers: impl IntoIterator<Item = Peer>) {
         peers.into_iter().for_each(|peer| self.words.blame.remember(peer));
     }
 
-    /// The next task for the caller, or the next part of the answer. `None` if there is nothing to do until an answer
-    /// arrives or the [`deadline`](Self::deadline) comes.
+    /// Returns the next task for the caller or the next part of the answer. `None` if there is nothing to do until an
+    /// answer arrives or the [`deadline`](Self::deadline) passes.
     pub fn poll(&mut self, now: Duration) -> Option<QueryEvent> {
         if self.events.is_empty() && !self.over {
             self.advance(now);
         }
-        // All nodes to shun are reported before the end of the answer, which is the last event.
+        // All failed nodes are reported before the end of the answer, which is the last event.
         let shun = self.words.blame.next_to_shun().map(|peer| QueryEvent::Shun { peer });
         shun.or_else(|| self.events.pop_front())
     }
 
-    /// The time at which [`poll`](Self::poll) must be called, even if nothing arrives before.
+    /// The time at which [`poll`](Self::poll) must be called even if nothing arrives before; `None` if there is no such
+    /// time.
     pub fn deadline(&self) -> Option<Duration> {
         if self.over {
             return None;
@@ -239,13 +239,13 @@ impl Querier {
         self.calls.deadline().into_iter().chain(late).chain(self.words.deadline(needed)).min()
     }
 
-    /// Takes the result of a [`QueryEvent::Lookup`]: the nodes nearest to the word, nearest first; none if the look-up
-    /// failed.
+    /// Handles the result of a [`QueryEvent::Lookup`]: the nodes nearest to the word in ascending distance; none if the
+    /// look-up failed.
     pub fn on_holders(&mut self, word: &str, holders: Vec<Peer>, now: Duration) {
         self.words.on_holders(word, holders, now);
     }
 
-    /// Takes the answer to a [`QueryEvent::Send`]. An answer to an unknown call is ignored.
+    /// Handles the answer to a [`QueryEvent::Send`]. An answer to an unknown call is ignored.
     pub fn on_response(&mut self, call: u64, response: Response, now: Duration) {
         let Some(Call { to, of, sent_bytes, .. }) = self.calls.take(call) else { return };
         self.words.blame.hear(&to);
@@ -260,13 +260,13 @@ impl Querier {
         }
     }
 
-    /// Takes the result of a [`QueryEvent::Prove`]: whether each document holds the word. Documents whose records could
-    /// not be had are left out.
+    /// Handles the result of a [`QueryEvent::Prove`]: for each document, true if it contains the word. Documents whose
+    /// records were unavailable are left out.
     pub fn on_proof(&mut self, word: &str, proved: &BTreeMap<ContentId, bool>) {
         self.words.on_proof(word, proved);
     }
 
-    /// Notes that the request of a [`QueryEvent::Send`] could not be sent, or that no valid answer to it came.
+    /// Handles the failure of a [`QueryEvent::Send`]: the request could not be sent, or no valid answer arrived.
     pub fn on_failure(&mut self, call: u64, now: Duration) {
         match self.calls.take(call) {
             Some(Call { to, of: Of::Size(word), .. }) => self.words.on_failure(word, to),
@@ -279,47 +279,47 @@ impl Querier {
         }
     }
 
-    /// Takes what the record of a found document has shown: whether the document fits the query and has the score of
-    /// this place. Returns the nodes that have lied about it: later queries should ask other nodes first
-    /// ([`ask_last`](Self::ask_last)). May be called after the end of the answer, too.
+    /// Handles the result of checking a found document against its record: `holds` is true if the document fits the
+    /// query and has the score of this place. Returns the nodes that have lied about it, which later queries should ask
+    /// last ([`ask_last`](Self::ask_last)). May be called after the end of the answer, too.
     ///
-    /// Nodes are blamed only for documents about which they differed, and only for what they state of their own lists.
+    /// Nodes are blamed only for documents about which they contradicted each other, and only for their statements
+    /// about their own lists.
     pub fn judge(&mut self, place: Place, holds: bool) -> Vec<Peer> {
         let Blamed { liars, mistaken } = self.disputes.judge(&place, holds);
         liars.iter().chain(&mistaken).for_each(|peer| self.words.blame.excuse(peer.clone()));
         liars
     }
 
-    /// Takes what the search for the record of a found document has shown: no node has the record. The document may
-    /// have been made up, or withdrawn. Nodes that name many of such documents, which other nodes do not name, are not
-    /// believed any more.
+    /// Handles the result that no node has the record of a found document. The document may have been invented or
+    /// withdrawn. Nodes that name many such documents which other nodes do not name are ignored from then on.
     pub fn miss(&mut self, place: Place) {
         self.disputes.miss(&place);
     }
 
     /// The query's words with the sizes of their lists and the nodes that keep the lists, for later queries with any of
-    /// these words. Nodes that failed come last.
+    /// these words. Nodes that failed are at the end.
     pub fn terms(&self) -> impl Iterator<Item = Term> {
         self.words.terms()
     }
 
-    /// The cost of the query so far; with [`QueryOptions::explain`], round by round.
+    /// The cost of the query so far. With [`QueryOptions::explain`], it also describes each round.
     pub fn report(&self) -> Report {
         let words = self.words.iter().filter_map(Word::report).collect();
         Report { words, failures: self.words.blame.in_query(), ..self.report.clone() }
     }
 
-    /// True if all lists so far were [whole](super::WordSize::whole), as the nodes that keep them state.
+    /// True if all lists so far were [complete](super::WordSize::whole), as the nodes that keep them state.
     pub fn is_whole(&self) -> bool {
         self.whole && self.words.iter().all(Word::is_whole)
     }
 
-    /// The number of ids that the query holds.
+    /// The number of ids that the query keeps in memory.
     pub fn ids_held(&self) -> usize {
         self.ready.len() + self.top.len() + self.disputes.len()
     }
 
-    /// Does everything that can be done at `now`.
+    /// Performs all steps that are possible at the time `now`.
     fn advance(&mut self, now: Duration) {
         self.calls.late(now).into_iter().for_each(|call| self.on_failure(call, now));
         self.learn(now);

@@ -22,30 +22,31 @@ pub struct QueryOptions {
     /// The place after which to continue an earlier query. With several conjunctions, only the best [`limits::PAGE`]
     /// documents can be reached.
     pub after: Option<Place>,
-    /// A survey of all documents, by which documents are ranked.
+    /// The estimated number and mean length of all documents, by which documents are ranked.
     pub survey: Survey,
-    /// How sets are coded between nodes.
+    /// The encoding in which nodes send each other sets of ids.
     pub wants: Wants,
-    /// An unpredictable number, new for each query.
+    /// An unpredictable number that is different for each query.
     pub salt: u64,
-    /// The number of answers for each part of a list that are requested at once and compared, at least one. Up to
-    /// [`limits::REPLICAS`], each comes from another keeper of the list, which asks other keepers of the other words.
-    /// More answers come from these keepers again, which then ask yet other keepers; if there is only one word, there
-    /// are no more. If the answers differ, all are requested.
+    /// The number of answers for each slice of a list that are requested at once and compared; at least one. Up to
+    /// [`limits::REPLICAS`] answers come from different keepers of the list, which ask different keepers of the other
+    /// words. Further answers come from the same keepers, which then ask other keepers of the other words; a query of
+    /// one word has no further answers. If the answers differ, all possible ones are requested.
     pub hosts: usize,
     /// True if the report describes each round.
     pub explain: bool,
 }
 
 impl QueryOptions {
-    /// The options for one page of 20 ids, with the coding that takes the fewest bits.
+    /// Returns the options for a query that ends after one page of 20 ids, with the coding that needs the fewest bits.
+    /// `salt` is an unpredictable number that is different for each query.
     pub fn new(salt: u64) -> Self {
         let (survey, hosts) = (Survey::default(), limits::HOSTS);
         Self { page: 20, limit: 20, after: None, survey, wants: Wants::Best, salt, hosts, explain: false }
     }
 }
 
-/// Why a query cannot be asked.
+/// The reason that a query is rejected before anything is sent.
 ///
 /// ```
 /// use furui_search::{Querier, Query, QueryOptions, QueryRefused};
@@ -60,7 +61,7 @@ pub enum QueryRefused {
     /// The number of clauses is zero or above [`limits::CLAUSES`].
     #[error("query: {} clauses; a query has from 1 to {}", .0, limits::CLAUSES)]
     Clauses(usize),
-    /// A clause has no word that must occur.
+    /// A clause has no required word.
     #[error("query: a clause without a word that must occur; add one")]
     OnlyWithout,
     /// A clause has more than [`limits::WORDS`] words.
@@ -69,10 +70,10 @@ pub enum QueryRefused {
     /// A word is empty or longer than [`limits::WORD_BYTES`].
     #[error("query: a word of {} bytes; a word has from 1 to {}", .0, limits::WORD_BYTES)]
     WordBytes(usize),
-    /// The number of ids on a page is zero or above [`limits::PAGE`].
+    /// The number of ids per page is zero or above [`limits::PAGE`].
     #[error("query: pages of {} ids; a page has from 1 to {}", .0, limits::PAGE)]
     Page(usize),
-    /// The number of best documents is above [`limits::PAGE`].
+    /// The number of documents to find is above [`limits::PAGE`].
     #[error("query: the best {} documents; ask for the best {} at most, and then for the next", .0, limits::PAGE)]
     Best(u64),
 }

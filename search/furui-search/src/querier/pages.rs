@@ -1,16 +1,16 @@
-//! Puts found documents into pages.
+//! Merges the documents found by the branches, and divides them into pages.
 
 use super::super::Place;
 use super::branch::Branch;
 use super::{Querier, QueryEvent};
 
 impl Querier {
-    /// The number of ids that are still to be handed out, including those in `ready`.
+    /// The number of ids that may still be returned, including those in `ready`.
     pub(super) fn wanted(&self) -> u64 {
         self.options.limit.saturating_sub(self.found)
     }
 
-    /// Moves found documents to `ready` once no branch (conjunction of the query) can find an earlier document.
+    /// Moves found documents to `ready` once no branch (conjunction of the query) can find a better document.
     pub(super) fn merge(&mut self) {
         let ahead = self.branches.iter().filter_map(Branch::ahead).min();
         while let Some(place) = self.take_before(ahead) {
@@ -20,8 +20,8 @@ impl Querier {
         }
     }
 
-    /// Takes out the next document, disputed or not, if it comes before `ahead`, the earliest place that may still be
-    /// found. A document about whose score the hosts differ comes once with each score.
+    /// Removes and returns the best document, disputed or not, if it comes before `ahead`, the best place that may
+    /// still be found. A document for which the hosts state different scores is returned once with each score.
     fn take_before(&mut self, ahead: Option<Place>) -> Option<Place> {
         let (agreed, disputed) = (self.top.first(), self.disputes.first());
         let first = agreed.into_iter().chain(disputed).min()?;
@@ -35,7 +35,8 @@ impl Querier {
         Some(first)
     }
 
-    /// Hands out a full page. The last page may have fewer ids.
+    /// Emits a page if enough ids are ready. If `last` is true, the page may have fewer ids. Returns true if a page was
+    /// emitted.
     pub(super) fn hand_out_page(&mut self, last: bool) -> bool {
         let page = (self.options.page as u64).min(self.wanted()) as usize;
         let count = page.min(self.ready.len());

@@ -6,13 +6,14 @@ use super::super::{Peer, limits};
 use super::blame::Blame;
 use super::calls::{Path, Slice};
 
-/// The delay after which another host is asked too, if no host has answered. It is longer than the time for which a
-/// host waits for a silent keeper, because this wait is not the fault of the host.
+/// The time without an answer after which one more host is asked. It is longer than the time for which a host waits for
+/// a silent keeper, because that delay is not the fault of the host.
 const NEXT_HOST_AFTER: Duration = Duration::from_millis(2500);
-/// How long other answers are waited for after one has arrived. A host waits less than that for one silent keeper.
+/// The time to wait for further answers after the first one. The time for which a host waits for one silent keeper is
+/// shorter.
 const WITNESS_AFTER: Duration = Duration::from_millis(600);
-/// How long other answers are waited for if all nodes that are asked have failed lately. If they have not answered an
-/// earlier request yet, this time begins at that request. It is not shorter, because hostile nodes may be the first to
+/// The time to wait for further answers if all nodes that were asked have failed recently. If they have not answered an
+/// earlier request yet, it is measured from that request. It is not shorter, because hostile nodes may be the first to
 /// answer.
 const SUSPECT_AFTER: Duration = Duration::from_millis(300);
 
@@ -26,35 +27,35 @@ const SUSPECT_AFTER: Duration = Duration::from_millis(300);
 ///  host C z x y        x y z        y z x
 /// ```
 ///
-/// First, `quorum` of these searches are made at once, turn by turn. If answers from whole lists differ, all searches
-/// of the table are made, turn by turn; otherwise nodes that lie alike would confirm each other. So some answer is
-/// right if one host is honest, and one keeper of each other word, unless all that were asked at first leave out the
-/// same. All searches are also made if there seems to be nothing, because a hidden document matters most then. If
-/// answers differ only from those of lists that are not whole, two hosts with the same answer suffice. A host that
-/// keeps the lists of other words itself asks nobody about them, so that some of its turns are the same search, which
-/// is made once.
+/// First, `quorum` of these searches are requested at once, turn by turn. If answers from complete lists differ, all
+/// searches of the table are requested, turn by turn; otherwise nodes that tell the same lie would confirm each other.
+/// Thus some answer is correct if one host and one keeper of each other word are honest, unless all that were asked at
+/// first leave out the same documents. All searches are also requested if the answers are empty, because a hidden
+/// document matters most then. If answers differ only from those of incomplete lists, two hosts with the same answer
+/// suffice. A host that keeps the lists of other words itself asks no other keeper about them, so some of its turns are
+/// the same search, which is requested once.
 #[derive(Debug, Default)]
 pub(super) struct Panel {
-    /// The slice that is asked for; `None` between two slices.
+    /// The requested slice; `None` between two slices.
     slice: Option<Slice>,
     hosts: Vec<Peer>,
-    /// The number of answers that suffice if they are the same.
+    /// The number of answers that suffice if they are equal.
     quorum: usize,
-    /// The pairs of a turn and a host that may be asked, in this order.
+    /// The pairs of a turn and a host that may be asked, in the order of asking.
     pairs: Vec<(usize, usize)>,
-    /// The number of pairs that were asked or passed over.
+    /// The number of pairs that were asked or skipped.
     asked: usize,
     /// The hosts that were asked and have not answered.
     waiting: Vec<Peer>,
     failed: Vec<Peer>,
-    /// The keepers of the other words that have failed lately.
+    /// The keepers of the other words that have failed recently.
     suspects: Vec<Peer>,
     answers: Vec<SliceAnswer>,
-    /// The number of hosts that are asked beyond the quorum, because others are late.
+    /// The number of hosts that are asked in addition to the quorum, because others are late.
     extra: usize,
     /// The time at which hosts count as late.
     late_at: Duration,
-    /// True if no more answers are waited for.
+    /// True if further answers are not awaited.
     gave_up: bool,
 }
 
@@ -65,18 +66,18 @@ pub(super) struct SliceAnswer {
     pub(super) told: Ranked,
 }
 
-/// What is to be done about a slice.
+/// The decision about a slice after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Wait,
-    /// The answers are [taken](Panel::take).
+    /// The answers suffice, and can be [taken](Panel::take).
     Accept,
-    /// No host has answered, and none is left.
+    /// No host has answered, and none is left to ask.
     Fail,
 }
 
 impl SliceAnswer {
-    /// True if the two answers have the same documents, the same end, and both or neither come from whole lists.
+    /// True if the two answers have the same documents and the same end, and both or neither come from complete lists.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let (one, other) = (&self.told, &other.told);
         (&one.places, one.next, one.whole) == (&other.places, other.next, other.whole)
@@ -86,14 +87,14 @@ impl SliceAnswer {
         self.told.whole
     }
 
-    /// True if there are no documents up to the end of the list.
+    /// True if the answer has no documents and reaches the end of the list.
     fn is_empty(&self) -> bool {
         self.told.next.is_none() && self.told.places.is_empty()
     }
 }
 
 impl Panel {
-    /// Begins with a slice, for which `hosts` may be asked, in this order.
+    /// Starts a new slice for which `hosts` may be asked, in this order. `quorum` equal answers suffice.
     pub(super) fn begin(&mut self, slice: Slice, hosts: Vec<Peer>, quorum: usize, blame: &Blame, now: Duration) {
         let keepers = slice.search.must.iter().chain(&slice.search.without).flat_map(|term| &term.holders);
         *self = Self {
@@ -126,7 +127,8 @@ impl Panel {
         self.slice.as_ref()
     }
 
-    /// The next path to ask now, with the search that its host is asked for. The path then counts as asked.
+    /// Returns the next path to ask, with the search that its host is to run, and marks it as asked. `None` if no host
+    /// is to be asked at this time.
     pub(super) fn next(&mut self, now: Duration) -> Option<(Path, Search)> {
         while self.asked < self.candidates() && self.may_ask() {
             let (turn, at) = self.pairs[self.asked];
@@ -144,7 +146,7 @@ impl Panel {
         None
     }
 
-    /// Takes an answer. Answers of hosts that were not asked are not passed.
+    /// Records an answer. The caller passes only answers of hosts that were asked.
     pub(super) fn on_answer(&mut self, answer: SliceAnswer, blame: &Blame, now: Duration) {
         self.lose(&answer.path[0]);
         self.answers.push(answer);
@@ -156,7 +158,7 @@ impl Panel {
         self.late_at = self.waiting.iter().map(late_at).max().unwrap_or_default().max(now);
     }
 
-    /// Notes that a host has failed. Returns false if it has failed before.
+    /// Records that a host has failed. Returns false if it has failed before.
     pub(super) fn on_failure(&mut self, host: &Peer) -> bool {
         self.lose(host);
         let is_new = !self.failed.contains(host);
@@ -166,10 +168,10 @@ impl Panel {
         is_new
     }
 
-    /// Returns the hosts that are late at this time, if there are any. Then one more host is asked or, if none is left,
-    /// the answers that are there must do.
+    /// Returns the hosts that are late at this time. If there are any, one more host is asked or, if none is left, the
+    /// available answers must suffice.
     pub(super) fn late(&mut self, now: Duration) -> Vec<Peer> {
-        // If nobody is waited for, the next turn begins.
+        // If no answer is awaited, the next turn begins.
         let is_between_turns = self.waiting.is_empty() && self.asked < self.candidates();
         if self.is_idle() || now < self.late_at || is_between_turns {
             return Vec::new();
@@ -196,29 +198,29 @@ impl Panel {
         }
     }
 
-    /// The time at which something must be done, unless an answer arrives or a call fails before.
+    /// The time at which the panel needs attention, unless an answer arrives or a call fails before.
     pub(super) fn deadline(&self) -> Option<Duration> {
         (!self.is_idle() && self.late_at < Duration::MAX).then_some(self.late_at)
     }
 
-    /// Ends with this slice, and returns it with all answers.
+    /// Ends this slice, and returns it with all answers; `None` if there is no slice.
     pub(super) fn take(&mut self) -> Option<(Slice, Vec<SliceAnswer>)> {
         let Self { slice, answers, .. } = std::mem::take(self);
         slice.map(|slice| (slice, answers))
     }
 
-    /// True if the answers differ.
+    /// True if at least two answers differ.
     fn is_disputed(&self) -> bool {
         self.answers.iter().any(|answer| !answer.is_same(&self.answers[0]))
     }
 
-    /// True if answers from whole lists differ.
+    /// True if at least two answers from complete lists differ.
     fn is_contradicted(&self) -> bool {
         let mut whole = self.answers.iter().filter(|answer| answer.is_whole());
         whole.next().is_some_and(|first| whole.any(|other| !other.is_same(first)))
     }
 
-    /// True if all answers are there, and say that there is nothing.
+    /// True if all expected answers have arrived and are empty.
     fn is_empty(&self) -> bool {
         let Some(slice) = &self.slice else { return false };
         let is_first = slice.search.ranking.from.is_none();
@@ -226,7 +228,7 @@ impl Panel {
         is_first && self.answers.len() >= self.quorum && self.quorum >= self.hosts.len() && are_empty()
     }
 
-    /// True if two hosts have given the same answer.
+    /// True if two hosts have given equal answers.
     fn is_confirmed(&self) -> bool {
         let confirms = |one: &SliceAnswer, other: &SliceAnswer| one.path[0] != other.path[0] && one.is_same(other);
         self.answers.iter().any(|one| self.answers.iter().any(|other| confirms(one, other)))
@@ -243,10 +245,11 @@ impl Panel {
         self.quorum.max(self.hosts.len()).min(self.pairs.len())
     }
 
-    /// True if enough answers are there or on the way to ask nobody else for now.
+    /// True if another host may be asked at this time, because the answers that have arrived or are in flight are not
+    /// enough.
     fn may_ask(&self) -> bool {
         if self.is_disputed() {
-            // A turn begins when all answers of the turn before have arrived.
+            // A turn begins when all answers of the previous turn have arrived.
             let turn = |place: usize| self.pairs.get(place).map(|(turn, _)| *turn);
             return self.waiting.is_empty() || self.asked > 0 && turn(self.asked) == turn(self.asked - 1);
         }
@@ -259,8 +262,8 @@ impl Panel {
         }
     }
 
-    /// The search for the host at this place, and the path of its answer. In the first turn, keepers that have failed
-    /// lately stay behind the others.
+    /// Makes the search for the host at index `at` in this turn, and the path of its answer. In the first turn, keepers
+    /// that have failed recently are placed after the others.
     fn search(&self, turn: usize, at: usize) -> Option<(Search, Path)> {
         let mut search = self.slice.as_ref()?.search.clone();
         let mut path = vec![self.hosts[at].clone()];
@@ -271,12 +274,12 @@ impl Panel {
             if moved > 0 {
                 term.holders[..moved].rotate_left((turn + at) % moved);
             }
-            // A host that keeps the list itself asks nobody.
+            // If the host keeps the list itself, no other node takes part.
             if !term.holders.contains(&path[0]) {
                 path.extend(term.holders.first().cloned());
             }
         }
-        // The host keeps the list of the first word, and asks nobody about it.
+        // The host keeps the list of the first word, so it needs no keepers of it.
         search.must[0].holders.clear();
         Some((search, path))
     }

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::super::{Cost, Peer};
 
-/// The cost of a query. The network does the look-ups, whose bytes do not count here.
+/// The cost of a query. The bytes of look-ups, which the network layer performs, are not included.
 ///
 /// ```
 /// use std::time::Duration;
@@ -15,73 +15,75 @@ use super::super::{Cost, Peer};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The salt of the query's checks. With it, the cost of the exchanges can be computed again.
+    /// The salt of the query's check bits. With it, the cost of the exchanges can be recomputed.
     pub salt: u64,
-    /// The words whose sizes are known.
+    /// The words of the query whose sizes are known.
     pub words: Vec<WordReport>,
-    /// The number of look-ups. A word may be looked up more than once.
+    /// The number of look-ups of keepers. A word may be looked up more than once.
     pub lookups: u64,
     /// The time at which all words were known and the first slice of a list was requested.
     pub planned: Option<Duration>,
     /// The number of requests that the querier sent.
     pub messages: u64,
-    /// The number of documents whose text was examined by the network layer, because the query has phrases and lists
-    /// know only words.
+    /// The number of documents whose text the network layer examined, because the query has phrases and the lists
+    /// contain only words.
     pub checked: u64,
-    /// The number of documents that the network layer fetched whole, to check what is said about them.
+    /// The number of records that the network layer fetched to verify the statements of keepers.
     pub fetched: u64,
-    /// The number of requests for what to show of documents, which the network layer sent to other nodes.
+    /// The number of requests for titles, snippets and records of documents that the network layer sent to other nodes.
     pub show_messages: u64,
-    /// The bytes of these requests.
+    /// The bytes of the requests counted in [`show_messages`](Self::show_messages).
     pub show_sent_bytes: u64,
-    /// The bytes of the answers to these requests.
+    /// The bytes of the answers to the requests counted in [`show_messages`](Self::show_messages).
     pub show_back_bytes: u64,
-    /// The number of requests that failed or were refused, or whose answers were late or broke the protocol.
+    /// The number of requests that failed or were refused, or whose answers were late or violated the protocol.
     pub failures: u64,
-    /// The number of slices about which the nodes that were asked have differed. What any of them found was handed out.
+    /// The number of slices about which the answers of the asked nodes differed. The documents that any of them found
+    /// were returned.
     pub disputed: u64,
     /// The bytes of the requests that the querier sent.
     pub sent_bytes: u64,
     /// The bytes of the answers to the querier's requests.
     pub back_bytes: u64,
-    /// The total cost of all exchanges, as the nodes report it. The fields `term`, `coding` and `in_three` mean nothing
-    /// here.
+    /// The total cost of all exchanges, as the nodes report it. The fields `term`, `coding` and `in_three` have no
+    /// meaning here.
     pub exchanged: Cost,
-    /// The rounds, if the options ask for them; at most [`limits::ROUNDS`](super::super::limits::ROUNDS).
+    /// The rounds of the query if [`QueryOptions::explain`](super::QueryOptions::explain) is set; at most
+    /// [`limits::ROUNDS`](super::super::limits::ROUNDS).
     pub rounds: Vec<Round>,
 }
 
-/// A word of a query.
+/// A word of a query, with the size of its list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordReport {
     /// The word.
     pub word: String,
     /// The number of ids in its list.
     pub size: u64,
-    /// True if the node that reported the size has been given everything that it should hold.
+    /// True if the list is complete: the node that reported the size has been given everything that it should hold.
     pub whole: bool,
 }
 
-/// The answer to one slice of one conjunction.
+/// The answer of one node to the request for one slice of one conjunction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Round {
-    /// The index of the clause.
+    /// The index of the conjunction's clause.
     pub clause: usize,
     /// The words in the order in which their lists were intersected, beginning with a slice of the first word's list.
     pub words: Vec<String>,
     /// The node that read the slice of the first word's list, and asked the nodes that keep the other lists.
     pub host: Peer,
-    /// The maximum number of ids that the node was to examine.
+    /// The maximum number of ids that the node was asked to examine.
     pub most: u32,
     /// The number of ids that the node examined.
     pub seen: u64,
-    /// The number of ids that were found.
+    /// The number of examined ids that match the conjunction.
     pub found: u64,
     /// The bytes of the request.
     pub sent_bytes: u64,
     /// The bytes of the answer.
     pub back_bytes: u64,
-    /// The costs of the exchanges.
+    /// The costs of the exchanges with the nodes that keep the other lists.
     pub costs: Vec<Cost>,
     /// The time at which the answer arrived.
     pub at: Duration,
@@ -89,7 +91,7 @@ pub struct Round {
 
 impl Report {
     pub(super) fn add(&mut self, cost: &Cost) {
-        // These numbers come from a peer, so they may be too large to add up.
+        // These numbers come from a peer, so the additions saturate.
         let all = &mut self.exchanged;
         all.sent_bits = all.sent_bits.saturating_add(cost.sent_bits);
         all.back_bits = all.back_bits.saturating_add(cost.back_bits);

@@ -1,4 +1,4 @@
-//! Continues a query that has ended, because some of its documents turned out not to be any.
+//! Resumes a query that has ended, because some of its documents were rejected.
 
 use super::Querier;
 use super::branch::Branch;
@@ -6,9 +6,9 @@ use super::panel::Panel;
 use super::top::Top;
 
 impl Querier {
-    /// Makes a query that has ended find up to `limit` more documents, after the last one that it has handed out. The
-    /// query must have ended with [`QueryEvent::Done`](super::QueryEvent::Done). The report goes on, and `found` in the
-    /// next `Done` counts from here.
+    /// Makes a query that has ended find up to `limit` more documents after the last one that it has returned. The
+    /// query must have ended with [`QueryEvent::Done`](super::QueryEvent::Done). The report continues, and `found` in
+    /// the next `Done` counts the documents from here on.
     pub fn resume(&mut self, limit: u64) {
         self.options.limit = limit;
         self.options.after = self.last;
@@ -21,7 +21,8 @@ impl Querier {
         self.over = false;
     }
 
-    /// The idf by which this query ranks a word that must occur; `None` if the word is in no slice so far.
+    /// The inverse document frequency by which this query ranks a required word; `None` if no slice with the word was
+    /// requested yet.
     pub fn idf(&self, word: &str) -> Option<u32> {
         let number = self.words.iter().position(|other| other.name == word)?;
         self.idfs.get(&number).copied()
@@ -39,7 +40,7 @@ mod tests {
     };
     use super::*;
 
-    /// A list of ten documents, which hold every word once.
+    /// A list of ten documents, each of which contains every word once.
     struct Ten;
 
     fn of_range<T>(range: IdRange, most: usize, of: impl Fn(ContentId) -> T) -> Arc<[T]> {

@@ -6,41 +6,41 @@ use super::blame::Blame;
 use super::weighing::differ;
 
 /// The time after which a node that has not answered counts as slow. Then the next node is asked too or, if none is
-/// left, the answers that are there must do. Chosen: several round trips.
+/// left, the available answers must suffice. Chosen: several round trips.
 const SLOW_AFTER: Duration = Duration::from_millis(300);
-/// The time after which a node that has failed lately counts as slow, if two others state the same size.
+/// The time after which a node that has failed recently counts as slow, if two other nodes state the same size.
 const SUSPECT_AFTER: Duration = Duration::from_millis(100);
-/// The number of nodes that must report a whole but empty list before the list is taken for empty. One report is not
+/// The number of nodes that must report a complete but empty list before the list counts as empty. One report is not
 /// enough, because an empty list ends the search.
 const EMPTY_WITNESSES: usize = 2;
 
-/// The nodes that were asked for the size of a list, and their answers.
+/// The nodes that were asked for the size of a word's list, and their answers.
 ///
-/// All keepers of the list are asked at once. The size is the median of those that are whole and not empty, so that one
-/// node can neither hide a list nor change the scores. If the sizes differ much, they are [weighed](super::weighing)
-/// first, because two of three may lie alike.
+/// All keepers of the list are asked at once. The median of the sizes of complete, non-empty lists is used, so that one
+/// node can neither hide a list nor change the scores. If the sizes differ much, they are [checked](super::weighing)
+/// first, because two of three keepers may tell the same lie.
 #[derive(Debug)]
 pub(super) struct Sizing {
     holders: Vec<Peer>,
     asked: Vec<Peer>,
-    /// The nodes that were asked and have not answered.
+    /// The requests that are not answered yet.
     waiting: Vec<Waiting>,
     /// The number of nodes that are asked in addition, because others are slow.
     extra: usize,
     /// The time at which the nodes that were asked and have not answered count as slow.
     hedge_at: Duration,
-    /// The time limit of the look-up of more nodes, if the network was asked for such a look-up.
+    /// The time limit of the look-up of further nodes; `None` if none was requested.
     looks_until: Option<Duration>,
     answers: Vec<SizeAnswer>,
 }
 
-/// A node that was asked and has not answered.
+/// A node that was asked for the size of a list and has not answered.
 #[derive(Debug)]
 struct Waiting {
     peer: Peer,
-    /// The time of the request.
+    /// The time at which the request was sent to the node.
     since: Duration,
-    /// True if the node has failed lately.
+    /// True if the node has failed recently.
     is_suspect: bool,
 }
 
@@ -49,13 +49,14 @@ impl Waiting {
         now >= self.since + SLOW_AFTER
     }
 
-    /// The time up to which the node is waited for, although two others state the same size: these may lie alike.
+    /// The time until which this node's answer is awaited although two others state the same size, because these may
+    /// tell the same lie.
     fn patience_ends(&self) -> Duration {
         self.since + if self.is_suspect { SUSPECT_AFTER } else { SLOW_AFTER }
     }
 }
 
-/// The answer of one node.
+/// The answer of one node about the size of its list.
 #[derive(Clone, Debug)]
 pub(super) struct SizeAnswer {
     pub(super) from: Peer,
@@ -74,7 +75,7 @@ impl SizeAnswer {
 }
 
 impl Sizing {
-    /// Makes the state in which no node has been asked yet.
+    /// Makes the state before any node was asked.
     pub(super) fn new(mut holders: Vec<Peer>) -> Self {
         holders.truncate(limits::HOLDERS);
         Self {
@@ -88,7 +89,8 @@ impl Sizing {
         }
     }
 
-    /// The node to ask now: the first one with the fewest failures. It then counts as asked.
+    /// Returns the next node to ask, which is the first one with the fewest failures, and marks it as asked. `None` if
+    /// no node is to be asked at this time.
     pub(super) fn next(&mut self, blame: &Blame, now: Duration) -> Option<Peer> {
         let has_slow = now >= self.hedge_at && !self.waiting.is_empty();
         if has_slow && !self.is_settled(now) {
@@ -106,18 +108,17 @@ impl Sizing {
         Some(next)
     }
 
-    /// True if the network should look for more nodes now, because all known keepers were asked and some of them are
-    /// silent.
+    /// True if the network should look up further nodes, because all known keepers were asked and some are silent.
     pub(super) fn wants_others(&self, now: Duration) -> bool {
         self.may_look(now) && self.hedge_at <= now && self.untried().next().is_none()
     }
 
-    /// Notes that the network is looking for more nodes, and that it gives up at the time `until`.
+    /// Records that the network is looking up further nodes with the time limit `until`.
     pub(super) fn looks(&mut self, until: Duration) {
         self.looks_until = Some(until);
     }
 
-    /// Adds the nodes that were found; they can be asked at once.
+    /// Adds the nodes that a look-up found. They can be asked at once.
     pub(super) fn on_holders(&mut self, holders: Vec<Peer>, now: Duration) {
         if self.looks_until.is_some_and(|until| until > now) {
             self.looks_until = Some(now);
@@ -129,25 +130,25 @@ impl Sizing {
     pub(super) fn on_size(&mut self, from: Peer, size: WordSize) {
         self.lose(&from);
         self.answers.push(SizeAnswer { from, ids: size.ids, whole: size.whole });
-        // A keeper could name its accomplices, so it is asked for others only if the network did not find enough.
+        // A keeper could name its accomplices, so its statement about the other keepers is used only if the network
+        // found too few.
         if self.holders.len() < limits::REPLICAS {
             self.add(size.holders);
         }
     }
 
-    /// Stops waiting for a node.
+    /// Stops waiting for an answer of a node.
     pub(super) fn lose(&mut self, peer: &Peer) {
         self.waiting.retain(|waiting| waiting.peer != *peer);
     }
 
-    /// True if the answers suffice, or if nothing is left to wait for: no answer, no untried node, and no look-up of
-    /// nodes.
+    /// True if the answers suffice, or nothing is left to wait for: no answer, no untried node, and no look-up.
     pub(super) fn is_over(&self, now: Duration) -> bool {
         let looks = self.looks_until.is_some_and(|until| until > now);
         self.is_settled(now) || self.waiting.is_empty() && self.untried().next().is_none() && !looks
     }
 
-    /// The time at which something must be done, unless an answer arrives or a call fails before.
+    /// The time at which the state needs attention, unless an answer arrives or a call fails before.
     pub(super) fn deadline(&self) -> Option<Duration> {
         match self.waiting.iter().map(Waiting::patience_ends).max() {
             Some(patience) if self.are_two_alike() => Some(patience.min(self.hedge_at)),
@@ -156,7 +157,7 @@ impl Sizing {
         }
     }
 
-    /// The nodes that were asked and have not answered, each with the time of the request.
+    /// The nodes that have not answered, each with the time of the request.
     pub(super) fn waiting(&self) -> impl Iterator<Item = (&Peer, Duration)> {
         self.waiting.iter().map(|waiting| (&waiting.peer, waiting.since))
     }
@@ -166,19 +167,19 @@ impl Sizing {
         self.waiting.iter().filter(|waiting| waiting.is_slow(now)).map(|waiting| waiting.peer.clone()).collect()
     }
 
-    /// The nodes with lists that are not empty, each with the size of its list. Also lists that are not whole count:
-    /// two keepers may lie just when the third one lacks something.
+    /// The nodes with non-empty lists, each with the size of its list. Incomplete lists count too: two keepers may lie
+    /// just when the third one's list is incomplete.
     pub(super) fn stated(&self) -> impl Iterator<Item = (&Peer, u64)> + Clone {
         self.answers.iter().filter(|answer| answer.ids > 0).map(|answer| (&answer.from, answer.ids))
     }
 
-    /// The answer of a node.
+    /// The answer of a node; `None` if it has not answered.
     pub(super) fn of(&self, peer: &Peer) -> Option<&SizeAnswer> {
         self.answers.iter().find(|answer| answer.from == *peer)
     }
 
-    /// The answer with the median size of the lists that are whole and not empty. If there is none, an answer with an
-    /// empty list, if enough nodes report one; otherwise the answer with the longest list.
+    /// The answer with the median size among complete, non-empty lists. If there is none, an answer with an empty list
+    /// if enough nodes report one; otherwise the answer with the longest list.
     pub(super) fn best(&self) -> Option<&SizeAnswer> {
         let mut whole: Vec<&SizeAnswer> = self.answers.iter().filter(|answer| answer.is_whole()).collect();
         whole.sort_by_key(|answer| answer.ids);
@@ -191,13 +192,13 @@ impl Sizing {
         empty.clone().next().filter(|_| are_enough).or(longest)
     }
 
-    /// True if some nodes have not answered.
+    /// True if some of the asked nodes have not answered.
     pub(super) fn lacks_answers(&self) -> bool {
         self.answers.len() < self.asked.len()
     }
 
-    /// All nodes that are known to keep the list: first those whose lists are whole and about as long as the list of
-    /// `best`, then the others that have answered, and last those that have not.
+    /// All known keepers of the list: first those whose lists are complete and about as long as the list of `best`,
+    /// then the others that have answered, and last those that have not.
     pub(super) fn holders(&self, best: &SizeAnswer) -> Vec<Peer> {
         let rank = |holder: &&Peer| match self.answers.iter().find(|answer| answer.from == **holder) {
             Some(answer) if answer.from == best.from => 0,
@@ -230,14 +231,14 @@ impl Sizing {
         self.holders.iter().filter(move |&holder| !enough && !self.asked.contains(holder))
     }
 
-    /// True if two whole lists have about the same size.
+    /// True if two complete lists have about the same size.
     fn are_two_alike(&self) -> bool {
         let sizes = || self.answers.iter().filter(|answer| answer.is_whole()).map(|answer| answer.ids);
         sizes().any(|one| sizes().filter(|other| !differ([one, *other].into_iter())).count() > 1)
     }
 
     /// True if the answers suffice: two lists have about the same size, and no other keeper is likely to contradict
-    /// them soon; or there is one answer, and the others are late.
+    /// them soon; or there is one answer, and the other nodes are late.
     fn is_settled(&self, now: Duration) -> bool {
         let are_enough = self.answers.iter().any(SizeAnswer::is_whole)
             || self.answers.iter().filter(|answer| answer.is_empty()).count() >= EMPTY_WITNESSES;

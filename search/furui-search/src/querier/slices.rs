@@ -10,19 +10,19 @@ use super::honest::is_honest;
 use super::panel::{SliceAnswer, Verdict};
 use super::{FAILURES_A_PASS, Querier, Round};
 
-/// The number of slices of a conjunction about which hosts may differ and which are read to the last document that any
-/// of them has named. After that, a slice ends where most hosts say: otherwise one host could make a search endless.
+/// The number of slices of a conjunction with differing answers that are read to the last document that any host has
+/// named. After that, a slice ends where most hosts say that it ends: otherwise one host could make a search endless.
 const DISPUTED_SLICES: u64 = 16;
 
-/// The bytes of a request and of its answer.
+/// The number of bytes of a request, and of the answer to it.
 pub(super) struct Traffic {
     pub(super) sent: u64,
     pub(super) back: u64,
 }
 
 impl Querier {
-    /// Takes the answer of the first node of `path`, the host, which was asked for a slice (the next part of a list) of
-    /// the conjunction with the number `branch`.
+    /// Handles the answer of the host, which is the first node of `path`, to a request for a slice of the conjunction
+    /// with the index `branch`.
     pub(super) fn on_slice(&mut self, branch: usize, path: Path, response: Response, traffic: Traffic, now: Duration) {
         let Some(slice) = self.panels[branch].slice() else { return };
         let host = path[0].clone();
@@ -30,8 +30,7 @@ impl Querier {
             Response::Ranked(ranked) if is_honest(&ranked, &slice.search) => ranked,
             Response::Refused(why) => {
                 self.words.blame.excuse(host.clone());
-                // The host (the node that was asked) may be right to refuse: the keepers of the other words may have
-                // moved.
+                // The refusal may not be the fault of the host: the keepers of the other words may have changed.
                 return self.host_failed(branch, &host, why == Refusal::Unreachable, now);
             }
             _ => {
@@ -44,7 +43,7 @@ impl Querier {
         self.conclude(branch, now);
     }
 
-    /// Accepts the answers for a slice if they are good enough.
+    /// Processes the answers for a slice if they suffice.
     pub(super) fn conclude(&mut self, branch: usize, now: Duration) {
         match self.panels[branch].verdict() {
             Verdict::Wait => {}
@@ -52,7 +51,7 @@ impl Querier {
                 self.panels[branch].take();
             }
             Verdict::Accept => {
-                // Requests to other nodes for the same slice are dropped.
+                // The remaining requests to other nodes for the same slice are dropped.
                 self.calls.forget(branch);
                 if let Some((slice, answers)) = self.panels[branch].take() {
                     self.accept(&slice, answers, now);
@@ -61,10 +60,10 @@ impl Querier {
         }
     }
 
-    /// Asks another node for a slice, after `host` has failed. If the words' keepers may have `moved`, or too many
-    /// keepers have failed, the words are looked up, too.
+    /// Asks another node for a slice after `host` has failed. If the words' keepers may have `moved`, or too many hosts
+    /// have failed, the words are looked up again.
     pub(super) fn host_failed(&mut self, branch: usize, host: &Peer, moved: bool, now: Duration) {
-        // A host that was asked twice fails only once.
+        // A host that was asked twice counts as failed only once.
         if !self.panels[branch].on_failure(host) {
             return self.conclude(branch, now);
         }
@@ -82,13 +81,14 @@ impl Querier {
 
     fn accept(&mut self, slice: &Slice, answers: Vec<SliceAnswer>, now: Duration) {
         let branch = slice.branch;
-        // One node cannot make a whole answer look incomplete.
+        // Two complete answers suffice, so that one host cannot make the result look incomplete.
         let whole_answers = answers.iter().filter(|answer| answer.is_whole()).count();
         let whole = whole_answers == answers.len() || whole_answers > 1;
-        // All lists were whole when their sizes were reported, and now one is not: try other keepers, once.
+        // If a list is incomplete although all were complete when their sizes were reported, other keepers are tried
+        // once.
         let was_whole = slice.order.iter().all(|&word| self.words[word].is_whole());
         if !whole && was_whole && self.branches[branch].insists() {
-            // Perhaps no known keeper of one of the words has a whole list, so the words are looked up again.
+            // Possibly no known keeper of one of the words has a complete list, so the words are looked up again.
             self.branches[branch].on_failure();
             return self.look_up_again(branch, now);
         }
@@ -99,7 +99,8 @@ impl Querier {
         self.take_over(slice, &answers);
     }
 
-    /// Takes over what the hosts have found. Reading continues at the first place at which one of them would continue.
+    /// Processes the documents that the hosts have found. Reading continues at the first place at which one of the
+    /// hosts would continue.
     fn take_over(&mut self, slice: &Slice, answers: &[SliceAnswer]) {
         let most = self.depth();
         let all: BTreeSet<Place> = answers.iter().flat_map(|answer| &answer.told.places).copied().collect();
@@ -111,7 +112,8 @@ impl Querier {
                 agreed.push(place);
                 continue;
             }
-            // A host has examined a document if its slice ends below the score, which is not above the maximum score.
+            // A host has examined a document if its slice ends at a bound below the document's score, because a score
+            // is at most the document's bound.
             let best = slice.search.ranking.best as usize;
             let has_examined = |ranked: &Ranked| {
                 let is_full = ranked.places.len() >= best && ranked.places.last().is_some_and(|last| *last < place);
@@ -128,20 +130,20 @@ impl Querier {
             self.disputes.remove(place);
         }
         self.top.add(agreed, most);
-        // The end of the list comes after all places.
+        // The end of the list is greater than all places.
         let next = answers.iter().map(|answer| (answer.told.next.is_none(), answer.told.next));
         let Some((_, next)) = self.common_end(slice.branch, next.collect()) else { return };
         self.branches[slice.branch].on_slice(next, slice.search.most);
     }
 
-    /// Where a slice ends, if its hosts say that it ends there.
+    /// The place at which a slice ends according to most of its hosts.
     fn common_end(&self, branch: usize, mut ends: Vec<(bool, Option<Place>)>) -> Option<(bool, Option<Place>)> {
         ends.sort_unstable();
         let first = if self.branches[branch].disputes <= DISPUTED_SLICES { 0 } else { (ends.len() - 1) / 2 };
         ends.get(first).copied()
     }
 
-    /// Notes what a host's answer took.
+    /// Adds the cost of a host's answer to the report.
     fn note_round(&mut self, branch: usize, host: &Peer, told: &Ranked, traffic: Traffic, now: Duration) {
         let Some(slice) = self.panels[branch].slice() else { return };
         let Ranked { found, seen, costs, .. } = told;

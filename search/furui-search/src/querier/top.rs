@@ -2,11 +2,11 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::super::{ContentId, Place};
 
-/// The best documents of a ranked query so far, until it is known that no other document comes before them.
+/// The best documents of a ranked query so far, kept until no better document can be found.
 #[derive(Debug, Default)]
 pub(super) struct Top {
     waiting: BTreeSet<Place>,
-    /// The score of each document that has been among the best.
+    /// The highest score found for each document that has been among the best.
     scores: HashMap<ContentId, u32>,
 }
 
@@ -22,7 +22,7 @@ impl Top {
             if let Some(score) = before
                 && !self.waiting.remove(&Place { score, id: place.id })
             {
-                // The document was handed out already, so no honest node can report a higher score.
+                // The document was already returned, and no honest node can report a higher score.
                 continue;
             }
             self.scores.insert(place.id, place.score);
@@ -35,22 +35,23 @@ impl Top {
         }
     }
 
-    /// True if this document has been among the best, with this score or a higher one.
+    /// True if this document has been among the best with this score or a higher one.
     pub(super) fn has(&self, place: Place) -> bool {
         self.scores.get(&place.id).is_some_and(|&score| score >= place.score)
     }
 
-    /// The next document.
+    /// The best document; `None` if there is none.
     pub(super) fn first(&self) -> Option<Place> {
         self.waiting.first().copied()
     }
 
-    /// Takes out the next document.
+    /// Removes and returns the best document.
     pub(super) fn take(&mut self) -> Option<Place> {
         self.waiting.pop_first()
     }
 
-    /// The score of the document at rank `wanted`, which is the minimum useful score; 0 if there are fewer documents.
+    /// The score of the document at rank `wanted`, below which further documents are useless; 0 if there are fewer
+    /// documents.
     pub(super) fn floor(&self, wanted: usize) -> u32 {
         wanted.checked_sub(1).and_then(|last| self.waiting.iter().nth(last)).map_or(0, |place| place.score)
     }

@@ -4,33 +4,33 @@ use std::time::Duration;
 use super::super::message::{Listed, Request, Response};
 use super::super::{ContentId, IdRange, Peer};
 
-/// The number of ids that a sample of the shortest of the stated lists has, about.
+/// The approximate number of ids in a sample of the shortest of the stated lists.
 const SAMPLE: f64 = 64.0;
 /// The maximum number of ids in a sample.
 const SAMPLE_IDS: u32 = 256;
-/// The maximum number of documents whose records are compared.
+/// The maximum number of documents whose records are checked.
 const PROVED: usize = 12;
-/// The time limit for the samples, and for the records.
+/// The time limit for the samples, and again for the records.
 const TIMEOUT: Duration = Duration::from_secs(2);
-/// Two sizes agree if they differ by at most this part of the smaller one, and by [`CLOSE`] ids. Keepers of a list that
-/// grows do not have the same ids at every moment.
+/// Two sizes agree if they differ by at most this part of the smaller one (one divided by this number) or by a few ids
+/// ([`CLOSE`]). Keepers of a growing list do not have the same ids at every moment.
 const PART: u64 = 8;
 const CLOSE: u64 = 2;
-/// A sample fits the stated size of its list if the number of its ids differs from the expected number by at most this
-/// many standard deviations, and by [`CLOSE`] ids.
+/// A sample fits the stated size of its list if its number of ids differs from the expected number by at most this
+/// number of standard deviations plus [`CLOSE`] ids.
 const DEVIATIONS: f64 = 3.0;
 
-/// Finds out which keeper of a list states its size correctly, if they differ: two of three that lie alike would be
-/// believed otherwise.
+/// Determines which keepers of a list state its size correctly if they contradict each other. Without this check, two
+/// of three keepers that tell the same lie would be believed.
 ///
-/// Each keeper is asked for the ids of the same random range of its list. The number of these ids must fit the size
-/// that the keeper states, and records prove some of the ids that not all keepers name. So a keeper cannot add ids that
-/// nobody can prove, nor leave out ids that others can; and if it shows the true ids, it can state a size that is wrong
-/// by half at most.
+/// Each keeper is asked for the ids in the same random range of its list. The number of these ids must fit the size
+/// that the keeper states, and some of the ids that not all keepers name are checked against the documents' records.
+/// Thus a keeper can neither add ids without records, nor leave out ids that other keepers can prove; and if it shows
+/// the true ids, it can state a size that is wrong by half at most.
 #[derive(Debug)]
 pub(super) struct Weighing {
     range: IdRange,
-    /// The keepers that were not asked yet.
+    /// The keepers that were not asked for a sample yet, with the sizes that they state.
     to_ask: Vec<(Peer, u64)>,
     /// The keepers that were asked, with the sizes that they state.
     waiting: Vec<(Peer, u64)>,
@@ -39,36 +39,36 @@ pub(super) struct Weighing {
     proof: Proof,
 }
 
-/// The progress of the check, by their records, of the ids that not every keeper's sample contains.
+/// The progress of checking, by their records, the ids that not every keeper's sample contains.
 #[derive(Debug)]
 enum Proof {
-    /// Not all samples are there.
+    /// Some samples have not arrived yet.
     Unknown,
-    /// The caller was asked about these documents.
+    /// The caller was requested to check these documents.
     Asked(Vec<ContentId>),
-    /// Of the documents with known records, those that hold the word, and those that do not.
+    /// The result: the checked documents that contain the word (`hold`), and those that do not (`fail`).
     Known { hold: HashSet<ContentId>, fail: HashSet<ContentId> },
 }
 
-/// The ids that a keeper has shown.
+/// The ids of a keeper's list in the random range.
 #[derive(Debug)]
 struct Sample {
     from: Peer,
-    /// The size that the keeper states.
+    /// The size of the whole list that the keeper states.
     size: u64,
     ids: BTreeSet<ContentId>,
-    /// The head up to which the keeper has shown its ids.
+    /// The last head (first 64 bits of an id) up to which the sample is complete.
     through: u64,
 }
 
-/// True if these sizes of a list differ so much that they must be weighed.
+/// True if these sizes of a list differ so much that they must be checked.
 pub(super) fn differ(sizes: impl Iterator<Item = u64> + Clone) -> bool {
     let (least, most) = (sizes.clone().min().unwrap_or_default(), sizes.max().unwrap_or_default());
     most > least.saturating_add(least / PART).saturating_add(CLOSE)
 }
 
 impl Weighing {
-    /// Begins to weigh the sizes of a list that these keepers state. `salt` is unpredictable for them.
+    /// Starts to check the sizes of a list that these keepers state. `salt` must be unpredictable for them.
     pub(super) fn new(stated: Vec<(Peer, u64)>, salt: u64, now: Duration) -> Self {
         let least = stated.iter().map(|(_, size)| *size).min().unwrap_or_default().max(1);
         let part = SAMPLE / least as f64;
@@ -82,14 +82,14 @@ impl Weighing {
         Self { range, to_ask: stated, waiting: vec![], samples: vec![], until: now + TIMEOUT, proof: Proof::Unknown }
     }
 
-    /// The next keeper to ask, with the request. It then counts as asked.
+    /// Returns the next keeper to ask for a sample, with the request, and marks it as asked.
     pub(super) fn next(&mut self, word: &str) -> Option<(Peer, Request)> {
         let (peer, size) = self.to_ask.pop()?;
         self.waiting.push((peer.clone(), size));
         Some((peer, Request::List { words: vec![word.to_owned()], range: self.range, most: SAMPLE_IDS }))
     }
 
-    /// Takes the answer of a keeper. An answer that does not match the request counts as none.
+    /// Handles the sample of a keeper. An answer that does not match the request counts as missing.
     pub(super) fn on_response(&mut self, from: &Peer, response: Response) {
         let Some(place) = self.waiting.iter().position(|(peer, _)| peer == from) else { return };
         let (from, size) = self.waiting.swap_remove(place);
@@ -105,20 +105,21 @@ impl Weighing {
         }
     }
 
-    /// Stops waiting for a keeper.
+    /// Stops waiting for the sample of a keeper.
     pub(super) fn lose(&mut self, peer: &Peer) {
         self.waiting.retain(|(waiting, _)| waiting != peer);
     }
 
-    /// The documents about which the caller must find out whether they hold the word, once all samples are there. They
-    /// are returned once.
+    /// Returns the documents whose records the caller must check for the word. They are returned once, when all samples
+    /// have arrived.
     pub(super) fn next_to_prove(&mut self, now: Duration) -> Option<Vec<ContentId>> {
         let is_sampled = self.to_ask.is_empty() && (self.waiting.is_empty() || now >= self.until);
         if !is_sampled || !matches!(self.proof, Proof::Unknown) {
             return None;
         }
         let disputed = self.disputed();
-        // What the ids are is unpredictable for the keepers, because the range is. So some of them are as good as any.
+        // The keepers cannot predict the ids, because the range is random. So any selection of them is a fair sample;
+        // evenly spaced ones are taken.
         let step = disputed.len().div_ceil(PROVED).max(1);
         let some: Vec<ContentId> = disputed.into_iter().step_by(step).collect();
         if some.is_empty() {
@@ -130,7 +131,8 @@ impl Weighing {
         Some(some)
     }
 
-    /// Takes what the records have shown: whether each of these documents holds the word. Others remain unknown.
+    /// Handles the result of the check: for each document, true if it contains the word. Documents that are missing
+    /// remain unknown.
     pub(super) fn on_proof(&mut self, proved: &BTreeMap<ContentId, bool>) {
         if let Proof::Asked(asked) = &self.proof {
             let of = |holds: bool| asked.iter().filter(|id| proved.get(id) == Some(&holds)).copied().collect();
@@ -138,7 +140,7 @@ impl Weighing {
         }
     }
 
-    /// True if nothing is waited for any more.
+    /// True if neither samples nor records are awaited.
     pub(super) fn is_over(&self, now: Duration) -> bool {
         match self.proof {
             Proof::Unknown => false,
@@ -147,13 +149,13 @@ impl Weighing {
         }
     }
 
-    /// The time at which something must be done, unless an answer arrives before.
+    /// The time at which the check needs attention, unless an answer arrives before.
     pub(super) fn deadline(&self) -> Duration {
         self.until
     }
 
-    /// The keepers whose samples do not contradict what they state, each with the size of the list as its sample and
-    /// the records show it. A keeper that states the truth has the size that it states.
+    /// The keepers whose samples and records do not contradict the stated sizes, each with the size of its list as
+    /// corrected by the records. For a truthful keeper, this is the stated size.
     pub(super) fn credible(&self) -> Vec<(Peer, u64)> {
         let nothing = HashSet::new();
         let (hold, fail) = match &self.proof {
@@ -183,7 +185,7 @@ impl Weighing {
         credible.collect()
     }
 
-    /// The ids that only some of the samples have.
+    /// The ids that occur in some of the samples, but not in all.
     fn disputed(&self) -> Vec<ContentId> {
         let common_end = self.common_end();
         let mut counts: BTreeMap<ContentId, usize> = BTreeMap::new();
@@ -192,13 +194,13 @@ impl Weighing {
         counts.into_iter().filter(|(_, count)| *count < of).map(|(id, _)| id).collect()
     }
 
-    /// The samples that fit what their keepers state, each with its ids up to a head.
+    /// The samples that fit the stated sizes, each with its ids up to the head `through`.
     fn shown(&self, through: u64) -> impl Iterator<Item = (&Sample, BTreeSet<ContentId>)> {
         let fitting = self.samples.iter().filter(|sample| sample.fits(self.range.first));
         fitting.map(move |sample| (sample, sample.ids.iter().copied().filter(|id| id.head() <= through).collect()))
     }
 
-    /// The head up to which all keepers whose samples fit have shown their ids.
+    /// The last head up to which all samples that fit the stated sizes are complete.
     fn common_end(&self) -> u64 {
         let fitting = self.samples.iter().filter(|sample| sample.fits(self.range.first));
         fitting.map(|sample| sample.through).min().unwrap_or_default()
@@ -206,11 +208,11 @@ impl Weighing {
 }
 
 impl Sample {
-    /// True if the number of ids from the head `first` on fits the size that the keeper states.
+    /// True if the sample's number of ids from the head `first` on fits the size that the keeper states.
     fn fits(&self, first: u64) -> bool {
         let part = IdRange { first, last: self.through }.part();
         let expected = self.size as f64 * part;
-        // A whole list leaves nothing to chance.
+        // If the sample is the whole list, no deviation is allowed.
         let tolerance = if part < 1.0 { DEVIATIONS * expected.sqrt() } else { 0.0 };
         (self.ids.len() as f64 - expected).abs() <= tolerance + CLOSE as f64
     }
@@ -220,7 +222,7 @@ impl Sample {
 mod tests {
     use super::*;
 
-    /// The ids of a list, spread evenly.
+    /// Makes a list of evenly distributed ids.
     fn list(size: u64, offset: u64) -> Vec<ContentId> {
         let id = |number: u64| {
             let head = u128::from(number) * u128::from(u64::MAX) / u128::from(size.max(1));
@@ -235,7 +237,8 @@ mod tests {
         Peer::new(&[number], b"")
     }
 
-    /// What is credible if keepers state these sizes and show these lists, and only the ids of `truth` can be proved.
+    /// Returns the credible keepers if they state these sizes and have these lists, and only the documents in `truth`
+    /// contain the word according to their records.
     fn weigh(stated: &[(u64, Vec<ContentId>)], truth: &[ContentId]) -> Vec<(Peer, u64)> {
         let sizes = (0..).zip(stated).map(|(number, (size, _))| (peer(number), *size)).collect();
         let mut weighing = Weighing::new(sizes, 0x1234_5678_9abc_def0, Duration::ZERO);
@@ -262,10 +265,10 @@ mod tests {
             let made_up: Vec<ContentId> = made_up.into_iter().collect();
             let few: Vec<ContentId> = truth.iter().copied().step_by(5).collect();
             let lies = [
-                // Sizes that the lists do not have.
+                // The stated sizes do not fit the true lists.
                 (30 * size + 3, truth.clone()),
                 (size / 3, truth.clone()),
-                // Lists that nobody can prove, or whose rest others can.
+                // These lists contain ids without records, or lack ids that other keepers can prove.
                 (30 * size, made_up),
                 (few.len() as u64, few.clone()),
                 (size, few),

@@ -5,17 +5,17 @@ use super::sizing::{SizeAnswer, Sizing};
 use super::weighing::{Weighing, differ};
 use super::{PASSES, WordReport};
 
-/// The time limit for the network to find the keepers of a word.
+/// The time limit for the network to look up the keepers of a word.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(20);
 /// The delay before a word is looked up again.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// A word of a query, and what is known so far of its keepers and of the size of its list.
+/// A word of a query, with the known keepers and size of its list.
 #[derive(Debug)]
 pub(super) struct Word {
     pub(super) name: String,
     stage: Stage,
-    /// The number of look-ups.
+    /// The number of look-ups of the word so far.
     passes: u32,
 }
 
@@ -28,7 +28,7 @@ enum Stage {
         until: Duration,
     },
     Sizing(Sizing),
-    /// The keepers state different sizes.
+    /// The keepers state different sizes, which are being checked.
     Weighing(Sizing, Box<Weighing>),
     Known {
         term: Term,
@@ -42,14 +42,14 @@ impl Word {
         Self { name: name.to_owned(), stage: Stage::Unknown { not_before: Duration::ZERO }, passes: 0 }
     }
 
-    /// Takes over the result of an earlier query. An empty list is ignored, because it may have grown since.
+    /// Sets the size and the keepers from an earlier query. An empty list is ignored, because it may have grown since.
     pub(super) fn know(&mut self, term: Term) {
         if term.size > 0 && !term.holders.is_empty() {
             self.stage = Stage::Known { term, whole: true };
         }
     }
 
-    /// True if the word must be looked up now. The look-up then counts as begun.
+    /// True if the word must be looked up at this time. The look-up then counts as started.
     pub(super) fn wants_lookup(&mut self, now: Duration) -> bool {
         if matches!(self.stage, Stage::LookingUp { until } if until <= now) {
             self.fail(now);
@@ -78,7 +78,7 @@ impl Word {
         }
     }
 
-    /// The state of the requests for the size of the list, if there are any.
+    /// The state of the requests for the size of the list; `None` if there are none.
     pub(super) fn sizing(&mut self) -> Option<&mut Sizing> {
         match &mut self.stage {
             Stage::Sizing(sizing) => Some(sizing),
@@ -86,7 +86,7 @@ impl Word {
         }
     }
 
-    /// The state of the requests for samples of the list, if there are any.
+    /// The state of the requests for samples of the list; `None` if there are none.
     pub(super) fn weighing(&mut self) -> Option<&mut Weighing> {
         match &mut self.stage {
             Stage::Weighing(_, weighing) => Some(weighing),
@@ -94,14 +94,14 @@ impl Word {
         }
     }
 
-    /// Causes a new look-up of the word, unless it was looked up too often.
+    /// Causes another look-up of the word, unless the maximum number of look-ups is reached.
     pub(super) fn forget(&mut self, now: Duration) {
         if matches!(self.stage, Stage::Known { .. }) && self.passes < PASSES {
             self.fail(now);
         }
     }
 
-    /// The time at which the word needs attention.
+    /// The time at which the word needs attention; `None` if there is no such time.
     pub(super) fn deadline(&self) -> Option<Duration> {
         match &self.stage {
             Stage::Unknown { not_before: time } | Stage::LookingUp { until: time } => Some(*time),
@@ -127,12 +127,13 @@ impl Word {
         }
     }
 
-    /// True if no document has the word.
+    /// True if no document contains the word.
     pub(super) fn is_empty(&self) -> bool {
         matches!(&self.stage, Stage::Known { term, .. } if term.size == 0)
     }
 
-    /// False if the size was reported by a node that has not been given everything that it should hold.
+    /// False if the list is incomplete: the node that reported its size has not been given everything that it should
+    /// hold.
     pub(super) fn is_whole(&self) -> bool {
         !matches!(self.stage, Stage::Known { whole: false, .. })
     }
@@ -141,7 +142,7 @@ impl Word {
         matches!(self.stage, Stage::Lost)
     }
 
-    /// Takes the best answer as the result or, if the answers differ too much, begins to weigh them.
+    /// Adopts the best answer as the result or, if the answers differ too much, starts to check them.
     pub(super) fn conclude(&mut self, salt: u64, now: Duration) {
         let Stage::Sizing(sizing) = &mut self.stage else { return };
         if differ(sizing.stated().map(|(_, size)| size)) {
@@ -152,7 +153,7 @@ impl Word {
         }
         let Some(best) = sizing.best() else { return self.fail(now) };
         let SizeAnswer { ids, whole, .. } = best;
-        // Perhaps only silent nodes know the list.
+        // The list may be known only to nodes that have not answered.
         let doubtful = *ids == 0 && !whole && sizing.lacks_answers();
         if doubtful && self.passes < PASSES {
             return self.fail(now);
@@ -161,9 +162,9 @@ impl Word {
         self.stage = Stage::Known { term, whole: *whole };
     }
 
-    /// Ends the weighing. Of the keepers whose samples and records do not contradict them, the median of those with a
-    /// whole list counts or, if there is none, the longest list. If all are contradicted, what would count without
-    /// weighing does. Returns those that are contradicted.
+    /// Ends the check of the sizes. Among the keepers that are not contradicted, the median size of complete lists is
+    /// adopted or, if there is none, the size of the longest list. If all are contradicted, the best unchecked answer
+    /// is adopted. Returns the contradicted keepers.
     pub(super) fn weigh(&mut self) -> Vec<Peer> {
         let Stage::Weighing(sizing, weighing) = &self.stage else { return vec![] };
         let mut credible = weighing.credible();
@@ -182,7 +183,7 @@ impl Word {
         contradicted
     }
 
-    /// Schedules another look-up of the word. After too many look-ups, gives the word up.
+    /// Schedules another look-up of the word. After the maximum number of look-ups, the word counts as failed.
     fn fail(&mut self, now: Duration) {
         self.stage = if self.passes < PASSES { Stage::Unknown { not_before: now + RETRY } } else { Stage::Lost };
     }

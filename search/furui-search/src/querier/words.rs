@@ -6,7 +6,7 @@ use super::super::{ContentId, Peer, Request, Response, Term, limits};
 use super::blame::Blame;
 use super::word::Word;
 
-/// The words of a query, and the nodes that failed in it.
+/// The words of a query, and the nodes that failed during it.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     words: Vec<Word>,
@@ -21,7 +21,7 @@ pub(super) struct Plan {
 }
 
 impl Words {
-    /// The number of a word. A new word gets the next number.
+    /// The index of a word. A new word gets the next index.
     pub(super) fn number(&mut self, name: &str) -> usize {
         self.words.iter().position(|word| word.name == name).unwrap_or_else(|| {
             self.words.push(Word::new(name));
@@ -33,12 +33,12 @@ impl Words {
         self.words.len()
     }
 
-    /// The known terms, with their keepers in the order in which to ask them.
+    /// The words with known sizes, each with its keepers in the order in which to ask them.
     pub(super) fn terms(&self) -> impl Iterator<Item = Term> {
         self.words.iter().filter_map(Word::term).map(|term| self.in_order(term))
     }
 
-    /// The term with its keepers in the order of their failures: those that failed most come last.
+    /// The term with its keepers ordered by their failures: those that failed most are last.
     fn in_order(&self, term: &Term) -> Term {
         let mut term = term.clone();
         term.holders.sort_by_key(|holder| self.blame.of(holder));
@@ -49,14 +49,15 @@ impl Words {
         self.words.iter()
     }
 
-    /// Takes over the result of an earlier query. An empty list is ignored, because it may have grown since.
+    /// Sets the size and the keepers of a word from an earlier query. An empty list is ignored, because it may have
+    /// grown since.
     pub(super) fn know(&mut self, term: Term) {
         if let Some(word) = self.words.iter_mut().find(|word| word.name == term.word) {
             word.know(term);
         }
     }
 
-    /// True if the word must be looked up now. The look-up then counts as begun.
+    /// True if the word must be looked up at this time. The look-up then counts as started.
     pub(super) fn wants_lookup(&mut self, word: usize, now: Duration) -> bool {
         self.words[word].wants_lookup(now)
     }
@@ -67,7 +68,8 @@ impl Words {
         }
     }
 
-    /// The node to ask for the size of the word's list now. It then counts as asked.
+    /// Returns the next node to ask for the size of the word's list, and marks it as asked. `None` if no node is to be
+    /// asked.
     pub(super) fn next_to_ask(&mut self, word: usize, salt: u64, now: Duration) -> Option<Peer> {
         let word = &mut self.words[word];
         let sizing = word.sizing()?;
@@ -80,16 +82,16 @@ impl Words {
         next
     }
 
-    /// The next keeper of the word to ask for a sample of its list, with the request, if the keepers state different
-    /// sizes. It then counts as asked.
+    /// Returns the next keeper to ask for a sample of the word's list, with the request, and marks it as asked. `None`
+    /// unless the keepers state different sizes.
     pub(super) fn next_to_sample(&mut self, word: usize) -> Option<(Peer, Request)> {
         let word = &mut self.words[word];
         let name = word.name.clone();
         word.weighing()?.next(&name)
     }
 
-    /// The documents about which the caller must find out whether they hold the word. Once that is known or too late,
-    /// the size of the word's list is concluded.
+    /// Returns the documents whose records the caller must check for the word. When their results are known or the time
+    /// limit has passed, the size of the word's list is decided.
     pub(super) fn next_to_prove(&mut self, word: usize, now: Duration) -> Option<Vec<ContentId>> {
         let word = &mut self.words[word];
         let weighing = word.weighing()?;
@@ -118,8 +120,8 @@ impl Words {
         }
     }
 
-    /// Takes the answer of a node to a request for the size. If the size is known already, another node was faster, and
-    /// this node has been blamed for the delay.
+    /// Handles the answer of a node to a request for the size. If the size is already decided, the answer is ignored:
+    /// another node was faster, and this node was blamed for the delay.
     pub(super) fn on_response(&mut self, word: usize, from: Peer, response: Response) {
         let Some(sizing) = self.words[word].sizing() else { return };
         match response {

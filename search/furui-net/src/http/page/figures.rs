@@ -1,13 +1,13 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-/// A count with grouped thousands: 12 345 678.
+/// Formats a count with grouped thousands: 12 345 678.
 pub(super) fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
         if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            // A narrow space at which a line does not break.
+            // A narrow no-break space.
             text.push('\u{202f}');
         }
         text.push(digit);
@@ -15,12 +15,12 @@ pub(super) fn count(n: u64) -> String {
     text
 }
 
-/// A count with its noun: 1 document, 2 documents.
+/// Formats a count with its noun: 1 document, 2 documents.
 pub(super) fn counted(n: u64, what: &str) -> String {
     format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
-/// A size in bytes, with three digits: 999 B, 1.23 kB, 45.6 MB.
+/// Formats a size in bytes with three significant digits: 999 B, 1.23 kB, 45.6 MB.
 pub(super) fn bytes(n: u64) -> String {
     let mut value = n as f64;
     let mut unit = 0;
@@ -34,7 +34,7 @@ pub(super) fn bytes(n: u64) -> String {
 
 const UNITS: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
 
-/// A time: in milliseconds up to ten seconds, and in seconds above.
+/// Formats a duration: in milliseconds up to ten seconds, and in seconds above.
 pub(super) fn time(time: Duration) -> String {
     match time.as_secs_f64() {
         seconds if seconds < 0.01 => format!("{:.1}\u{a0}ms", seconds * 1e3),
@@ -43,7 +43,7 @@ pub(super) fn time(time: Duration) -> String {
     }
 }
 
-/// An error message, which begins in lower case and has no full stop, as a sentence.
+/// Turns an error message, which begins in lower case and has no full stop, into a sentence.
 pub(super) fn sentence(message: &str) -> String {
     let mut rest = message.chars();
     let first = rest.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
@@ -51,7 +51,7 @@ pub(super) fn sentence(message: &str) -> String {
     format!("{first}{}{end}", rest.as_str())
 }
 
-/// Text encoded as a value in the query of a URL.
+/// Encodes text as a value in the query of a URL.
 pub(super) fn encoded(text: &str) -> String {
     let mut encoded = String::new();
     for byte in text.bytes() {

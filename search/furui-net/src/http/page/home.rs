@@ -12,7 +12,7 @@ const FORMS: [(&str, &str); 6] = [
     ("filter (bloom OR cuckoo)", "as in arithmetic: OR binds weakest, unless in parentheses"),
 ];
 
-/// The page that is shown before the first query.
+/// Renders the home page, which is shown before the first query.
 pub(super) fn home() -> String {
     Layout::new("Search").focused().page(html! {
         h1 { "Search without a server" }

@@ -2,7 +2,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 
-/// The common parts of all pages, around their content.
+/// The parameters of the HTML that all pages share around their content.
 pub(super) struct Layout<'a> {
     title: &'a str,
     query: &'a str,
@@ -19,17 +19,17 @@ impl<'a> Layout<'a> {
         Self { query, ..self }
     }
 
-    /// Puts the cursor into the search box. This is for pages with nothing to read before a query is typed.
+    /// Sets the input focus to the search box, for pages without content to read.
     pub(super) fn focused(self) -> Self {
         Self { takes_focus: true, ..self }
     }
 
-    /// A whole page.
+    /// Renders a whole page with this content.
     pub(super) fn page(&self, content: Markup) -> String {
         self.begin() + &content.into_string() + &Self::end()
     }
 
-    /// A page up to its content.
+    /// Renders the page up to its content.
     pub(super) fn begin(&self) -> String {
         let start = html! {
             (DOCTYPE)
@@ -60,7 +60,7 @@ impl<'a> Layout<'a> {
         start.into_string()
     }
 
-    /// The rest of the page.
+    /// Renders the page after its content.
     pub(super) fn end() -> String {
         let end = html! {
             (PreEscaped("</main>"))

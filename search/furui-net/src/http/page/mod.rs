@@ -42,14 +42,14 @@ pub(super) fn routes<N: Backend>() -> Router<Face<N>> {
         .route("/icon.svg", file("image/svg+xml", ICON))
 }
 
-/// True if a browser wants a page to show: browsers name `text/html` among the types that they accept, and other
-/// programs usually accept any type.
+/// True if the client prefers an HTML page: browsers list `text/html` in the header `Accept`, and other programs
+/// usually accept any type.
 pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     accepted.flat_map(|value| value.split(',')).any(|range| range.trim_start().starts_with("text/html"))
 }
 
-/// An error as a page.
+/// Renders an error as an HTML page.
 pub(super) fn refusal(error: &ApiError) -> Response {
     let page = Layout::new("Not answered").page(html! {
         h1 { "Not answered" }

@@ -22,9 +22,9 @@ use crate::node::{Hit, SearchEvent, SearchOptions, Version};
 pub(super) struct Wanted {
     #[serde(default)]
     q: String,
-    /// The cursor at which an earlier page ended.
+    /// The cursor with which an earlier page ended; this page continues there.
     cursor: Option<String>,
-    /// The number of the first result of this page.
+    /// The rank of the first result of this page, from 1 on.
     #[serde(default = "one")]
     from: u64,
 }
@@ -33,7 +33,7 @@ fn one() -> u64 {
     1
 }
 
-/// `GET /`: a page of results or, without a query, the home page.
+/// Handles `GET /`: a page of results or, without a query, the home page.
 pub(super) async fn search<N: Backend>(
     State(face): State<Face<N>>,
     wanted: Result<Parameters<Wanted>, QueryRejection>,
@@ -57,10 +57,10 @@ pub(super) async fn search<N: Backend>(
     Ok(([(header::CONTENT_TYPE, HTML)], body).into_response())
 }
 
-/// The state of a page of results while it is sent.
+/// The state of a page of results while it is streamed.
 struct Page {
     query: String,
-    /// The number of the first result of the page.
+    /// The rank of the first result of the page, from 1 on.
     from: u64,
     is_first: bool,
     started: Instant,
@@ -68,7 +68,7 @@ struct Page {
 }
 
 impl Page {
-    /// The page up to the first result.
+    /// Renders the page up to the first result.
     fn head(&self) -> String {
         let heading = format!("Results for {}", self.query);
         let head = html! {
@@ -79,7 +79,7 @@ impl Page {
         Layout::new(&heading).query(&self.query).begin() + &head.into_string()
     }
 
-    /// The part of the page for an event: results or, at the end of the search, everything after them.
+    /// Renders the part of the page for one event: results or, at the end of the search, everything after them.
     fn part(&mut self, event: Result<SearchEvent, ApiError>) -> String {
         let rest = match event {
             Ok(SearchEvent::Hits(hits)) => {
@@ -89,7 +89,7 @@ impl Page {
             Ok(SearchEvent::Done { found, cursor, whole, report }) => {
                 let took = self.started.elapsed();
                 let mut steps = Step::all(&report);
-                // The bytes of the page are not counted.
+                // This step has no messages between nodes, so its bytes are 0.
                 steps.push(Step::new("the last result found, and the page sent".into(), Some(took)));
                 html! {
                     (self.summary(&Summary::new(found, cursor, whole, &report), &time(took)))
@@ -171,7 +171,7 @@ fn result(hit: &Hit) -> Markup {
     }
 }
 
-/// Names a document that is not shown because another one with its URL is.
+/// Renders the line about a document that is not shown because another document with its URL is.
 fn also(version: &Version) -> Markup {
     html! {
         p.also {
@@ -186,7 +186,7 @@ fn also(version: &Version) -> Markup {
     }
 }
 
-/// Text with marks. For each mark, `marks` has the positions of its first byte and of the byte after its last one.
+/// Renders text with highlighted ranges. `marks` contains the byte offsets of their starts and ends (exclusive).
 fn marked(text: &str, marks: &[[usize; 2]]) -> Markup {
     let mut done = 0;
     html! {
@@ -198,7 +198,7 @@ fn marked(text: &str, marks: &[[usize; 2]]) -> Markup {
     }
 }
 
-/// True if a link may lead to the URL. URLs like `javascript:` are shown without a link.
+/// True if a page may link to the URL. URLs of other schemes, such as `javascript:`, are shown without a link.
 fn leads_to_the_web(url: &str) -> bool {
     ["http://", "https://"]
         .iter()
@@ -217,7 +217,7 @@ fn advice() -> Markup {
     }
 }
 
-/// The page for a query that cannot be understood, with the place of the fault.
+/// Renders the page for an invalid query, with the position of the fault.
 fn not_understood(query: &str, error: QueryError) -> Response {
     let (before, from) = query.split_at_checked(error.at).unwrap_or((query, ""));
     let fault = from.chars().next().map_or(0, char::len_utf8);

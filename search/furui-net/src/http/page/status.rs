@@ -7,14 +7,14 @@ use super::layout::{HTML, Layout};
 use crate::net::Refusal;
 use crate::node::{NodeStatus, SPAN, Span};
 
-/// The width of the picture, in its own units.
+/// The width of the traffic chart, in SVG user units.
 const WIDTH: f64 = 600.0;
-/// The height of the picture, in its own units.
+/// The height of the traffic chart, in SVG user units.
 const HEIGHT: f64 = 80.0;
-/// The number of spans in a minute. A row of the table shows a minute.
+/// The number of spans in a minute. Each row of the traffic table covers a minute.
 const MINUTE: usize = (60 / SPAN.as_secs()) as usize;
 
-/// The page with the state of a node.
+/// Renders the status page of a node.
 pub(in crate::http) fn status(status: &NodeStatus) -> Response {
     let NodeStatus { repair, shelf, traffic, .. } = status;
     let page = Layout::new("Status").page(html! {
@@ -50,7 +50,7 @@ pub(in crate::http) fn status(status: &NodeStatus) -> Response {
     ([(header::CONTENT_TYPE, HTML), (header::VARY, "accept")], page).into_response()
 }
 
-/// A sentence that says whether the node has everything that it should keep.
+/// A sentence that says whether the node has all data that it should hold.
 fn standing(status: &NodeStatus) -> &'static str {
     match (status.whole, status.repair.settled) {
         _ if status.peers == 0 => "It is alone: it has no other node to ask.",
@@ -64,7 +64,7 @@ fn figure(name: &str, value: String, meaning: &str) -> Markup {
     html! { div { dt { (name) } dd { strong { (value) } " " (meaning) } } }
 }
 
-/// The recent traffic: a picture, and a table with a row for each minute.
+/// Renders the recent traffic as a chart, and as a table with one row per minute.
 fn lately(spans: &[Span]) -> Markup {
     let seconds = SPAN.as_secs();
     let minutes = spans.len().div_ceil(MINUTE) as u64;
@@ -99,7 +99,7 @@ fn lately(spans: &[Span]) -> Markup {
     }
 }
 
-/// Who was refused lately, and why.
+/// Renders the table of peers that were refused recently, with the reasons.
 fn refused(refusals: &[Refusal]) -> Markup {
     html! {
         section aria-labelledby="refused" {
@@ -129,7 +129,7 @@ fn most(spans: &[Span]) -> u64 {
     spans.iter().map(|span| span.sent.max(span.received)).max().unwrap_or(0)
 }
 
-/// A curve for bytes sent and one for bytes received, with the latest minute at the right.
+/// Renders the traffic chart: one curve for bytes sent and one for bytes received, with the latest minute at the right.
 fn picture(spans: &[Span]) -> Markup {
     let most = most(spans).max(1) as f64;
     let line = |value: fn(&Span) -> u64| {

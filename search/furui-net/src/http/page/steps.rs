@@ -5,18 +5,18 @@ use maud::{Markup, html};
 use super::figures::{bytes, time};
 use crate::http::Step;
 
-/// The height of a row of the picture, in its own units. A page scales the picture to the available width.
+/// The height of a row of the chart, in SVG user units. The page scales the chart to the available width.
 const ROW: usize = 22;
-/// The width of a column, in the units of the picture.
+/// The width of a column of the chart, in SVG user units.
 const COLUMN: f64 = 270.0;
-/// The left edge of the column of times.
+/// The horizontal position of the column of times in the chart.
 const TIME: f64 = 28.0;
-/// The left edge of the column of bytes.
+/// The horizontal position of the column of bytes in the chart.
 const BYTES: f64 = TIME + COLUMN + 24.0;
-/// The maximum number of steps in the picture. The table has all of them.
+/// The maximum number of steps in the chart. The table contains all of them.
 const DRAWN: usize = 24;
 
-/// The steps of a search and their costs, in an element that is collapsed at first.
+/// Renders the steps of a search with their times and bytes, in a collapsible element that is closed at first.
 pub(super) fn details(steps: &[Step], took: Duration) -> Markup {
     html! {
         details.steps {
@@ -47,12 +47,12 @@ pub(super) fn details(steps: &[Step], took: Duration) -> Markup {
     }
 }
 
-/// The time from the beginning of the search to the end of a step.
+/// The time from the beginning of the search to the end of a step; `None` if it is unknown.
 fn done(step: &Step) -> Option<Duration> {
     step.ms.map(|ms| Duration::from_secs_f64(ms / 1e3))
 }
 
-/// A row for each step: when it ended, and the bytes sent and received.
+/// Renders the chart, with one row per step: its time, and the bytes sent and received.
 fn picture(steps: &[Step], took: Duration) -> Markup {
     let drawn = &steps[..steps.len().min(DRAWN)];
     let height = ROW * (drawn.len() + 1);

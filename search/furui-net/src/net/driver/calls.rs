@@ -1,4 +1,4 @@
-//! Handles the requests of this node and of others, and their answers.
+//! Sends the calls of this node, and handles the requests of other nodes and the answers to both.
 
 use std::time::Duration;
 
@@ -14,13 +14,12 @@ use super::super::counters::Tally;
 use super::super::{CallError, Inbound, Prefix, Reply, known};
 use super::{Call, Driver};
 
-/// The maximum number of calls in flight to one peer: half of the number that a peer serves, so that calls are not
-/// refused.
+/// The maximum number of calls in flight to one peer: half of the number that a peer serves, so that it does not refuse
+/// them.
 const CALLS_PER_PEER: usize = 16;
-/// The number of consecutive calls without an answer in time after which a peer is removed from the routing table.
-/// Chosen.
+/// The number of consecutive calls that time out after which a peer is removed from the routing table. Chosen.
 const STRIKES: u8 = 2;
-/// The delay after which the node refreshes its routing table when a peer was removed. Chosen.
+/// The delay between the removal of a peer and the next refresh of the routing table. Chosen.
 const SECOND_CHANCE: Duration = Duration::from_secs(60);
 
 impl Driver {
@@ -46,7 +45,7 @@ impl Driver {
         self.send_next(peer);
     }
 
-    /// Sends waiting calls to this peer until the maximum number of calls is in flight.
+    /// Sends this peer's waiting calls until the maximum number of calls is in flight.
     fn send_next(&mut self, peer: PeerId) {
         let Some(lane) = self.lanes.get_mut(&peer) else { return };
         while lane.on_the_way < CALLS_PER_PEER
@@ -71,8 +70,8 @@ impl Driver {
             Ok(_) => {
                 self.strikes.remove(&call.peer);
             }
-            // A peer that is busy has answered, so it has not failed. Time-outs are measured by the handle, which sends
-            // a command about them.
+            // A busy peer has answered, so it has not failed. The handle measures time-outs, and reports them by a
+            // command.
             Err(CallError::Busy | CallError::TimedOut) => {}
             Err(_) => self.routes.failed(&call.peer),
         }
@@ -93,7 +92,7 @@ impl Driver {
         *strikes += 1;
         if *strikes >= STRIKES {
             self.forget(&peer);
-            // The peer may only have been busy. Then its neighbours still name it, and a refresh finds it again.
+            // The peer may only have been overloaded. Then its neighbours still name it, and a refresh adds it again.
             self.refresh_at = self.refresh_at.min(Instant::now() + SECOND_CHANCE);
         }
     }
@@ -139,7 +138,7 @@ impl Driver {
         if let Err(why) = passed {
             self.shared.refusals.note(format!("{peer} at {prefix}"), why);
             Tally::add(&self.shared.tally.refused, 1);
-            // Sending fails if the connection is gone.
+            // Sending fails if the connection has ended.
             let _ = self.swarm.behaviour_mut().exchange.send_response(channel, Answer::Busy);
         } else {
             self.answers.push(Box::pin(async move { (channel, answer.await.ok()) }));
@@ -147,7 +146,7 @@ impl Driver {
     }
 
     pub(super) fn send_answer(&mut self, channel: ResponseChannel<Answer>, answer: Option<Vec<u8>>) {
-        // Dropping the channel closes the stream, so that the other side sees that there is no answer.
+        // Dropping the channel closes the stream, which tells the peer that there is no answer.
         if let Some(bytes) = answer {
             let answer = Answer::Body(Body { bytes, room: None });
             let _ = self.swarm.behaviour_mut().exchange.send_response(channel, answer);

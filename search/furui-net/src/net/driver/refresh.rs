@@ -1,5 +1,5 @@
-//! Refreshes the routing table: joins the network, and finds out for which subtrees of the key space the table holds
-//! all nodes.
+//! Refreshes the routing table: joins the network, and determines for which subtrees of the key space the table
+//! contains all nodes.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,18 +14,19 @@ use super::super::command::Status;
 use super::super::routes::BUCKETS;
 use super::{Driver, Refresh};
 
-/// The interval at which a node checks that it still knows its neighbours. Chosen.
+/// The interval at which a node checks that its routing table still contains its neighbours. Chosen.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(600);
-/// The delay of a refresh when the routing table has grown by more than a quarter. Chosen.
+/// The delay before a refresh when the routing table has grown by more than a quarter. Chosen.
 const REFRESH_SOON: Duration = Duration::from_secs(1);
-/// The delay before joining is tried again when no node has answered. Chosen.
+/// The delay before joining is retried when no node has answered. Chosen.
 const JOIN_AGAIN: Duration = Duration::from_secs(5);
-/// The maximum number of keys that are tried to find one in a given bucket: enough for a network of a million nodes.
+/// The maximum number of random keys that are tried to find one in a given bucket: enough for a network of a million
+/// nodes.
 const BUCKET_TRIES: usize = 1 << 18;
 
 impl Driver {
-    /// Notes that the routing table has grown. If it has grown by more than a quarter since the last refresh began, it
-    /// may be incomplete again, and is refreshed.
+    /// Handles growth of the routing table. If it has grown by more than a quarter since the last refresh began, it may
+    /// be incomplete, and a refresh is scheduled.
     pub(super) fn grown(&mut self) {
         let size = self.table().len();
         if matches!(self.refresh, Refresh::Idle) && size > self.table_then + self.table_then / 4 {
@@ -50,7 +51,7 @@ impl Driver {
         self.refresh = Refresh::Neighbours(query);
     }
 
-    /// Dials the nodes through which to join. Their identities are known only when they answer.
+    /// Dials the bootstrap nodes. Their identities are known only when they answer.
     fn join(&mut self) {
         if self.bootstrap.is_empty() {
             self.refresh_done();
@@ -65,7 +66,7 @@ impl Driver {
         }
     }
 
-    /// Dials the addresses to which an address of the configuration leads.
+    /// Dials the addresses to which a bootstrap address was resolved.
     pub(super) fn resolved(&mut self, named: &Multiaddr, resolved: io::Result<Vec<Multiaddr>>) {
         let addresses = match resolved {
             Ok(addresses) => addresses,
@@ -76,7 +77,7 @@ impl Driver {
             let dial = DialOpts::unknown_peer_id().address(address).build();
             let id = dial.connection_id();
             self.joins.insert(id, named.clone());
-            // Dialling fails if it is already in progress or impossible. It is tried again later.
+            // Dialling fails if it is already in progress or impossible. It is retried later.
             if let Err(error) = self.swarm.dial(dial) {
                 self.joins.remove(&id);
                 self.shared.unreached.note(named, error.to_string());
@@ -111,8 +112,8 @@ impl Driver {
         self.refresh_buckets(next);
     }
 
-    /// Looks up a key in the next bucket that is not full. `next` has the first and the last bucket to consider, in
-    /// descending order. A look-up in a full bucket would find nothing new.
+    /// Looks up a random key in the next bucket that is not full; a look-up in a full bucket would find nothing new.
+    /// `next` contains the first and the last bucket to consider, in descending order.
     fn refresh_buckets(&mut self, next: Option<(usize, usize)>) {
         if let Some((from, edge)) = next {
             let counts = self.bucket_sizes();
@@ -151,7 +152,8 @@ impl Driver {
         for waiting in self.refreshed.drain(..) {
             let _ = waiting.send(());
         }
-        // Nodes that have come since the refresh began were perhaps not told by those that it asked.
+        // The nodes that were asked in this refresh may not have known the nodes that have joined since it began, so
+        // the growth of the table is checked again.
         self.grown();
         if !self.wants_refresh.is_empty() {
             self.start_refresh();

@@ -1,4 +1,4 @@
-//! Does look-ups, and keeps the routing table up to date.
+//! Performs look-ups, and updates the routing table.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -17,12 +17,12 @@ use super::super::known::{self, KnownPeer};
 use super::super::routes;
 use super::{Driver, Lookup};
 
-/// The maximum number of addresses kept for a peer. Chosen.
+/// The maximum number of addresses that are stored for a peer. Chosen.
 const MAX_ADDRESSES: usize = 4;
 
-/// The time for which it is remembered that a peer was dialled because a connection in use had ended. Chosen.
+/// The time for which it is remembered that a peer was dialled to check that it is alive. Chosen.
 const PROBED: Duration = Duration::from_secs(10);
-/// The maximum number of peers for which this is remembered. Chosen.
+/// The maximum number of peers that are remembered as dialled for this check. Chosen.
 const MAX_PROBED: usize = 1024;
 
 impl Driver {
@@ -66,7 +66,8 @@ impl Driver {
         self.lookups.insert(query, lookup);
     }
 
-    /// For each key, its `n` keepers, if the routing table or an earlier look-up has them.
+    /// Returns the `n` keepers of each key; `None` for a key if neither the routing table nor an earlier look-up has
+    /// them.
     pub(super) fn known_keepers(&mut self, keys: &[Vec<u8>], n: usize) -> Vec<Option<Vec<Peer>>> {
         let mut keepers = vec![None; keys.len()];
         let mut open: Vec<usize> = (0..keys.len()).collect();
@@ -89,7 +90,8 @@ impl Driver {
         keepers
     }
 
-    /// For each key, its `n` nearest nodes, if the routing table or an earlier look-up has them.
+    /// Returns the `n` nodes nearest to each key; `None` for a key if neither the routing table nor an earlier look-up
+    /// has them.
     pub(super) fn known(&mut self, keys: &[Vec<u8>], n: usize) -> Vec<Option<Vec<Peer>>> {
         let n = n.clamp(1, K_VALUE.get());
         let table = self.table();
@@ -106,7 +108,7 @@ impl Driver {
         nearest.collect()
     }
 
-    /// Takes the result of a look-up. The result names only other nodes, so this node is inserted.
+    /// Handles the result of a look-up, and inserts this node, because the result contains only other nodes.
     fn looked_up(&mut self, lookup: Lookup, found: Vec<kad::PeerInfo>, whole: bool) {
         let n = lookup.n.clamp(1, K_VALUE.get());
         let known: Vec<KnownPeer> =
@@ -143,7 +145,7 @@ impl Driver {
         routes::table(&mut self.swarm.behaviour_mut().kad)
     }
 
-    /// Takes the addresses that a peer states. They replace the addresses known before.
+    /// Replaces the known addresses of a peer by those that it states.
     pub(super) fn met(&mut self, peer: &PeerId, addresses: Vec<Multiaddr>) {
         if self.shared.blocked.has_peer(peer) {
             return;
@@ -174,8 +176,8 @@ impl Driver {
         }
     }
 
-    /// Checks whether a peer is gone, because a connection in use has ended. If the peer ends the connection that this
-    /// opens, too, it does not want one: it is removed, so that it is not dialled without end.
+    /// Dials a peer to check that it is alive, because a connection in use has ended. If the peer also closes this
+    /// connection, it is removed, so that it is not dialled endlessly.
     pub(super) fn probe(&mut self, peer: PeerId) {
         let now = Instant::now();
         self.probed.retain(|_, at| now.duration_since(*at) < PROBED);
@@ -188,7 +190,7 @@ impl Driver {
         }
     }
 
-    /// Removes a peer that cannot be reached, until it is met again.
+    /// Removes an unreachable peer from the routing table. It is added again when it connects.
     pub(super) fn forget(&mut self, peer: &PeerId) {
         self.strikes.remove(peer);
         self.routes.failed(peer);
@@ -204,7 +206,7 @@ impl Driver {
         blocked.has_peer(peer) || address.is_some_and(|address| blocked.has_address(&address))
     }
 
-    /// Notifies the repair if this peer is or was one of the nodes nearest to this one.
+    /// Notifies the repair of a changed neighbourhood if this peer is or was one of the nodes nearest to this one.
     fn note_neighbour(&mut self, peer: &PeerId) {
         let me = Key::from(*self.swarm.local_peer_id());
         let far = me.distance(&Key::from(*peer));

@@ -4,22 +4,22 @@ use furui_search::{ContentId, Place, PublisherKey, QueryRefused, Report, Showing
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// A part of the answer to a search.
+/// An event of the answer stream of a search: found documents, or the end of the answer.
 #[derive(Clone, Debug)]
 pub enum SearchEvent {
-    /// Found documents in the order of the answer. All of them fit the query, phrases included.
+    /// Found documents in rank order. All of them fit the query, including its phrases.
     Hits(Vec<Hit>),
-    /// The end of the answer.
+    /// The last event of the answer.
     Done {
         /// The number of documents found.
         found: u64,
-        /// The place at which to continue, if there may be more documents. A query with phrases can end with fewer
-        /// documents than the limit, even with none.
+        /// The place after which a further search continues; `None` if there are no more documents. A query with
+        /// phrases can end with a cursor although fewer documents than the limit were found, or none.
         cursor: Option<Place>,
-        /// True if every list was whole, as far as its keeper knows, and no document is missing because nobody could
-        /// show it, or because something false took its place.
+        /// True if the answer is complete: every list was complete as far as its keeper knows, and no document is
+        /// missing because no node could show it or because false postings displaced it.
         whole: bool,
-        /// The cost of the search.
+        /// The traffic and the work of the search.
         report: Box<Report>,
     },
 }
@@ -33,35 +33,36 @@ pub struct Hit {
     pub url: String,
     /// The title.
     pub title: String,
-    /// A piece of the text with words of the query, see [`Snippet`].
+    /// An excerpt of the text that contains words of the query, see [`Snippet`].
     pub snippet: String,
-    /// The marks in `title`: for each, the positions of its first byte and of the byte after its last one.
+    /// The words of the query in `title`, each as a pair of byte offsets: its start and its end (exclusive).
     pub title_marks: Vec<[usize; 2]>,
-    /// The marks in `snippet`, as in `title_marks`.
+    /// The words of the query in `snippet`, as byte offsets like in `title_marks`.
     pub marks: Vec<[usize; 2]>,
-    /// The BM25 score: higher is better. A multiple of 1/[`Place::ONE`].
+    /// The BM25 score, a multiple of 1/[`Place::ONE`]. A higher score is better.
     pub score: f64,
-    /// Who has published the document. Known only if other documents with its URL were found.
+    /// The keys of the publishers that signed the document. They are looked up only if other documents with the same
+    /// URL were found; otherwise this is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub publishers: Vec<PublisherKey>,
-    /// Other documents with its URL that fit the query and are not shown. The rule by which one is shown is stated in
-    /// docs/search.md, "Several publishers of one page".
+    /// Other documents with the same URL that fit the query and are not shown. The rule that chooses the shown document
+    /// is stated in docs/search.md, "Several publishers of one page".
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Version>,
 }
 
-/// A document that is not shown, because another one with its URL is.
+/// A document that is not shown because another document with the same URL is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {
     /// The id of the document.
     pub id: ContentId,
-    /// Who has published it; empty if nobody is known.
+    /// The keys of the publishers that signed the document; empty if none is known.
     pub publishers: Vec<PublisherKey>,
 }
 
 impl Hit {
-    /// Makes a hit whose publishers are unknown. `showing` is what a node that keeps the record says about it; `None`
-    /// if none answers.
+    /// Makes a hit whose publishers are unknown. `showing` has the URL, title and snippet from a node that keeps the
+    /// record; `None` if no such node answers, which leaves these fields empty.
     pub fn new(place: Place, showing: Option<Showing>) -> Self {
         let (url, title, snippet) = showing.map(|it| (it.head.url, it.head.title, it.snippet)).unwrap_or_default();
         let Snippet { title_marks, text, marks } = snippet;
@@ -80,16 +81,16 @@ impl Hit {
     }
 }
 
-/// Why an answer is missing or incomplete.
+/// The reason that an answer is missing or incomplete.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SearchError {
-    /// The query cannot be asked.
+    /// The query is invalid and was not sent to any node.
     #[error(transparent)]
     Refused(QueryRefused),
-    /// None of the nodes that keep the list of a word answers.
+    /// None of the nodes that keep the list of a word answered.
     #[error("none of the nodes that keep the list of `{word}` answers; try again in a minute")]
     Unreachable {
-        /// The word.
+        /// The word whose list is unreachable.
         word: String,
     },
 }

@@ -10,39 +10,41 @@ use crate::node::HEDGE_AFTER;
 use crate::node::reputation::Reputation;
 use crate::node::spent::Spent;
 
-/// Requests to keepers, each about something of the caller's. A keeper that has not answered one after [`HEDGE_AFTER`] is
-/// slow: later searches ask it last, and the caller need not wait for it, but its answer still counts.
+/// The requests in flight to keepers, each with data of type `T` that the caller attaches to recognize the answer. A
+/// keeper that has not answered after [`HEDGE_AFTER`] is slow: later searches ask it last, and the caller need not wait
+/// for it, but its answer still counts.
 pub(in crate::node) struct Asking<T> {
     reputation: Reputation,
-    /// The time after which no answer is waited for.
+    /// The deadline after which answers are discarded.
     until: Instant,
     in_flight: FuturesUnordered<BoxFuture<'static, Answered<T>>>,
-    /// For each request to a keeper that is not slow yet, the time after which the keeper is.
+    /// The keepers that were asked and are not slow yet, each with the time at which it becomes slow.
     awaited: Vec<(Instant, Peer)>,
-    /// The cost so far. Requests to this node itself cost nothing.
+    /// The traffic so far. Requests from this node to itself are not counted.
     pub(in crate::node) spent: Spent,
 }
 
-/// A keeper, what it was asked about, and its answer with the length in bytes; `None` if it failed to answer.
+/// A keeper, the caller's data of the request, and the answer with its length in bytes; `None` if the keeper failed to
+/// answer.
 type Answered<T> = (Peer, T, Option<(Response, u64)>);
 
 /// An event of the requests in flight.
 pub(in crate::node) enum Came<T> {
-    /// A keeper has answered, or has failed to.
+    /// A keeper has answered; `response` is `None` if it failed to.
     Answer { from: Peer, about: T, response: Option<Response> },
-    /// These keepers are slow.
+    /// These keepers have become slow.
     Slow(Vec<Peer>),
 }
 
 impl<T: Send + 'static> Asking<T> {
-    /// Makes the state in which nobody is asked. Answers are waited for no longer than `patience` from now on.
+    /// Makes an empty set of requests. Answers that arrive later than `patience` from this call on are discarded.
     pub(in crate::node) fn new(reputation: &Reputation, patience: Duration) -> Self {
         let (in_flight, awaited) = (FuturesUnordered::new(), vec![]);
         let until = Instant::now() + patience;
         Self { reputation: reputation.clone(), until, in_flight, awaited, spent: Spent::default() }
     }
 
-    /// Asks a keeper. A request that exceeds a limit is sent empty, and is refused.
+    /// Sends a request to a keeper. A request that exceeds a limit is sent empty, so the keeper refuses it.
     pub(in crate::node) fn ask(&mut self, to: Peer, request: &Request, about: T) {
         let request = request.encode().unwrap_or_default();
         if to != self.reputation.me() {
@@ -57,12 +59,12 @@ impl<T: Send + 'static> Asking<T> {
         }));
     }
 
-    /// True if an answer is on its way from a keeper that is not slow and that `is_one` chooses.
+    /// True if a request is in flight to a keeper that is not slow and for which `is_one` returns true.
     pub(in crate::node) fn waits_for(&self, is_one: impl Fn(&Peer) -> bool) -> bool {
         self.awaited.iter().any(|(_, peer)| is_one(peer))
     }
 
-    /// The next thing that happens. `None` if nothing is in flight, or the time is over.
+    /// Waits for the next event. `None` if no request is in flight, or the deadline has passed.
     pub(in crate::node) async fn next(&mut self) -> Option<Came<T>> {
         let slow_at = self.awaited.iter().map(|(at, _)| *at).min().unwrap_or(self.until);
         tokio::select! {

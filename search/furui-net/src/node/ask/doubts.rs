@@ -1,4 +1,4 @@
-//! Tells keepers of lists which postings contradict the documents' records.
+//! Reports postings that contradict the documents' records to the keepers of the lists.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,13 +8,15 @@ use futures::StreamExt;
 use crate::net::Net;
 use crate::node::{call, word_key};
 
-/// The maximum number of doubts that are told at a time. The others are told when they are met again. Chosen.
+/// The maximum number of doubted postings that are reported at once. Further ones are dropped, and are reported when a
+/// later search meets them again. Chosen.
 const MOST: usize = 4096;
-/// The maximum number of messages in flight. Chosen.
+/// The maximum number of reports in flight. Chosen.
 const MESSAGES: usize = 8;
 
-/// Tells the keepers of words that these postings, each a word and a document, contradict the documents' records. The
-/// keepers check that themselves. Does not wait for them. Must be called on a runtime.
+/// Reports postings, each as its word and its document, that contradict the documents' records to the keepers of the
+/// words. The keepers check the records themselves. The reports are sent in the background. Must be called on a
+/// runtime.
 pub(in crate::node) fn tell(net: Net, mut doubts: Vec<(String, ContentId)>) {
     doubts.sort_unstable();
     doubts.dedup();
@@ -41,8 +43,8 @@ pub(in crate::node) fn tell(net: Net, mut doubts: Vec<(String, ContentId)>) {
     });
 }
 
-/// Tells one peer of doubts, at most [`limits::DOUBTS`].
+/// Reports doubted postings to one peer, at most [`limits::DOUBTS`] in the message.
 async fn tell_one(net: &Net, to: &Peer, claims: Vec<(String, ContentId)>) {
-    // Whether the peer believes it is its own affair.
+    // The answer is ignored, because the peer decides on its own after a check.
     let _ = call(net, to, &Request::Doubt { claims }).await;
 }

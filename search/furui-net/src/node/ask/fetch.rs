@@ -10,30 +10,31 @@ use crate::node::asking::{Asking, Came};
 use crate::node::reputation::Reputation;
 use crate::shelf::packed;
 
-/// The time to wait for the other keepers of records. Chosen: with [`HEDGE_AFTER`], it is less than a node that stores
-/// postings waits for their check.
+/// The time to wait for the remaining keepers of records after [`HEDGE_AFTER`]. Chosen: the sum of both is less than
+/// the time that a publisher waits while the receiving node checks postings.
 const RECORDS_PATIENCE: Duration = Duration::from_secs(2);
 
-/// What the keepers of records have answered.
+/// The answers of the keepers of records.
 #[derive(Default)]
 pub(in crate::node) struct Records {
-    /// Records, proven by their hashes.
+    /// The encoded records, verified against the hashes that are their ids.
     pub(in crate::node) found: HashMap<ContentId, Vec<u8>>,
-    /// The documents of which a keeper says that it does not keep the record, and no keeper that answered in time has
-    /// it.
+    /// The documents without a record: some keeper says that it does not keep the record, and no keeper that answered
+    /// in time sent it.
     pub(in crate::node) gone: HashSet<ContentId>,
-    /// The documents whose records had no room in an answer.
+    /// The documents whose records exceeded the size limit of an answer and must be requested again.
     pub(in crate::node) later: Vec<ContentId>,
 }
 
 impl Records {
-    /// What an answer to a [`request`] for the records of these documents says; `None` if it cannot be honest.
+    /// Verifies an answer to a [`request`] for the records of these documents; `None` if the answer violates the
+    /// protocol, for example because a record does not match its hash.
     pub(in crate::node) fn of(ids: &[ContentId], response: Response) -> Option<Self> {
         let Response::Shown { documents, .. } = response else { return None };
         if documents.len() != ids.len() {
             return None;
         }
-        // The records of an answer have as many bytes together as a message may have.
+        // The unpacked records of one answer may have at most this size together.
         let (mut records, mut room) = (Self::default(), limits::MESSAGE_BYTES);
         for (&id, shown) in ids.iter().zip(documents) {
             match shown {
@@ -53,23 +54,24 @@ impl Records {
     }
 }
 
-/// A request for the records of these documents, at most [`limits::FETCHED`].
+/// Makes a request for the records of these documents, at most [`limits::FETCHED`].
 pub(in crate::node) fn request(ids: &[ContentId]) -> Request {
     Request::Show { documents: ids.iter().map(|id| (*id, Part::Record)).collect(), clauses: vec![] }
 }
 
-/// Fetches the records of these documents from their keepers, but not from `except`. A keeper that is late or breaks
-/// the protocol is asked last from then on.
+/// Fetches the records of these documents from their keepers other than `except`. Later requests ask a keeper that is
+/// late or breaks the protocol after all others.
 pub(in crate::node) async fn records(reputation: &Reputation, except: Option<&Peer>, ids: &[ContentId]) -> Records {
     let mut records = Records::default();
     let mut tried: HashSet<(ContentId, Peer)> = HashSet::new();
     let mut asking = Asking::new(reputation, HEDGE_AFTER + RECORDS_PATIENCE);
-    // Of a keeper, a message of records is requested at a time.
+    // Each request to a keeper has at most `limits::FETCHED` documents; the next request follows its answer.
     let ask = |asking: &mut Asking<Vec<ContentId>>, keeper, load: Vec<ContentId>| {
         let request = request(&load[..load.len().min(limits::FETCHED)]);
         asking.ask(keeper, &request, load);
     };
-    // First the nearest node is asked, because a look-up of one node is cheap; then the others with a copy.
+    // First only the nearest keeper of each record is asked, because looking up one node is cheap; then the other
+    // replicas.
     for replicas in [1, limits::REPLICAS] {
         let missing: Vec<ContentId> = ids.iter().copied().filter(|id| !records.found.contains_key(id)).collect();
         for (keeper, mut load) in reputation.loads(&missing, replicas, except).await {
@@ -92,7 +94,7 @@ pub(in crate::node) async fn records(reputation: &Reputation, except: Option<&Pe
                 reputation.shun(keeper).await;
                 continue;
             };
-            // A node that only says "later" is not asked again.
+            // A node that postpones all records of a request is not asked again.
             let left = if told.found.is_empty() { rest } else { [rest, std::mem::take(&mut told.later)].concat() };
             records.found.extend(told.found);
             records.gone.extend(told.gone);

@@ -10,12 +10,12 @@ use crate::node::{Hit, Inner, SearchEvent};
 
 /// The maximum number of candidates that one search with a limit examines. The search then ends with a cursor. Chosen.
 const CHECKED: u64 = 1 << 12;
-/// The minimum number of candidates of a query with phrases that are examined at a time before the first one that fits
-/// is found. Chosen.
+/// The minimum number of candidates in the first batch that is examined for a query with phrases, before any document
+/// was found to fit. Chosen.
 const FIRST: u64 = 16;
 
-/// Fills the answer to a query: examines the candidates that the lists name, and keeps the documents that fit, each at
-/// its true place.
+/// Examines the candidates that the lists name for a query, and collects the documents that fit. Each is ranked by its
+/// score according to its record.
 pub(in crate::node) struct Filling<'a> {
     inner: &'a Inner,
     gathering: Gathering<'a>,
@@ -25,27 +25,29 @@ pub(in crate::node) struct Filling<'a> {
     blocked: Sites,
     limit: u64,
     after: Option<Place>,
-    /// The number of candidates that were examined.
+    /// The number of candidates examined so far.
     checked: u64,
-    /// The number of documents that were found.
+    /// The number of documents returned so far.
     found: u64,
-    /// Documents whose true place is after the last candidate that was examined, although lists state an earlier one.
+    /// Documents that fit but are not returned yet, because their true place is after the last examined candidate,
+    /// although the lists claim an earlier place.
     held: BTreeMap<Place, Hit>,
     versions: Versions,
-    /// The place up to which all documents were found.
+    /// The place up to which all fitting documents were returned; a further search continues after it.
     cursor: Option<Place>,
-    /// True if candidates were left over because the answer was full.
+    /// True if candidates are left because the limit on documents was reached.
     has_rest: bool,
-    /// True if the answer may lack a document that should be in it.
+    /// True if the answer may lack a document that belongs into it.
     is_missing_some: bool,
-    /// True if a candidate was dropped, although lists state that it fits.
+    /// True if a candidate that the lists name was dropped because it is withdrawn or does not fit.
     has_dropped: bool,
-    /// What lists state falsely.
+    /// The postings, each as its word and its document, that may contradict the document's record.
     doubts: Vec<(String, ContentId)>,
 }
 
 impl<'a> Filling<'a> {
-    /// Makes the state of a search, where `mean_length` is the mean length of a document.
+    /// Makes the state of a search. `limit` is the number of documents to find, `after` the cursor of an earlier
+    /// search, and `mean_length` the mean number of words of a document.
     pub(in crate::node) fn new(
         inner: &'a Inner,
         clauses: &'a [Clause],
@@ -75,32 +77,33 @@ impl<'a> Filling<'a> {
         }
     }
 
-    /// The number of candidates on a page of the querier. For a query with phrases, it is larger than the number of
-    /// documents wanted, because some will not fit.
+    /// The number of candidates that the querier finds per page. For a query with phrases, it is larger than the number
+    /// of wanted documents, because some candidates lack the phrases.
     pub(in crate::node) fn page(&self) -> usize {
         let wanted = self.limit.clamp(1, limits::FETCHED as u64) as usize;
         if self.has_phrases { (4 * wanted).clamp(64, limits::FETCHED) } else { wanted }
     }
 
-    /// True if enough documents were found, or enough candidates examined.
+    /// True if enough documents were found, or the maximum number of candidates was examined.
     pub(in crate::node) fn is_over(&self) -> bool {
         self.found >= self.limit || self.checked >= CHECKED
     }
 
-    /// True if the search is over, whatever the querier might still find.
+    /// True if the search can end without further candidates of the querier.
     pub(in crate::node) fn is_done(&self) -> bool {
         self.is_over() && (self.has_phrases || self.has_rest)
     }
 
-    /// The number of further candidates to find, because too few of those that were found are in the answer.
+    /// The number of further candidates to request from the querier, because too many candidates were dropped; `None`
+    /// if the search is over.
     pub(in crate::node) fn missing(&self) -> Option<u64> {
         let missing = self.limit.saturating_sub(self.found);
-        // The more were dropped, the more will be.
+        // The share of candidates that fail is assumed to remain the same.
         let dropped = self.checked.saturating_sub(self.found).min(limits::FETCHED as u64);
         (!self.is_over()).then(|| missing.max(dropped))
     }
 
-    /// Examines candidates until enough documents are found, and returns those that are found.
+    /// Examines candidates in their order until enough documents are found, and returns those that fit.
     pub(in crate::node) async fn sift(&mut self, querier: &mut Querier, candidates: Vec<Place>) -> Vec<Hit> {
         let words = self.showings.words();
         self.ranks.idfs = words.iter().map(|word| querier.idf(word).unwrap_or_default()).collect();
@@ -128,7 +131,7 @@ impl<'a> Filling<'a> {
         hits
     }
 
-    /// Takes over what became of a candidate.
+    /// Applies the verdict on a candidate to the state of the search.
     fn note(&mut self, claimed: Place, verdict: Verdict) {
         match verdict {
             Verdict::Shown { place, showing, doubts } => {
@@ -156,7 +159,7 @@ impl<'a> Filling<'a> {
         }
     }
 
-    /// Of documents with the same URL, leaves only the one that is shown.
+    /// Of the pending documents with the same URL, keeps only the one that is to be shown.
     async fn choose_versions(&mut self) {
         let ids = self.versions.to_ask();
         if ids.is_empty() {
@@ -169,7 +172,8 @@ impl<'a> Filling<'a> {
         }
     }
 
-    /// The documents up to this place, as many as are wanted; all of them if there is no place.
+    /// Removes the pending documents up to the place `through` (all if it is `None`) in rank order, and returns them.
+    /// Returns no more documents than the limit leaves.
     fn release(&mut self, through: Option<Place>) -> Vec<Hit> {
         let mut hits = vec![];
         while self.found < self.limit
@@ -193,36 +197,37 @@ impl<'a> Filling<'a> {
         hits
     }
 
-    /// The documents that are left when there are no more candidates, as many as are wanted.
+    /// Returns the pending documents when there are no more candidates, as many as the limit leaves.
     pub(in crate::node) fn rest(&mut self) -> Vec<Hit> {
         self.release(None)
     }
 
-    /// Takes over what was proved apart from the candidates.
+    /// Adds the traffic and the doubted postings of a proof that was made outside of [`sift`](Self::sift).
     pub(in crate::node) fn take_over(&mut self, proof: Proof) {
         self.gathering.spent.add(proof.spent);
         self.doubts.extend(proof.doubts);
     }
 
-    /// Takes out what lists state falsely, by words and documents.
+    /// Returns the doubted postings, each as its word and its document, and clears them.
     pub(in crate::node) fn take_doubts(&mut self) -> Vec<(String, ContentId)> {
         std::mem::take(&mut self.doubts)
     }
 
-    /// The end of the search. `more` is true if the querier may find more candidates.
+    /// Makes the last event of the search. `more` is true if the querier may find more candidates.
     pub(in crate::node) fn done(&self, querier: &Querier, more: bool) -> SearchEvent {
         let report = self.gathering.spent.report(querier.report());
         let report = Report { checked: if self.has_phrases { self.checked } else { 0 }, ..report };
         let is_full = self.found >= self.limit;
-        // What was dropped was replaced, or there is nothing left to take its place.
+        // A dropped candidate does not make the answer incomplete if others have filled the answer, or no candidates
+        // are left.
         let is_replaced = !self.has_dropped || self.has_phrases || is_full || !more;
         let whole = querier.is_whole() && !self.is_missing_some && is_replaced;
         let cursor = self.cursor.filter(|_| more || self.has_rest);
         SearchEvent::Done { found: self.found, cursor, whole, report: Box::new(report) }
     }
 
-    /// The number of candidates to examine next. In a query with phrases, it probably suffices for the documents that
-    /// are still wanted.
+    /// The number of candidates to examine next. For a query with phrases, it is estimated from the share of candidates
+    /// that have fitted so far.
     fn batch(&self) -> usize {
         let wanted = self.limit.saturating_sub(self.found);
         let likely = match self.found {

@@ -1,4 +1,4 @@
-//! The asking side: searches, and finds out from other nodes what documents are.
+//! Searches for the users of this node, and fetches documents' records from the nodes that keep them.
 
 pub(in crate::node) mod answer;
 pub(in crate::node) mod asking;

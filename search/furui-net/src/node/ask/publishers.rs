@@ -8,14 +8,14 @@ use crate::node::asking::{Asking, Came};
 use crate::node::spent::Spent;
 use crate::node::{Inner, PATIENCE};
 
-/// Who has published documents, and what it took to find out.
+/// The verified publishers of documents, and the traffic of the requests.
 pub(in crate::node) struct Publishers {
     pub(in crate::node) of: HashMap<ContentId, BTreeSet<PublisherKey>>,
     pub(in crate::node) spent: Spent,
 }
 
-/// Finds out who has published these documents, from all nodes that keep them. A publisher counts if any of the nodes
-/// has its signature.
+/// Requests the signatures of these documents from all nodes that keep them, and returns the publishers by document. A
+/// publisher counts if at least one node has a valid signature of it.
 pub(in crate::node) async fn publishers(inner: &Inner, ids: &[ContentId]) -> Publishers {
     let mut asking = Asking::new(&inner.reputation, PATIENCE);
     for (keeper, load) in inner.reputation.loads(ids, limits::REPLICAS, None).await {
@@ -24,7 +24,7 @@ pub(in crate::node) async fn publishers(inner: &Inner, ids: &[ContentId]) -> Pub
         }
     }
     let (mut locks, mut heard) = (BTreeMap::new(), HashSet::new());
-    // Nodes that were silent lately are asked, but not waited for.
+    // Requests to nodes that recently did not answer are sent too, but their answers are not awaited.
     let silent: HashSet<Peer> = inner.reputation.to_ask_last().into_iter().collect();
     while asking.waits_for(|peer| !silent.contains(peer)) || heard.len() < ids.len() {
         let Some(came) = asking.next().await else { break };
@@ -38,12 +38,13 @@ pub(in crate::node) async fn publishers(inner: &Inner, ids: &[ContentId]) -> Pub
             Some(_) => inner.reputation.distrust(from).await,
         }
     }
-    // Checking the signatures of many documents would block other tasks. It fails if the node is shut down.
+    // Verifying many signatures would block other tasks, so it runs on a blocking thread. It fails only if the runtime
+    // is shut down.
     let of = spawn_blocking(move || proven(locks)).await.unwrap_or_default();
     Publishers { of, spent: asking.spent }
 }
 
-/// The different locks of documents, by the documents and the publishers that they state.
+/// The distinct locks of documents, grouped by document and by the publisher that the lock claims.
 type Stated = BTreeMap<(ContentId, PublisherKey), Vec<Lock>>;
 
 fn note(stated: &mut Stated, ids: &[ContentId], all: Vec<Vec<(Lock, u8)>>) {
@@ -57,7 +58,7 @@ fn note(stated: &mut Stated, ids: &[ContentId], all: Vec<Vec<(Lock, u8)>>) {
     }
 }
 
-/// The publishers of whom a signature is true.
+/// Returns for each document the publishers with at least one valid signature.
 fn proven(stated: Stated) -> HashMap<ContentId, BTreeSet<PublisherKey>> {
     let mut proven: HashMap<ContentId, BTreeSet<PublisherKey>> = HashMap::new();
     for ((id, publisher), locks) in stated {

@@ -14,11 +14,11 @@ use crate::meters::make_room;
 use crate::node::filling::Filling;
 use crate::node::{Node, SearchError, SearchEvent, doubts, showing, word_key};
 
-/// How long the known keepers of a word and the size of its list are valid. Chosen.
+/// The time for which the known keepers of a word and the size of its list are reused. Chosen.
 const KNOWN_LIFE: Duration = Duration::from_secs(60);
 /// The maximum number of words that are remembered. Chosen.
 const KNOWN_WORDS: usize = 1 << 14;
-/// The maximum number of answers and look-up results that wait for the querier. Chosen.
+/// The capacity of the channel for answers and look-up results to the querier. Chosen.
 const ANSWERS: usize = 64;
 
 /// The options of a search.
@@ -26,11 +26,11 @@ const ANSWERS: usize = 64;
 pub struct SearchOptions {
     /// The number of best documents to find, at most [`limits::PAGE`].
     pub limit: u64,
-    /// The place at which an earlier search stopped.
+    /// The place after which the search continues: the cursor of an earlier search.
     pub after: Option<Place>,
-    /// How sets are coded between nodes.
+    /// The encoding in which nodes send each other sets of documents.
     pub wants: Wants,
-    /// True if the report describes each round.
+    /// True if the report describes each round of the search.
     pub explain: bool,
 }
 
@@ -40,7 +40,7 @@ impl Default for SearchOptions {
     }
 }
 
-/// The sizes and keepers of words, from earlier queries.
+/// A cache of the sizes and keepers of words' lists, filled by earlier searches.
 pub(in crate::node) struct KnownTerms {
     terms: Mutex<HashMap<String, (Instant, Term)>>,
 }
@@ -70,7 +70,8 @@ impl KnownTerms {
         }
     }
 
-    /// Forgets the sizes of these words' lists, which have postings that do not hold, and soon have them no more.
+    /// Removes these words from the cache, because their lists contain false postings that will soon be removed, so
+    /// that the cached sizes become wrong.
     fn doubt<'a>(&self, words: impl Iterator<Item = &'a String>) {
         let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
         words.for_each(|word| {
@@ -78,7 +79,7 @@ impl KnownTerms {
         });
     }
 
-    /// Forgets everything, because lists or keepers have changed.
+    /// Empties the cache, because lists or keepers have changed.
     pub(in crate::node) fn forget(&self) {
         self.terms.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
@@ -97,11 +98,11 @@ enum Outcome {
 }
 
 impl Node {
-    /// Searches. Sends the parts of the answer to `events`, [`SearchEvent::Done`] last. Stops if the receiver is
-    /// dropped.
+    /// Searches for documents. Sends the events of the answer to `events`; the last one is [`SearchEvent::Done`]. Stops
+    /// early if the receiver is dropped.
     ///
     /// # Errors
-    /// If the query cannot be asked, or no keeper of a word answers.
+    /// If the query is invalid, or no keeper of a word answers.
     pub async fn search(
         &self,
         query: &Query,
@@ -118,7 +119,7 @@ impl Node {
         let mut filling = Filling::new(inner, clauses, &showings, (options.limit, options.after), survey.mean_length);
         let asked = QueryOptions {
             page: filling.page(),
-            // The number of candidates needed is unknown until enough were examined.
+            // The number of candidates that a query with phrases needs is unknown before some were examined.
             limit: if has_phrases { limits::PAGE as u64 } else { options.limit },
             after: options.after,
             survey,
@@ -139,7 +140,8 @@ impl Node {
                 match event {
                     QueryEvent::Lookup { word } => {
                         let (reputation, answers) = (inner.reputation.clone(), answers.clone());
-                        // A single keeper could name accomplices as the others, so all of them are looked up.
+                        // One keeper could name its accomplices as the other keepers, so all keepers are looked up
+                        // independently.
                         tasks.spawn(async move {
                             let holders = reputation.keepers(&word_key(&word), limits::REPLICAS).await;
                             // Sending fails if the search has ended.
@@ -160,7 +162,7 @@ impl Node {
                     }
                     QueryEvent::Shun { peer } => inner.reputation.shun(peer).await,
                     QueryEvent::Page { mut places } => {
-                        // Nodes that differ about the score of a document name it several times.
+                        // If keepers state different scores for a document, the document occurs several times.
                         places.retain(|place| shown.insert(place.id));
                         let hits = filling.sift(&mut querier, places).await;
                         if events.is_closed() || !hits.is_empty() && events.send(SearchEvent::Hits(hits)).await.is_err()
@@ -187,7 +189,7 @@ impl Node {
                 came = came.recv() => match came {
                     Some(Outcome::Holders { word, holders }) => querier.on_holders(&word, holders, started.elapsed()),
                     Some(Outcome::Answer { from, call, response: Some(response) }) => {
-                        // The querier may have found the peer too slow before.
+                        // The querier may have reported this peer as slow before.
                         inner.reputation.forgive(&from);
                         querier.on_response(call, response, started.elapsed());
                     }
@@ -202,7 +204,7 @@ impl Node {
         }
     }
 
-    /// Sends the end of an answer, and tells the keepers of lists what they state falsely.
+    /// Sends the last events of an answer, and reports false postings to the keepers of the lists.
     async fn end(&self, filling: &mut Filling<'_>, querier: &Querier, more: bool, events: &mpsc::Sender<SearchEvent>) {
         self.0.known.learn(querier.terms());
         let doubts = filling.take_doubts();
@@ -211,7 +213,7 @@ impl Node {
             doubts::tell(self.0.net.clone(), doubts);
         }
         let rest = if more { vec![] } else { filling.rest() };
-        // Sending fails if nobody waits for the answer any more.
+        // Sending fails if the receiver was dropped.
         if !rest.is_empty() {
             let _ = events.send(SearchEvent::Hits(rest)).await;
         }

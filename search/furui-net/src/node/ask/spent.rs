@@ -1,6 +1,6 @@
 use furui_search::Report;
 
-/// What it has cost a search to find out from other nodes what documents are.
+/// The traffic between this node and others for fetching and verifying the documents of one search.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::node) struct Spent {
     /// The bytes sent to other nodes.
@@ -21,7 +21,7 @@ impl Spent {
         self.fetched += other.fetched;
     }
 
-    /// The report of a search that has cost this in addition.
+    /// Adds this traffic to the report of a search.
     pub(in crate::node) fn report(self, report: Report) -> Report {
         Report {
             show_messages: self.messages,

@@ -10,17 +10,18 @@ use tokio::time::Instant;
 use crate::net::{Net, Prefix};
 use crate::node::{Node, call};
 
-/// The key whose nearest nodes are asked. All who search ask the same nodes, so that they get the same survey.
+/// The key whose nearest nodes are asked for their estimates. All nodes ask the same ones, so that they get the same
+/// survey.
 const KEY: &[u8] = b"survey";
-/// How long a survey is valid. The sizes of lists that a node knows are valid for the same time. Chosen.
+/// The time for which a survey is reused. It is also that for which a node reuses the sizes of lists. Chosen.
 const LIFE: Duration = Duration::from_secs(60);
 /// The time to wait for the nodes that are asked. Chosen.
 const SURVEY_TIMEOUT: Duration = Duration::from_secs(2);
-/// The time to wait for the others when three quarters of the nodes have answered. With fewer answers, a few hostile
-/// nodes that answer first could be half of them. Chosen.
+/// The time to wait for the remaining nodes after three quarters have answered. With fewer answers, a few hostile nodes
+/// that answer first could be half of them. Chosen.
 const HURRY: Duration = Duration::from_millis(300);
 
-/// The survey of an earlier search, with the end of its life.
+/// The survey of an earlier search, with the time until which it is reused.
 #[derive(Default)]
 pub(in crate::node) struct LastSurvey(Mutex<Option<(Instant, Survey)>>);
 
@@ -33,7 +34,7 @@ impl LastSurvey {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now() + LIFE, survey));
     }
 
-    /// Ends the life of the survey, because lists or keepers have changed.
+    /// Discards the survey, because lists or keepers have changed.
     pub(in crate::node) fn expire(&self) {
         if let Some((until, _)) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
             *until = Instant::now();
@@ -42,8 +43,9 @@ impl LastSurvey {
 }
 
 impl Node {
-    /// The approximate number of documents of all nodes, and their mean length: the medians of what the nodes nearest
-    /// to one key estimate from the records that they hold. Of each address prefix, one node is asked.
+    /// Estimates the number of documents in the network, and their mean length. Both are medians of the estimates by
+    /// the nodes nearest to a fixed key, which they derive from the records that they hold. One node per address prefix
+    /// is asked.
     pub async fn survey(&self) -> Survey {
         let inner = &*self.0;
         let last = inner.survey.get();

@@ -7,22 +7,22 @@ use furui_search::{ContentId, Place, PublisherKey};
 
 use crate::node::answer::Version;
 
-/// The maximum number of documents of one search that are compared because others have the same URLs. Chosen.
+/// The maximum number of documents with shared URLs that are compared in one search. Chosen.
 pub(in crate::node) const COMPARED: usize = 256;
-/// The maximum number of other versions that are named beside a document. Chosen.
+/// The maximum number of other versions that are listed with a shown document. Chosen.
 const ALSO: usize = 16;
 
-/// The documents of a search by their URLs. Of the documents of one URL, one is shown.
+/// The documents of a search, grouped by URL. One document of each URL is shown.
 ///
 /// The rule: a document that names the publisher key of its site and was published with this key comes before all
 /// others. If there are such documents for several keys, the key counts whose documents have the most publishers
 /// altogether. Then the document with the most publishers is shown; of these, the one with the smallest id.
 #[derive(Default)]
 pub(in crate::node) struct Versions {
-    /// By hashes of the URLs, whose seed is random.
+    /// The documents by the hashes of their URLs. The hash seed is random.
     urls: HashMap<u64, Url>,
     hasher: RandomState,
-    /// The URLs with several documents that are not compared yet.
+    /// The hashes of URLs that have several documents not compared yet.
     open: BTreeSet<u64>,
     compared: usize,
 }
@@ -38,15 +38,15 @@ struct Found {
     place: Place,
     /// The publisher key that the document names.
     named: Option<PublisherKey>,
-    /// Who has published it, if that is known.
+    /// The publishers of the document; `None` if they were not requested yet.
     publishers: Option<BTreeSet<PublisherKey>>,
-    /// False if another version is shown in its place.
+    /// True if the document may be shown; false if another version is shown in its place.
     is_left: bool,
 }
 
 impl Versions {
-    /// Adds a document. Returns false if it is not to be shown, because another version is shown already, or too many
-    /// documents were compared.
+    /// Adds a document. Returns false if it is not to be shown, because another version is shown already or the maximum
+    /// number of documents was compared.
     pub(in crate::node) fn add(&mut self, url: &str, place: Place, named: Option<PublisherKey>) -> bool {
         let hash = self.hasher.hash_one(url);
         let found = Found { place, named, publishers: None, is_left: true };
@@ -69,14 +69,14 @@ impl Versions {
         }
     }
 
-    /// The documents whose publishers must be known to decide which ones are shown.
+    /// The documents whose publishers are needed to decide which version of a URL is shown.
     pub(in crate::node) fn to_ask(&self) -> Vec<ContentId> {
         let versions = self.open.iter().flat_map(|hash| &self.urls[hash].versions);
         versions.filter(|version| version.publishers.is_none()).map(|version| version.place.id).collect()
     }
 
-    /// Decides which documents are shown, and returns the places of the others. `publishers` has those of the documents
-    /// of [`to_ask`](Self::to_ask).
+    /// Decides for each URL with several versions which one is shown, and returns the places of the others.
+    /// `publishers` has those of the documents of [`to_ask`](Self::to_ask).
     pub(in crate::node) fn decide(&mut self, mut publishers: HashMap<ContentId, BTreeSet<PublisherKey>>) -> Vec<Place> {
         let mut others = vec![];
         for hash in std::mem::take(&mut self.open) {
@@ -93,7 +93,8 @@ impl Versions {
         others
     }
 
-    /// Notes that a document is shown. Returns its publishers and the other versions if there are any.
+    /// Marks a document as shown. Returns its publishers and the other versions; both are empty if the URL has one
+    /// version.
     pub(in crate::node) fn show(&mut self, url: &str, id: ContentId) -> (Vec<PublisherKey>, Vec<Version>) {
         let Some(url) = self.urls.get_mut(&self.hasher.hash_one(url)) else { return Default::default() };
         url.is_shown = true;
@@ -111,13 +112,13 @@ impl Versions {
 }
 
 impl Url {
-    /// The place of the document that is shown, among those that can still be shown.
+    /// The place of the best document among those that may still be shown.
     fn best(&self) -> Option<Place> {
         let left = self.versions.iter().filter(|version| version.is_left);
         left.max_by_key(|version| self.rank(version)).map(|version| version.place)
     }
 
-    /// What decides between documents, the greatest first.
+    /// The sort key of a document among the versions of its URL; the document with the greatest key is shown.
     fn rank(&self, of: &Found) -> (bool, usize, usize, Reverse<ContentId>) {
         let key = of.is_of_site();
         let of_key = self.versions.iter().filter(|version| key.is_some() && version.is_of_site() == key);
@@ -129,7 +130,7 @@ impl Url {
 }
 
 impl Found {
-    /// The publisher key that the document names, if it was published with this key.
+    /// The publisher key that the document names, if the document was also published with this key; otherwise `None`.
     fn is_of_site(&self) -> Option<PublisherKey> {
         self.named.filter(|key| self.publishers.as_ref().is_some_and(|publishers| publishers.contains(key)))
     }
@@ -147,7 +148,7 @@ mod tests {
         PublisherKey::new([number; 32])
     }
 
-    /// The number of the document that is shown, of documents that name these keys and have these publishers.
+    /// Returns the number of the document that is shown among documents with these named keys and publishers.
     fn shown(documents: &[(Option<u8>, &[u8])]) -> u8 {
         let mut versions = Versions::default();
         for (number, (named, _)) in (1..).zip(documents) {
@@ -168,13 +169,14 @@ mod tests {
 
     #[test]
     fn the_rule_decides() {
-        // Without named keys, the one with the most publishers, and then the smallest id.
+        // Without named keys, the document with the most publishers is shown; among equal ones, that with the smallest
+        // id.
         assert_eq!(shown(&[(None, &[1]), (None, &[2, 3]), (None, &[4])]), 2);
         assert_eq!(shown(&[(None, &[1]), (None, &[2])]), 1);
-        // A document of the site comes before all others, and a key that is only named means nothing.
+        // A document of the site is preferred to all others. Naming a key without publishing with it has no effect.
         assert_eq!(shown(&[(None, &[1, 2, 3, 4]), (Some(9), &[9])]), 2);
         assert_eq!(shown(&[(None, &[1, 2]), (Some(9), &[3])]), 1);
-        // Of two sites' keys, the one whose documents have the most publishers altogether.
+        // With two sites' keys, the key whose documents have the most publishers in total is preferred.
         assert_eq!(shown(&[(Some(8), &[8, 1]), (Some(9), &[9, 2]), (Some(9), &[9, 3])]), 2);
         assert_eq!(shown(&[(Some(8), &[8, 1]), (Some(9), &[9]), (Some(9), &[9])]), 1);
         assert_eq!(shown(&[(Some(9), &[9]), (Some(9), &[9, 3]), (Some(8), &[8])]), 2);
@@ -187,7 +189,7 @@ mod tests {
         let of = |number: u8, keys: &[u8]| (place(number).id, keys.iter().map(|&number| key(number)).collect());
         let others = versions.decide(HashMap::from([of(1, &[1, 2]), of(2, &[9])]));
         assert_eq!(others, [place(1)]);
-        // The third would make the first the best, which was passed over.
+        // The third document would make the first one, which was passed over, the best.
         assert!(versions.add("u:1", place(3), None));
         assert_eq!(versions.to_ask(), [place(3).id]);
         assert_eq!(versions.decide(HashMap::from([of(3, &[3])])), [place(3)]);

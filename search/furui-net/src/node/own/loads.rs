@@ -1,4 +1,4 @@
-//! Finds the keepers of many keys.
+//! Looks up the keepers of many keys with few requests.
 
 use std::collections::HashMap;
 
@@ -7,17 +7,17 @@ use futures::StreamExt;
 
 use crate::net::Net;
 
-/// The maximum number of keys at a time whose keepers are looked up without asking other nodes. Chosen.
+/// The maximum number of keys whose keepers are looked up in one portion without asking other nodes. Chosen.
 const KEYS: usize = 1 << 10;
 /// The maximum number of look-ups of keepers in flight. Chosen: as many as the net has in flight.
 const LOOKUPS: usize = 64;
-/// The number of look-ups in flight that each ask for many peers, to learn which nodes keep many keys. Chosen.
+/// The maximum number of look-ups in flight that each request many peers at once. Chosen.
 const AREAS: usize = 8;
-/// The minimum mean number of keys that a look-up of many peers must answer, because it takes as many requests as five
-/// ordinary look-ups.
+/// A look-up of many peers is made only if it answers at least this number of keys on average, because it takes as many
+/// requests as five ordinary look-ups.
 const WORTH: usize = 8;
 
-/// For each node, the indices of the keys that it should keep.
+/// Returns, for each node, the indices of the keys in `keys` of which it should be a keeper.
 pub(in crate::node) async fn loads(net: &Net, keys: Vec<Vec<u8>>) -> HashMap<Peer, Vec<usize>> {
     let mut loads: HashMap<Peer, Vec<usize>> = HashMap::new();
     let mut unknown = add_known(net, keys.into_iter().enumerate().collect(), &mut loads).await;
@@ -36,8 +36,8 @@ pub(in crate::node) async fn loads(net: &Net, keys: Vec<Vec<u8>>) -> HashMap<Pee
     loads
 }
 
-/// Adds the keys whose keepers are known without asking other nodes, and returns the other keys. It works in small
-/// portions, so that it does not block other work of the network.
+/// Adds the keys whose keepers are known without asking other nodes, and returns the other keys. The work is done in
+/// small portions, so that it does not block other tasks of the network.
 async fn add_known(
     net: &Net,
     keys: Vec<(usize, Vec<u8>)>,

@@ -1,4 +1,4 @@
-//! What this node publishes for its users, and how it keeps its copies complete.
+//! Publishes and withdraws documents for this node's users, and completes this node's copies of lists and records.
 
 pub(in crate::node) mod loads;
 pub(in crate::node) mod publish;

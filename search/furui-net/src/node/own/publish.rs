@@ -13,27 +13,27 @@ use crate::node::{Inner, Node, PublishError, record_key, withdraw, word_key};
 
 /// The maximum number of messages in flight. Chosen.
 const MESSAGES: usize = 16;
-/// The maximum size of the postings and records of a message in bytes, as [`Parcel::bytes`] counts them. The rest of a
-/// message suffices for everything around them.
+/// The maximum size of the postings and records of a message in bytes, as [`Parcel::bytes`] counts them. The rest of
+/// the message is for its other fields.
 const MESSAGE_ROOM: usize = limits::MESSAGE_BYTES - (32 << 10);
-/// The maximum number of requests to a busy node. Chosen.
+/// The maximum number of times that a message is sent to a busy node. Chosen.
 const TRIES: u32 = 4;
-/// The pause after the first request to a busy node. It doubles after each further request.
+/// The pause before a message is sent to a busy node for the second time. It doubles with each further repetition.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A document to publish, with everything that is derived from it.
+/// A document to publish: its record, and the id and words derived from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
     /// The hash of `record`.
     pub id: ContentId,
     /// The encoded [`Record`](furui_search::Record).
     pub record: Vec<u8>,
-    /// The words of the document, each once, with their weights.
+    /// The distinct words of the document with their weights.
     pub words: Vec<(String, Weight)>,
 }
 
 impl Document {
-    /// Makes the document of a record.
+    /// Encodes a record, and derives the document's id and words.
     ///
     /// # Errors
     /// If the record cannot be encoded.
@@ -46,17 +46,17 @@ impl Document {
 /// The result of [`Node::publish`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Published {
-    /// The number of documents that were published, not counting those that had been published recently.
+    /// The number of published documents. Documents that had been published recently, and were left out, do not count.
     pub new: u64,
-    /// The number of `new` documents that replaced a document that this node had published under the same URL.
+    /// The number of `new` documents that replaced an earlier document of this node under the same URL.
     pub changed: u64,
-    /// The number of `new` documents whose record, or one of whose postings, was taken by fewer than
-    /// [`limits::REPLICAS`] nodes. In a network with fewer nodes than that, these are all new documents; in a larger
-    /// network, repair will supply the missing copies.
+    /// The number of `new` documents whose record, or one of whose postings, was accepted by fewer than
+    /// [`limits::REPLICAS`] nodes. In a network with fewer nodes than that, this is the number of all new documents; in
+    /// a larger network, repair will supply the missing copies.
     pub scarce: u64,
 }
 
-/// A part of a message that is stored whole or not at all.
+/// A part of a message that is stored entirely or not at all.
 enum Parcel {
     Postings(String, Vec<(ContentId, Weight)>),
     Record(Lock, Vec<u8>),
@@ -70,7 +70,7 @@ impl Parcel {
         }
     }
 
-    /// The documents to which the parcel belongs.
+    /// The documents whose postings or record the parcel contains.
     fn documents(&self) -> Vec<ContentId> {
         match self {
             Self::Postings(_, ids) => ids.iter().map(|(id, _)| *id).collect(),
@@ -80,7 +80,7 @@ impl Parcel {
 }
 
 impl Node {
-    /// For each of these documents, true if [`publish`](Self::publish) would publish it.
+    /// For each of these documents, returns true if [`publish`](Self::publish) would publish it.
     ///
     /// # Errors
     /// If this node's storage fails.
@@ -90,10 +90,10 @@ impl Node {
         Ok(recent.into_iter().map(|recent| !recent).collect())
     }
 
-    /// Publishes documents: sends their records to the nodes nearest to the documents and, when the records are kept,
-    /// their words to the keepers of the lists, which check some of them against the records. Documents that this node
-    /// published less than half of their lifetime ago are left out, unless `again` is true. Other documents that this
-    /// node has published under the same URLs are withdrawn.
+    /// Publishes documents: sends the records to the nodes nearest to the documents' keys and, when the records are
+    /// stored, the postings to the keepers of the words' lists, which check some of them against the records. Documents
+    /// that this node published less than half of their lifetime ago are left out, unless `again` is true. Earlier
+    /// documents of this node under the same URLs are withdrawn.
     ///
     /// # Errors
     /// If a list or record was not taken by any keeper, or this node's storage fails. Then nothing is noted as
@@ -113,7 +113,8 @@ impl Node {
         }
         let urls =
             fresh.iter().map(|document| Record::decode(&document.record).map(|record| (document.id, record.url)));
-        // A document whose bytes are not a record is left out here: it is never found, and does no harm at its keepers.
+        // A document whose bytes do not decode as a record is left out of the URLs: it is never found, and does no harm
+        // at its keepers.
         let urls: Vec<(ContentId, String)> = urls.filter_map(Result::ok).collect();
         let new = fresh.len() as u64;
         let scarce = store(inner, fresh).await?;
@@ -122,16 +123,16 @@ impl Node {
         let changed = changed.map_err(PublishError::storage)?.map_err(PublishError::storage)?;
         inner.documents.fetch_add(new, Ordering::Relaxed);
         if changed > 0 {
-            // Keepers that do not answer are told later.
+            // Keepers that do not answer receive the withdrawals later.
             let _ = withdraw::tell(inner).await;
         }
         Ok(Published { new, changed, scarce })
     }
 }
 
-/// Gives each record to its keepers, and then each list, because the keepers of lists check postings against records.
-/// Returns the number of documents whose record, or one of whose
-/// postings, was taken by fewer than [`limits::REPLICAS`] nodes.
+/// Sends each record to its keepers, and then each posting to the keepers of its list, because they check postings
+/// against records. Returns the number of documents whose record, or one of whose postings, was accepted by fewer than
+/// [`limits::REPLICAS`] nodes.
 pub(in crate::node) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<u64, PublishError> {
     let ids: Vec<ContentId> = documents.iter().map(|document| document.id).collect();
     let withdrawals = inner.published.withdrawals(&ids).map_err(PublishError::storage)?;
@@ -176,7 +177,7 @@ pub(in crate::node) async fn store(inner: &Inner, documents: Vec<Document>) -> R
     Ok(scarce.flat_map(|(parcel, _)| parcel.documents()).collect::<HashSet<_>>().len() as u64)
 }
 
-/// Divides the parcels with these numbers, for one node, into messages.
+/// Divides the parcels with these indices, all for one keeper, into messages of at most the maximum size.
 fn cut<'a>(keeper: &'a Peer, load: impl Iterator<Item = usize>, parcels: &[Parcel]) -> Vec<(&'a Peer, Vec<usize>)> {
     let mut messages = Vec::new();
     let (mut message, mut bytes) = (Vec::new(), 0);
@@ -196,8 +197,8 @@ fn cut<'a>(keeper: &'a Peer, load: impl Iterator<Item = usize>, parcels: &[Parce
     messages
 }
 
-/// Sends the parcels with these numbers in one message, and repeats it if the node is busy, or does not find the
-/// records that prove postings. Returns the numbers if the node took the message; otherwise none.
+/// Sends the parcels with these indices in one message, and repeats it if the node is busy or does not find the records
+/// that prove the postings. Returns the indices if the node accepted the message; otherwise none.
 async fn deliver(inner: &Inner, keeper: &Peer, numbers: Vec<usize>, parcels: &[Parcel]) -> Vec<usize> {
     let (mut postings, mut records) = (Vec::new(), Vec::new());
     for &number in &numbers {
@@ -212,7 +213,8 @@ async fn deliver(inner: &Inner, keeper: &Peer, numbers: Vec<usize>, parcels: &[P
         match answer.as_deref().map(Response::decode) {
             Ok(Ok(Response::Stored { .. })) => return numbers,
             Ok(Ok(Response::Refused(Refusal::Busy | Refusal::Unproven))) | Err(CallError::Busy) => {}
-            // The keeper may be starting, or coming back; it is asked again. Other nodes have the parcels meanwhile.
+            // The keeper may be starting or returning, so it is asked once more. The other keepers receive the parcels
+            // meanwhile.
             Err(CallError::Unreachable | CallError::Closed) if tried == 0 => {}
             _ => break,
         }

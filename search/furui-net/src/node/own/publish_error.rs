@@ -2,25 +2,25 @@ use std::fmt;
 
 use thiserror::Error;
 
-/// Why documents were not published or withdrawn, or not all of them.
+/// The reason that documents were not published or withdrawn, or not all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PublishError {
-    /// Some lists or records were not taken by any keeper.
+    /// Some lists or records were not accepted by any keeper.
     #[error("no node took {missing} of the lists and records; publish again when more nodes answer")]
     NotStored {
-        /// The number of lists and records that no keeper took.
+        /// The number of lists and records that no keeper accepted.
         missing: usize,
     },
-    /// For some documents, no keeper answers.
+    /// No keeper of some documents answered.
     #[error("for {missing} of the documents, no node that keeps them answers; they are withdrawn when one does")]
     NotWithdrawn {
-        /// The number of documents for which no keeper answers.
+        /// The number of documents of which no keeper answered.
         missing: usize,
     },
     /// The storage of this node failed.
     #[error("{why}")]
     Storage {
-        /// The reason.
+        /// The error message of the storage.
         why: String,
     },
 }

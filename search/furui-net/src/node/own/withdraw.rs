@@ -15,8 +15,8 @@ const BATCH: usize = 1 << 10;
 const MESSAGES: usize = 16;
 
 impl Node {
-    /// Withdraws what this node has published under these URLs. Soon no node finds it any more, unless others have
-    /// published the same documents. For each URL, returns true if something was published under it.
+    /// Withdraws the documents that this node has published under these URLs. Searches soon find them nowhere, unless
+    /// other nodes have published the same documents. For each URL, returns true if a document was published under it.
     ///
     /// # Errors
     /// If no keeper of some document answers, or this node's storage fails. A keeper that did not answer is told later.
@@ -26,8 +26,8 @@ impl Node {
         Ok(found)
     }
 
-    /// Withdraws some of the documents that this node has published. Returns their number, which is 0 if no document
-    /// was left.
+    /// Withdraws some of the documents that this node has published. Returns the number of their URLs, which is 0 if
+    /// none was left.
     ///
     /// # Errors
     /// Those of [`withdraw`](Self::withdraw).
@@ -38,7 +38,7 @@ impl Node {
     }
 }
 
-/// Tells keepers of all withdrawals. One keeper of each record suffices, because repair tells the others.
+/// Sends all pending withdrawals to keepers. One keeper of each record suffices, because repair informs the others.
 pub(in crate::node) async fn tell(inner: &Inner) -> Result<(), PublishError> {
     let (mut after, mut missing) = (None, 0);
     loop {
@@ -59,7 +59,7 @@ pub(in crate::node) async fn tell(inner: &Inner) -> Result<(), PublishError> {
     if missing == 0 { Ok(()) } else { Err(PublishError::NotWithdrawn { missing }) }
 }
 
-/// Tells one keeper of withdrawals. Returns `numbers`, the indices of the withdrawals in `documents`, if the keeper
+/// Sends withdrawals to one keeper. Returns `numbers`, the indices of the withdrawals in `documents`, if the keeper
 /// answers; otherwise nothing.
 async fn deliver(inner: &Inner, keeper: &Peer, numbers: &[usize], documents: &[(ContentId, u32)]) -> Vec<usize> {
     let key = |&number: &usize| {

@@ -5,20 +5,20 @@ use furui_search::Peer;
 use crate::meters::{FairShare, Limit, MINUTE, Meters};
 use crate::net::Prefix;
 
-/// The maximum mean number of bytes of postings and records that one peer may store per minute. After a pause, the peer
-/// may store this number of bytes at once. Chosen: a peer publishes a large corpus at once, and not all peers do.
+/// The maximum average rate at which one peer may store postings and records, in bytes per minute. After a pause, the
+/// peer may store this number of bytes at once. Chosen: a peer publishes a large corpus at once, and not all peers do.
 const PEER_BYTES: u64 = 256 << 20;
-/// The maximum mean number of bytes that all peers together may store per minute. When it is used up, an address prefix
-/// that has used less than its part of it may use the rest of that, up to twice as much in all. Chosen: four peers that
-/// publish as fast as they may.
+/// The maximum average rate at which all peers together may store data, in bytes per minute. When it is used up, an
+/// address prefix that has used less than its equal share may still store the rest of its share, so that the total may
+/// reach twice the maximum. Chosen: four peers that publish at the maximum rate.
 const ALL_BYTES: u64 = 1 << 30;
-/// The maximum mean number of bytes that one peer may add, per day, to documents that others have brought. Chosen:
-/// publishers of the same page add few bytes.
+/// The maximum average rate at which one peer may add postings to documents that other peers have brought, in bytes per
+/// day. Chosen: publishers of the same page add few bytes.
 const FOREIGN_BYTES: u64 = 64 << 20;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Limits how much other nodes store on this one, measured in bytes of their messages. A posting takes about twenty
-/// bytes of a message.
+/// Limits the amount of data that other nodes store on this one, measured in bytes of their messages. A posting takes
+/// about twenty bytes of a message.
 pub(in crate::node) struct Allowance {
     peers: Meters<Peer>,
     prefixes: FairShare<Prefix>,
@@ -37,7 +37,7 @@ impl Default for Allowance {
 }
 
 impl Allowance {
-    /// True if the peer may store this many more bytes. They then count as used.
+    /// Returns true if the peer may store this number of further bytes, and then counts them as used.
     pub(in crate::node) fn grants(&mut self, (peer, prefix): (&Peer, Prefix), bytes: usize, now: Duration) -> bool {
         let bytes = bytes as u64;
         let grants = self.foreign.allows(peer, 0, now)
@@ -50,8 +50,8 @@ impl Allowance {
         grants
     }
 
-    /// Counts what a peer has added to documents that others have brought. A peer that adds too much stores nothing
-    /// more for some time.
+    /// Counts bytes that a peer has added to documents that others have brought. A peer that exceeds the limit may
+    /// store nothing for some time.
     pub(in crate::node) fn charge_foreign(&mut self, peer: &Peer, bytes: u64, now: Duration) {
         if bytes > 0 {
             self.foreign.charge(peer, bytes, now);
@@ -98,7 +98,7 @@ mod tests {
             (0..10).map(|it| granted(allowance, (&peer(30 + it), host), start)).sum()
         };
         assert_eq!(all(&mut allowance, host(3)) / MIB as u64, (ALL_BYTES / 3) / MIB as u64);
-        // All together have a limit, too.
+        // The sum over all peers is limited, too.
         let others: u64 = (4..100).map(|number| all(&mut allowance, host(number))).sum();
         assert!(others + ALL_BYTES + PEER_BYTES + ALL_BYTES / 3 <= 2 * ALL_BYTES + MIB as u64);
     }
@@ -125,7 +125,7 @@ mod tests {
                 Duration::ZERO
             ));
         }
-        // Who has stored much is not forgotten.
+        // A peer that has stored much is still limited.
         assert!(!allowance.grants((&greedy, host(1)), MIB, Duration::ZERO));
     }
 }

@@ -1,4 +1,4 @@
-//! What the owner of a node blocks, and removes.
+//! Blocks peers, networks, sites and words for the owner of a node, and removes their data.
 
 use std::io;
 use std::net::IpAddr;
@@ -6,8 +6,8 @@ use std::net::IpAddr;
 use crate::node::{Block, Node, NodeError};
 
 impl Node {
-    /// Blocks peers, networks, sites and words, also after a restart. What is stored already stays:
-    /// [`purge`](Self::purge) removes it. Returns the number of those that were not blocked before.
+    /// Blocks peers, networks, sites and words permanently, even after a restart. Data that is already stored is kept
+    /// until [`purge`](Self::purge) removes it. Returns the number of entries that were not blocked before.
     ///
     /// # Errors
     /// If the file `blocked` cannot be written.
@@ -15,7 +15,7 @@ impl Node {
         self.change_blocks(blocks, true).await
     }
 
-    /// Unblocks what was blocked. Returns the number of those that were blocked before.
+    /// Unblocks peers, networks, sites and words. Returns the number of entries that were blocked before.
     ///
     /// # Errors
     /// Those of [`block`](Self::block).
@@ -23,24 +23,24 @@ impl Node {
         self.change_blocks(blocks, false).await
     }
 
-    /// What is blocked.
+    /// Returns all blocked peers, networks, sites and words.
     pub fn blocked(&self) -> Vec<Block> {
         self.0.blocklist.all().into_iter().collect()
     }
 
-    /// Reads the file `blocked` in the node's directory again.
+    /// Reads the file `blocked` in the node's directory again, and replaces the list of blocks by its contents.
     ///
     /// # Errors
-    /// If the file cannot be read or understood. Then the list stays as it is.
+    /// If the file cannot be read or parsed. Then the list is not changed.
     pub async fn reload_blocked(&self) -> Result<(), NodeError> {
         self.0.blocklist.reload().map_err(failed)?;
         self.apply_blocked().await;
         Ok(())
     }
 
-    /// Removes from this node what these peers and networks brought, the documents of these sites, and the lists of
-    /// these words. What this node publishes itself stays, apart from the lists of words. Other nodes keep what they
-    /// have. Returns the number of documents and postings removed.
+    /// Removes from this node the data that these peers and networks brought, the documents of these sites, and the
+    /// lists of these words. Documents that this node publishes itself are kept, except in the lists of the words. The
+    /// data of other nodes is not affected. Returns the number of documents and postings removed.
     ///
     /// # Errors
     /// If the storage fails.
@@ -73,7 +73,7 @@ impl Node {
         Ok(changed)
     }
 
-    /// Tells the network with whom the node does not speak.
+    /// Sends the blocked peers and networks to the network layer, which refuses connections with them.
     pub(in crate::node) async fn apply_blocked(&self) {
         let (mut peers, mut networks) = (vec![], vec![]);
         for block in self.0.blocklist.all() {

@@ -14,40 +14,41 @@ use thiserror::Error;
 
 use crate::net::peer_of;
 
-/// The name of the file in a node's directory.
+/// The name of the file with the list in a node's directory.
 const FILE: &str = "blocked";
 /// The maximum number of lines of the file. Chosen.
 const MAX_BLOCKS: usize = 10_000;
 /// The maximum size of the file, in bytes. Chosen: some hundred bytes a line.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// What the owner of a node has blocked: one line of the file `blocked`.
+/// An entry of a node's block list: one line of the file `blocked`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Block {
-    /// A peer, by its identity as text: the node does not speak with it.
+    /// A peer, by its peer id as text. The node has no connections with it.
     Peer(String),
-    /// The addresses of a network (`192.0.2.0/24`, `2001:db8::/32`), or one address: the node does not speak with peers
-    /// there. The bits behind the prefix are 0.
+    /// A network in CIDR notation (`192.0.2.0/24`, `2001:db8::/32`), or one address. The node has no connections with
+    /// peers there. The bits after the prefix are 0.
     Network(IpNet),
-    /// A word, or a site as the word that stands for it (`site:example.org`): the node stores nothing for it, and does
-    /// not show documents of a blocked site.
+    /// A word, or a site as the word that represents it (`site:example.org`). The node stores no postings of it, and
+    /// does not show documents of a blocked site.
     Word(String),
 }
 
-/// Why a text is not something to block.
+/// The error for a text that names nothing that can be blocked.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "`{text}` cannot be blocked; name a peer (12D3…), a network (192.0.2.0/24), a site (site:example.org) or one word"
 )]
 pub struct NoBlock {
-    /// The text.
+    /// The rejected text.
     pub text: String,
 }
 
 impl FromStr for Block {
     type Err = NoBlock;
 
-    /// Takes the text for a peer or a network if it is one, for a site if it has a dot, and else for a word.
+    /// Parses the text as a peer or a network if it has that form, as a site if it contains a dot, and otherwise as a
+    /// word.
     fn from_str(text: &str) -> Result<Self, NoBlock> {
         let text = text.trim();
         if let Ok(network) = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from)) {
@@ -77,21 +78,21 @@ impl fmt::Display for Block {
     }
 }
 
-/// What the owner of a node has blocked, in memory and in a file of the node's directory.
+/// The list of blocked peers, networks, sites and words, in memory and in a file of the node's directory.
 pub(in crate::node) struct Blocklist {
     file: Option<PathBuf>,
     blocks: RwLock<BTreeSet<Block>>,
 }
 
 impl Blocklist {
-    /// Reads the list of a directory. If there is no file, nothing is blocked.
+    /// Reads the list of a directory. Without a file, the list is empty.
     pub(in crate::node) fn open(directory: Option<&Path>) -> io::Result<Self> {
         let list = Self { file: directory.map(|directory| directory.join(FILE)), blocks: RwLock::default() };
         list.reload()?;
         Ok(list)
     }
 
-    /// Reads the file again. If it cannot be read or understood, the list stays as it is.
+    /// Reads the file again. If it cannot be read or parsed, the list in memory is not changed.
     pub(in crate::node) fn reload(&self) -> io::Result<()> {
         let Some(path) = &self.file else { return Ok(()) };
         let mut text = String::new();
@@ -115,7 +116,8 @@ impl Blocklist {
         Ok(())
     }
 
-    /// Adds to the list, or removes from it, and writes the file. Returns the number of changes.
+    /// Adds the entries if `add` is true, removes them otherwise, and writes the file. Returns the number of changed
+    /// entries.
     pub(in crate::node) fn change(&self, blocks: &[Block], add: bool) -> io::Result<u64> {
         let mut all = self.all();
         let mut changed = 0;
@@ -146,13 +148,13 @@ impl Blocklist {
         self.blocks.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// True if the word, or the site for which it stands, is blocked.
+    /// True if the word, or the site that it represents, is blocked.
     pub(in crate::node) fn has_word(&self, word: &str) -> bool {
         let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
         blocks.contains(&Block::Word(word.to_owned()))
     }
 
-    /// A check for records of blocked sites.
+    /// Returns a filter for documents of blocked sites.
     pub(in crate::node) fn sites(&self) -> Sites {
         let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
         let sites = blocks.iter().filter_map(|block| match block {
@@ -163,21 +165,21 @@ impl Blocklist {
     }
 }
 
-/// The blocked sites, as the words that stand for them.
+/// The blocked sites, each as the word that represents it.
 pub(in crate::node) struct Sites(HashSet<String>);
 
 impl Sites {
-    /// True if the record is one of a blocked site.
+    /// True if the record is of a document on a blocked site.
     pub(in crate::node) fn have(&self, record: &Record) -> bool {
         self.have_url(&record.url)
     }
 
-    /// True if the URL is one of a blocked site.
+    /// True if the URL is on a blocked site.
     pub(in crate::node) fn have_url(&self, url: &str) -> bool {
         if self.0.is_empty() {
             return false;
         }
-        // The words of a record without a text are those of its host.
+        // The only words of a record without a title and a text are those of its URL's host.
         let bare = Record { url: url.to_owned(), title: String::new(), text: String::new(), publisher: None };
         bare.postings().into_iter().any(|(word, _)| self.0.contains(&word))
     }

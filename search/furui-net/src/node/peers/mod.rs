@@ -1,4 +1,5 @@
-//! What this node thinks of other nodes: whom it asks last, what it lets them store, and whom it blocks.
+//! Keeps what this node decides about other nodes: which are asked last, how much data each may store here, and which
+//! are blocked.
 
 pub(in crate::node) mod allowance;
 pub(in crate::node) mod blocking;

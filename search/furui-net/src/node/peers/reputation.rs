@@ -9,18 +9,18 @@ use tokio::time::Instant;
 use crate::net::Net;
 use crate::node::{record_key, send_counted};
 
-/// For this long, other peers are asked before a peer that lied or did not answer. If that peer answers, this ends
-/// early. Chosen: longer than a peer needs to start again.
+/// The time for which a peer that lied or did not answer is asked after all others. For a silent peer, it ends early if
+/// the peer answers. Chosen: longer than a peer needs to restart.
 const SHUNNED_FOR: Duration = Duration::from_secs(5 * 60);
 
-/// Remembers the peers that lately did not answer this node, or lied to it. They are asked only after the other keepers
-/// of a key.
+/// Remembers the peers that recently did not answer this node or lied to it. They are asked after the other keepers of
+/// a key.
 ///
-/// What a peer does counts only on a connection on which the peer has proved its identity; so no node can make another
-/// look silent by spreading a wrong address. A peer that answers, however late, is no longer counted as silent. A peer
+/// Only behaviour on a connection on which the peer has proved its identity counts, so no node can make another one
+/// look silent by spreading a wrong address. A peer that answers, however late, stops being counted as silent. A peer
 /// that was proved to lie counts as a liar for the whole time, whatever it answers.
 ///
-/// Clones share what they remember.
+/// Clones share their state.
 #[derive(Clone)]
 pub(in crate::node) struct Reputation {
     net: Net,
@@ -35,13 +35,13 @@ impl Reputation {
         Self { net, started: Instant::now(), shunned, liars }
     }
 
-    /// Sends a request to a peer. `None` if there is no valid answer. An answer is noted even if the caller has stopped
-    /// waiting.
+    /// Sends a request to a peer, and decodes the answer. `None` if there is no valid answer. The outcome is recorded
+    /// even if the caller has stopped waiting.
     pub(in crate::node) async fn ask(&self, to: &Peer, request: Vec<u8>) -> Option<Response> {
         self.ask_counted(to, request).await.map(|(response, _)| response)
     }
 
-    /// Does what [`ask`](Self::ask) does, and returns the number of bytes of the answer too.
+    /// Sends a request like [`ask`](Self::ask), and returns the answer with its size in bytes.
     pub(in crate::node) async fn ask_counted(&self, to: &Peer, request: Vec<u8>) -> Option<(Response, u64)> {
         let (reputation, to) = (self.clone(), to.clone());
         let asking = tokio::spawn(async move {
@@ -55,7 +55,7 @@ impl Reputation {
         asking.await.ok().flatten()
     }
 
-    /// Notes that the peer did not answer in time, or broke the protocol.
+    /// Records that the peer did not answer in time, or violated the protocol.
     pub(in crate::node) async fn shun(&self, peer: Peer) {
         if self.net.is_connected(&peer).await {
             let now = self.started.elapsed();
@@ -63,7 +63,7 @@ impl Reputation {
         }
     }
 
-    /// Notes that an answer of the peer was proved false.
+    /// Records that an answer of the peer was proved false.
     pub(in crate::node) async fn distrust(&self, peer: Peer) {
         if self.net.is_connected(&peer).await {
             let now = self.started.elapsed();
@@ -71,12 +71,12 @@ impl Reputation {
         }
     }
 
-    /// Notes that the peer has answered.
+    /// Records that the peer has answered, so that it is no silent peer.
     pub(in crate::node) fn forgive(&self, peer: &Peer) {
         self.shunned().remove(peer);
     }
 
-    /// The peers that should be asked after all others.
+    /// Returns the peers that are to be asked after all others.
     pub(in crate::node) fn to_ask_last(&self) -> Vec<Peer> {
         let now = self.started.elapsed();
         let liars: Vec<Peer> = locked(&self.liars).peers(now).cloned().collect();
@@ -85,8 +85,8 @@ impl Reputation {
         peers
     }
 
-    /// The first `n` keepers of a key; at the end are those that should be asked last. If all `n` nodes should be asked
-    /// last, the result is all keepers of the key.
+    /// Looks up the first `n` keepers of a key, those to be asked last at the end. If all of these `n` nodes are to be
+    /// asked last, returns all keepers of the key.
     pub(in crate::node) async fn keepers(&self, key: &[u8], n: usize) -> Vec<Peer> {
         let now = self.started.elapsed();
         let comes_last = |peer: &Peer| {
@@ -101,12 +101,13 @@ impl Reputation {
         nearest
     }
 
-    /// This node.
+    /// The peer that represents this node.
     pub(in crate::node) fn me(&self) -> Peer {
         self.net.me()
     }
 
-    /// For each node, the documents of which it is one of the first `n` [keepers](Self::keepers) other than `except`.
+    /// Returns for each node the documents of which it is one of the first `n` [keepers](Self::keepers) other than
+    /// `except`.
     pub(in crate::node) async fn loads(
         &self,
         ids: &[ContentId],
@@ -121,7 +122,7 @@ impl Reputation {
         loads
     }
 
-    /// The [keepers](Self::keepers) of each record.
+    /// Looks up the [keepers](Self::keepers) of each record.
     pub(in crate::node) async fn keepers_of(
         &self,
         ids: impl IntoIterator<Item = ContentId>,
@@ -166,7 +167,7 @@ mod tests {
             async move { reputation.ask(&other, request()).await }
         });
         let asked = inbound.recv().await.expect("a request");
-        // Another peer answers first, and the request is cancelled.
+        // The request is cancelled because another peer answers first.
         reputation.shun(other.me()).await;
         assert_eq!(reputation.to_ask_last(), [other.me()]);
         asking.abort();

@@ -1,4 +1,4 @@
-//! The serving side: answers other nodes, and checks what they claim before it is stored.
+//! Answers the requests of other nodes, and checks the postings that they send before storing them.
 
 pub(in crate::node) mod claims;
 pub(in crate::node) mod keeper;

@@ -6,17 +6,19 @@ use furui_search::{
 use crate::node::kept::Kept;
 use crate::shelf::packed::{self, Effort};
 
-/// The maximum number of bytes of records that are examined for one answer.
+/// The maximum number of bytes of records that are examined for one answer. The first record is examined whatever its
+/// size.
 const EXAMINED_BYTES: usize = limits::MESSAGE_BYTES;
-/// The maximum number of bytes of an answer, apart from the number and the kind of each document.
+/// The maximum number of bytes of the contents of an answer. The rest of the message is for the number and the kind of
+/// each document.
 const SHOWN_BYTES: usize = limits::MESSAGE_BYTES - (16 << 10);
-/// The maximum number of bytes of what is shown of a document, apart from its URL, its title, its snippet, its weights
-/// and its marks.
+/// The maximum encoded size in bytes of a shown document without its URL, title, snippet, weights and marks.
 const OTHER_BYTES: usize = 64 + PublisherKey::BYTES;
-/// The maximum number of bytes of a mark.
+/// The maximum encoded size of a mark, in bytes.
 const MARK_BYTES: usize = 4;
 
-/// Answers a request to show documents, up to the maximum size of a message.
+/// Answers a request for the contents of documents, up to the maximum size of a message. Documents that exceed it are
+/// answered with [`Shown::Later`].
 pub(in crate::node) fn answer(
     kept: &mut Kept,
     documents: &[(ContentId, Part)],
@@ -24,7 +26,8 @@ pub(in crate::node) fn answer(
 ) -> furui::Result<Response> {
     let Some(showings) = Showings::new(clauses) else { return Ok(Response::Refused(Refusal::Invalid)) };
     let mut room = Room { examined: EXAMINED_BYTES, shown: SHOWN_BYTES };
-    // Whether a document has a phrase is in no list, so two keepers are asked.
+    // No list tells whether a document contains a phrase, so the record is examined even if only the presence is asked
+    // for.
     let has_phrases = clauses.iter().any(Clause::has_phrases);
     let mut shown = Vec::with_capacity(documents.len());
     for &(id, part) in documents {
@@ -33,7 +36,7 @@ pub(in crate::node) fn answer(
                 true => Shown::Kept,
                 false => gone(kept, id)?,
             },
-            // Whether there is anything to examine is cheaper to find out than the record.
+            // Checking that a record exists is cheaper than reading the record.
             _ if room.examined == 0 && kept.shelf.has_record(id)? => Shown::Later,
             _ if room.examined > 0 => match kept.document(id)? {
                 Some(record) => room.show(&record, part, &showings),
@@ -45,13 +48,13 @@ pub(in crate::node) fn answer(
     Ok(Response::Shown { documents: shown, settled: kept.is_settled() })
 }
 
-/// The answer for a document that is not kept.
+/// Answers for a document that is not kept: with the keys that withdraw it if there are any, and otherwise as unknown.
 fn gone(kept: &mut Kept, id: ContentId) -> furui::Result<Shown> {
     let keys = kept.shelf.keys_of(id, limits::LOCKS)?;
     Ok(if keys.is_empty() { Shown::Unknown } else { Shown::Withdrawn(keys) })
 }
 
-/// What may still be examined for an answer, and put into it, in bytes.
+/// The bytes of records that may still be examined for an answer, and the bytes that may still be added to the answer.
 struct Room {
     examined: usize,
     shown: usize,
@@ -61,7 +64,8 @@ impl Room {
     fn show(&mut self, record: &[u8], part: Part, showings: &Showings<'_>) -> Shown {
         let is_first = self.examined == EXAMINED_BYTES;
         if record.len() > self.examined && !is_first {
-            // Records of this answer end here, so that the time for an answer does not depend on their order.
+            // No further record is examined for this answer, so that the time for an answer does not depend on the
+            // order of records.
             self.examined = 0;
             return Shown::Later;
         }
@@ -73,7 +77,7 @@ impl Room {
                 (Shown::Record(packed), bytes)
             }
             Part::Snippet | Part::Presence => {
-                // A record of another version cannot be shown.
+                // A record of another format version cannot be decoded.
                 let Ok(record) = Record::decode(record) else { return Shown::Unknown };
                 match showings.of(&record) {
                     None => (Shown::Unfit, 0),
@@ -93,7 +97,7 @@ impl Room {
     }
 }
 
-/// The maximum number of bytes that this takes in a message.
+/// An upper bound of the encoded size of a shown document, in bytes.
 fn most_bytes(showing: &Showing) -> usize {
     let Showing { head: RecordHead { url, title, .. }, weights, snippet } = showing;
     let Snippet { title_marks, text, marks } = snippet;

@@ -3,55 +3,55 @@ use furui_search::{ContentId, LockKey, Part, Peer, Place, Showing};
 use super::truth::{Criteria, Truth};
 use super::verdict::Verdict;
 
-/// The number of keepers that must say that they do not keep a document, unless it has fewer, before it counts as gone.
-/// Chosen: one liar hides nothing.
+/// The number of keepers that must deny that they keep a document before the document counts as gone. If the document
+/// has fewer keepers, all of them must. Chosen: one lying keeper hides nothing.
 const DENIALS: usize = 2;
 
-/// What is known about a candidate: which nodes should keep it, what they were asked, and what they said.
+/// The evidence about one candidate of a search: its keepers, the questions sent to them, and their answers.
 pub(super) struct Evidence {
-    /// The place that the lists claim.
+    /// The place (score and id) that the lists claim for the document.
     pub(super) place: Place,
-    /// The nodes that should keep the document, in the order in which to ask them. If this node is one, it is the
-    /// first.
+    /// The nodes that should keep the document, in the order in which they are asked. This node comes first if it is
+    /// one of them.
     keepers: Vec<Keeper>,
-    /// True if the whole record is fetched in any case.
+    /// True if the whole record is fetched to check the keepers, even if nothing is disputed.
     is_sampled: bool,
-    /// The proof of what the document is.
+    /// The contents of the document according to its verified record; `None` if the record was not fetched.
     pub(super) truth: Option<Truth>,
 }
 
 /// A node that should keep the document.
 struct Keeper {
     peer: Peer,
-    /// What the node was asked; each question is asked once, unless the node is asked again.
+    /// The questions sent to the node. Each is sent once, unless it is cleared for a repetition.
     asked: Vec<Question>,
-    /// The questions that the node has not answered yet.
+    /// The questions that were sent and are not answered yet.
     waits: Vec<Question>,
     heard: Option<Heard>,
-    /// The keys that the node was told, or is being told, by which others say that the document was withdrawn.
+    /// The keys that were sent to the node because other nodes say that they withdraw the document.
     told: Vec<LockKey>,
     is_settled: bool,
 }
 
-/// A question about a document, or an order.
+/// A question about a document, or an order to withdraw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Question {
     Part(Part),
-    /// The node is to try the keys by which others say that the document was withdrawn.
+    /// Orders the node to try the keys with which, according to other nodes, the document was withdrawn.
     Withdraw,
 }
 
-/// What a node last said about a document.
+/// The last statement of a node about a document.
 #[derive(Debug)]
 pub(super) enum Heard {
     Showing(Box<Showing>),
     Unfit,
-    /// The node keeps the document, which has the words and phrases of the query.
+    /// The node keeps the document, which contains the words and phrases of the query.
     Fits,
     Kept,
     Unknown,
     Withdrawn(Vec<LockKey>),
-    /// There was no answer, or none that can be true.
+    /// The node has not answered, or its answer is invalid.
     Nothing,
 }
 
@@ -66,7 +66,7 @@ impl Heard {
 }
 
 impl Keeper {
-    /// True if the node has tried all of these keys.
+    /// True if all of these keys were sent to the node, and it has tried them.
     fn knows(&self, keys: &[LockKey]) -> bool {
         keys.iter().all(|key| self.told.contains(key)) && !self.waits.contains(&Question::Withdraw)
     }
@@ -82,25 +82,28 @@ impl Evidence {
         self.place.id
     }
 
-    /// Takes an answer to a question.
+    /// Records a keeper's answer to a question. `is_settled` is true if the keeper says that it has been given
+    /// everything that it should hold. An answer to a question that is not open is ignored.
     pub(super) fn hear(&mut self, from: &Peer, question: Question, heard: Heard, is_settled: bool) {
         let Some(keeper) = self.keepers.iter_mut().find(|keeper| keeper.peer == *from) else { return };
-        // An answer from before the node was told of keys counts no more.
+        // An answer that was sent before the node received the keys is ignored: the keys closed the question.
         let Some(wait) = keeper.waits.iter().position(|wait| *wait == question) else { return };
         keeper.waits.swap_remove(wait);
         keeper.is_settled = is_settled;
         if question == Question::Withdraw {
-            // The node did not try the keys.
+            // Any other answer than a confirmation means that the node did not try the keys.
             keeper.told.clear();
         }
         match (&keeper.heard, heard) {
-            // What was said before stays, and what is kept was shown already.
+            // A failure does not replace an earlier statement, and a bare confirmation does not replace a more detailed
+            // statement.
             (Some(_), Heard::Nothing) | (Some(Heard::Showing(_) | Heard::Unfit | Heard::Fits), Heard::Kept) => {}
             (_, heard) => keeper.heard = Some(heard),
         }
     }
 
-    /// Takes the end of the order to try keys: the node is asked again.
+    /// Handles a keeper's confirmation that it has tried the keys: its earlier statement is cleared, so that all
+    /// questions are sent to it again.
     pub(super) fn was_told(&mut self, peer: &Peer) {
         let Some(keeper) = self.keepers.iter_mut().find(|keeper| keeper.peer == *peer) else { return };
         keeper.heard = None;
@@ -108,14 +111,15 @@ impl Evidence {
         keeper.waits.clear();
     }
 
-    /// Makes the node be asked this again, because its answer had no room for the document.
+    /// Marks the question as not sent, so that the node is asked again, because its answer had no room for the
+    /// document.
     pub(super) fn ask_again(&mut self, peer: &Peer, question: Question) {
         let Some(keeper) = self.keepers.iter_mut().find(|keeper| keeper.peer == *peer) else { return };
         keeper.waits.retain(|wait| *wait != question);
         keeper.asked.retain(|asked| *asked != question);
     }
 
-    /// The keys by which nodes say that the document was withdrawn.
+    /// The distinct keys with which, according to some nodes, the document was withdrawn.
     pub(super) fn keys(&self) -> Vec<LockKey> {
         let keys = self.keepers.iter().filter_map(|keeper| match &keeper.heard {
             Some(Heard::Withdrawn(keys)) => Some(keys),
@@ -130,7 +134,7 @@ impl Evidence {
         all
     }
 
-    /// The nodes whose statements differ from what the record proves.
+    /// The nodes whose statements contradict the verified record. There are none if the record was not fetched.
     pub(super) fn liars(&self) -> impl Iterator<Item = &Peer> {
         let lies = |keeper: &&Keeper| match (&self.truth, &keeper.heard) {
             (Some(truth), Some(Heard::Showing(showing))) => !truth.allows(showing),
@@ -141,14 +145,14 @@ impl Evidence {
         self.keepers.iter().filter(lies).map(|keeper| &keeper.peer)
     }
 
-    /// The nodes that say that they do not keep the document, although others keep it and know of no key that withdraws
-    /// it.
+    /// The nodes that deny that they keep the document, although another node keeps it and has tried all known keys
+    /// that might withdraw it.
     pub(super) fn deniers(&self) -> impl Iterator<Item = &Peer> {
         let denies = |keeper: &&Keeper| keeper.is_settled && keeper.heard.as_ref().is_some_and(Heard::is_denied);
         self.keepers.iter().filter(|_| self.is_kept()).filter(denies).map(|keeper| &keeper.peer)
     }
 
-    /// The questions to ask now. They count as asked.
+    /// Returns the questions to send at this time, and marks them as sent.
     pub(super) fn ask(&mut self, criteria: &Criteria<'_>) -> Vec<(Peer, Question)> {
         let mut asks = vec![];
         if let Some(at) = self.to_tell(criteria) {
@@ -177,19 +181,19 @@ impl Evidence {
         self.keepers[at].waits.push(question);
     }
 
-    /// True if an answer to such a question is on its way, from a node that is not slow.
+    /// True if a node that is not slow has this question open.
     fn waits_for(&self, criteria: &Criteria<'_>, question: Question) -> bool {
         self.keepers.iter().any(|keeper| keeper.waits.contains(&question) && !criteria.is_slow(&keeper.peer))
     }
 
-    /// The next node to ask what to show.
+    /// The index of the next keeper to ask for a snippet; `None` if none is to be asked.
     fn to_show(&self, criteria: &Criteria<'_>) -> Option<usize> {
         let question = Question::Part(Part::Snippet);
         let is_shown = |keeper: &Keeper| matches!(keeper.heard, Some(Heard::Showing(_) | Heard::Unfit));
         if self.keepers.iter().any(is_shown) || self.waits_for(criteria, question) {
             return None;
         }
-        // The record says all, if somebody keeps it.
+        // The verified record makes a snippet unnecessary if some node keeps the document.
         if self.truth.is_some() && self.is_kept() {
             return None;
         }
@@ -200,13 +204,15 @@ impl Evidence {
         })
     }
 
-    /// The node from which to request the record next, if the record is needed.
+    /// The index of the next keeper to ask for the record; `None` if the record is not needed or was requested.
+    /// `showing` is the index of the keeper that is being asked for a snippet.
     fn to_prove(&self, criteria: &Criteria<'_>, showing: Option<usize>) -> Option<usize> {
         let question = Question::Part(Part::Record);
         if !self.needs_truth(criteria) || self.waits_for(criteria, question) {
             return None;
         }
-        // Whoever shows the document is asked last: it should not know that the document is checked before it answers.
+        // The keeper that states a snippet is asked last, because it should not know before it answers that its
+        // statement is checked.
         let rank = |keeper: &Keeper| match &keeper.heard {
             Some(Heard::Kept | Heard::Fits) => Some(0),
             None => Some(1),
@@ -219,12 +225,12 @@ impl Evidence {
         })
     }
 
-    /// The next node to ask whether it keeps the document.
+    /// The index of the next keeper to ask whether it keeps the document; `None` if enough keepers were asked.
     fn to_check(&self, criteria: &Criteria<'_>) -> Option<usize> {
         let is_heard = |keeper: &&Keeper| keeper.heard.as_ref().is_some_and(|heard| !matches!(heard, Heard::Nothing));
         let is_awaited = |keeper: &&Keeper| !keeper.waits.is_empty() && !criteria.is_slow(&keeper.peer);
         let asked = self.keepers.iter().filter(|keeper| is_heard(keeper) || is_awaited(keeper)).count();
-        // A node that has been away may not know what was withdrawn meanwhile, so the word of all others is wanted.
+        // A node that is not settled may have missed a withdrawal, so all other keepers are asked.
         let is_unsure = self.keepers.iter().any(|keeper| !keeper.is_settled);
         let wanted = if is_unsure { self.keepers.len() } else { 2 };
         if asked >= wanted {
@@ -235,13 +241,14 @@ impl Evidence {
         })
     }
 
-    /// The next node to be told by which keys the document was withdrawn.
+    /// The index of the next keeper to send the keys that withdraw the document; `None` if there are no keys, or no
+    /// keeper is to receive them.
     fn to_tell(&self, criteria: &Criteria<'_>) -> Option<usize> {
         let keys = self.keys();
         if keys.is_empty() || self.waits_for(criteria, Question::Withdraw) || self.is_kept() {
             return None;
         }
-        // A node that has still something to answer might answer it before it tries the keys.
+        // A node with open questions might answer them before it tries the keys.
         let may_keep = |keeper: &Keeper| {
             let keeps = keeper.heard.as_ref().is_some_and(Heard::is_kept);
             keeps && !keeper.knows(&keys) && keeper.waits.is_empty()
@@ -249,7 +256,8 @@ impl Evidence {
         self.best(Question::Withdraw, |keeper| may_keep(keeper).then_some(0))
     }
 
-    /// The first keeper with the least rank that was not asked this yet.
+    /// The index of the keeper with the least rank among those that were not asked this question. A keeper is skipped
+    /// if `rank` returns `None` or an order to withdraw is open.
     fn best(&self, question: Question, rank: impl Fn(&Keeper) -> Option<u8>) -> Option<usize> {
         let may_ask =
             |keeper: &Keeper| !keeper.asked.contains(&question) && !keeper.waits.contains(&Question::Withdraw);
@@ -258,13 +266,14 @@ impl Evidence {
         ranked.min().map(|(_, at)| at)
     }
 
-    /// True if a node keeps the document although it knows all keys by which it may have been withdrawn.
+    /// True if some node keeps the document after it has tried all known keys that might withdraw it.
     fn is_kept(&self) -> bool {
         let keys = self.keys();
         self.keepers.iter().any(|keeper| keeper.heard.as_ref().is_some_and(Heard::is_kept) && keeper.knows(&keys))
     }
 
-    /// The first statement about what the document shows, and who made it.
+    /// The first keeper that has stated what the document shows, with its statement; the statement is `None` if the
+    /// keeper says that the document does not fit.
     fn statement(&self) -> Option<(&Peer, Option<&Showing>)> {
         self.keepers.iter().find_map(|keeper| match &keeper.heard {
             Some(Heard::Showing(showing)) => Some((&keeper.peer, Some(&**showing))),
@@ -273,25 +282,25 @@ impl Evidence {
         })
     }
 
-    /// True if only the whole record can decide.
+    /// True if the verdict requires the whole record, because a keeper's statement is sampled, suspicious or disputed.
     fn needs_truth(&self, criteria: &Criteria<'_>) -> bool {
         if self.truth.is_some() {
             return false;
         }
         let Some((from, showing)) = self.statement() else {
-            // This node itself needs no proof.
+            // If this node keeps the document itself, no proof is needed.
             return self.is_sampled && self.keepers.first().is_some_and(|first| first.peer != criteria.me);
         };
         let agrees = match showing {
             Some(showing) => criteria.agrees(&showing.weights, self.place) && !self.is_disputed(criteria),
-            // The lists know nothing about phrases.
+            // The lists cannot contradict a statement about phrases.
             None => criteria.has_phrases && !self.is_disputed(criteria),
         };
         *from != criteria.me && (self.is_sampled || criteria.is_suspicious || !agrees)
     }
 
-    /// True if a keeper says that the document has the phrases of the query, and another one that it has not; or if a
-    /// single one says that it has not, and nobody else answers. What lists do not know should not depend on one node.
+    /// True if keepers contradict each other about the phrases of the query, or only one keeper has answered and it
+    /// says that the document lacks them. No verdict that lists cannot confirm depends on one node.
     fn is_disputed(&self, criteria: &Criteria<'_>) -> bool {
         let (mut unfit, mut fits) = (0, 0);
         for keeper in &self.keepers {
@@ -304,18 +313,18 @@ impl Evidence {
         criteria.has_phrases && unfit > 0 && (fits > 0 || unfit == 1 && !self.waits(criteria))
     }
 
-    /// True if a slow answer may still change the verdict.
+    /// True if the verdict is open and a slow node might still decide it.
     pub(super) fn hopes(&self, criteria: &Criteria<'_>) -> bool {
         let is_open = matches!(self.verdict(criteria), Verdict::Missing | Verdict::Uncertain);
         is_open && self.keepers.iter().any(|keeper| !keeper.waits.is_empty())
     }
 
-    /// True if an answer is on its way from a node that is not slow.
+    /// True if a node that is not slow has an open question.
     pub(super) fn waits(&self, criteria: &Criteria<'_>) -> bool {
         self.keepers.iter().any(|keeper| !keeper.waits.is_empty() && !criteria.is_slow(&keeper.peer))
     }
 
-    /// Judges by what is known.
+    /// The verdict on the candidate according to the evidence so far.
     pub(super) fn verdict(&self, criteria: &Criteria<'_>) -> Verdict {
         if !self.is_kept() {
             let denials =
@@ -332,7 +341,7 @@ impl Evidence {
         match self.statement() {
             Some(_) if self.needs_truth(criteria) => Verdict::Uncertain,
             Some((_, Some(showing))) => criteria.verdict(self.place, true, showing),
-            // The record of this node itself is proof enough.
+            // Without a proof, this statement comes from this node itself or is undisputed.
             Some((_, None)) if criteria.has_phrases => Verdict::Unfit,
             Some((_, None)) => Verdict::False { doubts: criteria.doubts(self.id(), None) },
             None => Verdict::Missing,
@@ -349,22 +358,22 @@ mod tests {
     use super::super::truth::Ranks;
     use super::*;
 
-    /// What a keeper of the document is.
+    /// The behaviour of a simulated keeper of the document.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Is {
-        /// It keeps the document. The true key opens its lock.
+        /// The keeper keeps the document and answers truthfully. The document's lock opens only with the true key.
         Honest,
-        /// It keeps the document too, and has been away.
+        /// The keeper keeps the document and is not settled, because it has been away.
         Back,
-        /// It was told of a withdrawal, with the true key.
+        /// The keeper has opened the document's lock with the true key, so it answers that the document was withdrawn.
         Told,
         New,
         Silent,
-        /// It says that the document was withdrawn, with a key that opens nothing.
+        /// The keeper claims that the document was withdrawn, with a key that does not open the lock.
         Withdraws,
-        /// It makes weights up, and withholds the record.
+        /// The keeper states false weights, and withholds the record.
         Exaggerates,
-        /// It says that the document does not fit, and withholds the record.
+        /// The keeper claims that the document does not fit the query, and withholds the record.
         Denies,
     }
 
@@ -375,7 +384,7 @@ mod tests {
         LockKey::new([number; 20])
     }
 
-    /// The verdict on a document with these keepers.
+    /// Simulates these three keepers, and returns the verdict on their document.
     fn judged(keepers: [Is; 3], is_sampled: bool, has_phrases: bool) -> Verdict {
         let record = Record { url: "u:1".into(), title: String::new(), text: "a sieve".into(), publisher: None };
         let query = Query::parse("sieve").unwrap();
@@ -455,7 +464,8 @@ mod tests {
                 let is_shown = matches!(&verdict, Verdict::Shown { doubts, .. } if doubts.is_empty());
                 let what = format!("{keepers:?}: {verdict:?}");
                 if has(Is::Told) && has(Is::Back) && !has(Is::Exaggerates) && !has(Is::Denies) {
-                    // All are asked, because one has been away. Only a keeper that lies still says that it keeps it.
+                    // All keepers are asked because one is not settled. Only a lying keeper still claims to keep the
+                    // document.
                     assert!(!is_shown, "{what}");
                 } else if !has(Is::Told) {
                     assert_eq!(is_shown, has(Is::Honest) || has(Is::Back), "{what}");

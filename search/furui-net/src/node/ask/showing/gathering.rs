@@ -10,22 +10,24 @@ use crate::node::spent::Spent;
 use crate::node::{Inner, PATIENCE};
 use crate::shelf::{MAX_RECORD, packed};
 
-/// Of this number of candidates, one is fetched whole to check what a keeper says about it; at least two of each page.
-/// Chosen.
+/// One candidate of this number is fetched whole to check its keepers, within the bounds [`LEAST_SAMPLED`] and
+/// [`MOST_SAMPLED`]. Chosen.
 const SAMPLED: usize = 5;
 /// The minimum number of candidates of a page that are fetched whole. Chosen.
 const LEAST_SAMPLED: usize = 2;
-/// The maximum number of candidates that are fetched whole in one go. Chosen.
+/// The maximum number of candidates of a page that are fetched whole. Chosen.
 const MOST_SAMPLED: usize = 8;
 
-/// A node that denies this number of candidates on a page which others keep is asked last for a while. Chosen.
+/// A node that denies at least this number of candidates on a page, although other nodes keep them, is distrusted and
+/// asked last for a while. Chosen.
 const DENIED: usize = 3;
 
-/// Finds out what the candidates of one search are, from the nodes that keep them.
+/// Asks the nodes that keep the candidates of one search for the contents of these documents, and verifies the answers.
 ///
-/// Of each candidate, the nearest node is asked what to show, and a second one whether it keeps the document too and,
-/// in a query with phrases, whether it fits; or for the whole record of some that are chosen at random. What does not
-/// agree with the lists is decided by the whole record, which its id proves.
+/// For each candidate, the nearest node is asked for a snippet, and a second node whether it keeps the document too
+/// and, in a query with phrases, whether the document has them. For a random sample of candidates, the whole record is
+/// requested as well. If an answer contradicts the lists, the whole record decides, because its hash is the document's
+/// id.
 pub(in crate::node) struct Gathering<'a> {
     inner: &'a Inner,
     clauses: &'a [Clause],
@@ -38,12 +40,14 @@ impl<'a> Gathering<'a> {
         Self { inner, clauses, showings, spent: Spent::default() }
     }
 
-    /// Makes later searches ask a node last for a while, because it keeps a list with a document that does not hold.
+    /// Makes later searches ask a node after the others for a while, because its list contains a posting that was
+    /// proved false.
     pub(in crate::node) async fn shun(&self, peer: Peer) {
         self.inner.reputation.shun(peer).await;
     }
 
-    /// Judges the candidates at these places, in their order.
+    /// Returns the verdict on each of the candidates at these places, in their order. Waits at most [`PATIENCE`] for
+    /// answers.
     pub(in crate::node) async fn judge(&mut self, places: &[Place], ranks: Option<&Ranks>) -> Vec<Verdict> {
         let me = self.inner.net.me();
         let mut criteria = Criteria {
@@ -82,7 +86,7 @@ impl<'a> Gathering<'a> {
         candidates.iter().map(|evidence| evidence.verdict(&criteria)).collect()
     }
 
-    /// Looks up who should keep the candidates, and chooses those that are fetched whole.
+    /// Looks up the keepers of the candidates, and draws the candidates that are fetched whole.
     async fn open(&self, places: &[Place], me: &Peer) -> Vec<Evidence> {
         let ids = places.iter().map(|place| place.id);
         let keepers = self.inner.reputation.keepers_of(ids, limits::REPLICAS).await;
@@ -94,14 +98,14 @@ impl<'a> Gathering<'a> {
             sampled.insert(others.swap_remove(at));
         }
         let candidates = places.iter().zip(keepers).enumerate().map(|(at, (&place, mut keepers))| {
-            // What this node keeps itself needs neither messages nor proofs.
+            // A record that this node keeps itself needs neither messages nor proofs, so this node is asked first.
             keepers.sort_by_key(|keeper| keeper != me);
             Evidence::new(place, keepers, sampled.contains(&at))
         });
         candidates.collect()
     }
 
-    /// The request with these questions about documents, by their indices in `candidates`.
+    /// Makes the request for these questions; each has the index of its document in `candidates`.
     fn request(&self, questions: &[(usize, Question)], candidates: &[Evidence]) -> Request {
         let is_order = questions.first().is_some_and(|(_, question)| *question == Question::Withdraw);
         let part = |&(at, question): &(usize, Question)| match question {
@@ -116,7 +120,7 @@ impl<'a> Gathering<'a> {
             Request::Withdraw { keys: keys.collect() }
         } else {
             let documents: Vec<(ContentId, Part)> = questions.iter().filter_map(part).collect();
-            // Only who makes a snippet, or seeks phrases, needs to know the query.
+            // Only a node that makes a snippet or searches for phrases receives the query.
             let needs = |part| part == Part::Snippet || part == Part::Presence && self.has_phrases();
             let is_needed = documents.iter().any(|(_, part)| needs(*part));
             Request::Show { documents, clauses: if is_needed { self.clauses.to_vec() } else { vec![] } }
@@ -139,7 +143,7 @@ impl<'a> Gathering<'a> {
             Some(Response::Shown { documents, settled }) if documents.len() == questions.len() => {
                 let progresses = documents.iter().any(|shown| *shown != Shown::Later);
                 for (&(at, question), shown) in questions.iter().zip(documents) {
-                    // A node that only says "later" is not asked again.
+                    // A node that postpones all documents of a request is not asked again.
                     if shown == Shown::Later && progresses {
                         candidates[at].ask_again(&from, question);
                         continue;
@@ -172,7 +176,8 @@ impl<'a> Gathering<'a> {
         self.clauses.iter().any(Clause::has_phrases)
     }
 
-    /// What an answer says about a document; `None` if it cannot be honest.
+    /// Converts an answer about one document into a statement; `None` if the answer violates the protocol or does not
+    /// match the document's id.
     fn heard(&mut self, evidence: &mut Evidence, question: Question, shown: Shown) -> Option<Heard> {
         let Question::Part(part) = question else { return None };
         Some(match (part, shown) {
@@ -205,7 +210,8 @@ impl<'a> Gathering<'a> {
     }
 }
 
-/// The questions to ask now: for each message the node, and the questions with the indices of their documents.
+/// Collects the questions to send, grouped into messages: for each message, the receiving node, and the questions with
+/// the indices of their documents in `candidates`.
 fn questions(candidates: &mut [Evidence], criteria: &Criteria<'_>) -> Vec<(Peer, Vec<(usize, Question)>)> {
     let mut loads: HashMap<(Peer, bool), Vec<(usize, Question)>> = HashMap::new();
     for (at, evidence) in candidates.iter_mut().enumerate() {

@@ -1,4 +1,5 @@
-//! Shows documents: answers what is shown of those that this node keeps, and finds out what other nodes keep.
+//! Answers requests for the contents of documents that this node keeps, and requests and verifies those of documents
+//! that other nodes keep.
 
 mod answer;
 mod evidence;

@@ -7,16 +7,16 @@ use super::verdict::Verdict;
 use crate::node::Inner;
 use crate::node::spent::Spent;
 
-/// What records have shown about documents that keepers of a word's list name.
+/// The result of checking documents that a word's list names against their records.
 pub(in crate::node) struct Proof {
-    /// Whether each document holds the word. Documents whose records could not be had are left out.
+    /// For each document, true if its record contains the word. Documents whose records were unavailable are left out.
     pub(in crate::node) holds: BTreeMap<ContentId, bool>,
-    /// What lists state falsely.
+    /// The postings, each as its word and its document, that contradict the document's record.
     pub(in crate::node) doubts: Vec<(String, ContentId)>,
     pub(in crate::node) spent: Spent,
 }
 
-/// Finds out from the nodes that keep the records of these documents whether they hold the word.
+/// Checks against the records of these documents, from the nodes that keep them, whether they contain the word.
 pub(in crate::node) async fn prove(inner: &Inner, word: String, ids: &[ContentId]) -> Proof {
     let clauses = [Clause { must: vec![word], ..Clause::default() }];
     let showings = Showings::new(&clauses).expect("there are no phrases");
@@ -36,7 +36,7 @@ pub(in crate::node) async fn prove(inner: &Inner, word: String, ids: &[ContentId
                 holds.insert(*id, false);
                 all_doubts.extend(doubts);
             }
-            // No node has the record: it was made up, or withdrawn.
+            // No node has the record: the posting was invented, or the document was withdrawn.
             Verdict::Gone => {
                 holds.insert(*id, false);
             }

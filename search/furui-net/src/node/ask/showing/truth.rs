@@ -4,7 +4,7 @@ use furui_search::{Clause, ContentId, Peer, Place, Record, Scale, Showing, Showi
 
 use super::verdict::Verdict;
 
-/// What a whole record proves.
+/// The facts about a document that its whole record proves.
 pub(super) struct Truth {
     pub(super) fits: bool,
     pub(super) showing: Box<Showing>,
@@ -17,29 +17,30 @@ impl Truth {
         Self { fits, showing: Box::new(showing), text: record.text }
     }
 
-    /// True if the statement of a keeper may be honest. Nodes of different versions may choose different snippets.
+    /// True if a keeper's statement is consistent with the record. The snippet need not be the same, because nodes of
+    /// different versions may choose different ones.
     pub(super) fn allows(&self, stated: &Showing) -> bool {
         self.fits && stated.weights == self.showing.weights && stated.snippet.is_of(&self.text)
     }
 }
 
-/// By what the documents of a ranked query are ranked.
+/// The parameters by which the documents of a query are ranked.
 pub(in crate::node) struct Ranks {
-    /// The idfs of the query's words, in the order of [`Showings::words`].
+    /// The inverse document frequencies of the query's words, in the order of [`Showings::words`].
     pub(in crate::node) idfs: Vec<u32>,
     pub(in crate::node) scale: Scale,
 }
 
-/// What is needed to judge candidates.
+/// The parameters for judging the candidates of a search.
 pub(super) struct Criteria<'a> {
     pub(super) me: Peer,
     pub(super) clauses: &'a [Clause],
     pub(super) showings: &'a Showings<'a>,
     pub(super) has_phrases: bool,
     pub(super) ranks: Option<&'a Ranks>,
-    /// True if a statement was proved false, so that each needs a proof.
+    /// True if a keeper's statement was proved false, so that every statement is checked against the record.
     pub(super) is_suspicious: bool,
-    /// The nodes that have not answered in time.
+    /// The nodes that have not answered in time, so that they are slow.
     pub(super) slow: HashSet<Peer>,
 }
 
@@ -48,8 +49,8 @@ impl Criteria<'_> {
         self.slow.contains(peer)
     }
 
-    /// The score of a document with these weights; 0 without a ranking. `None` if the document does not have the words
-    /// of any clause.
+    /// The score of a document with these weights; 0 without a ranking. `None` if the document lacks the words of every
+    /// clause.
     fn score(&self, weights: &[Option<Weight>]) -> Option<u32> {
         match self.ranks {
             Some(Ranks { idfs, scale }) => self.showings.score(weights, idfs, scale),
@@ -57,12 +58,13 @@ impl Criteria<'_> {
         }
     }
 
-    /// True if the document has this place if it has these weights.
+    /// True if a document with these weights has the score of this place.
     pub(super) fn agrees(&self, weights: &[Option<Weight>], place: Place) -> bool {
         self.score(weights) == Some(place.score)
     }
 
-    /// Judges a document of which this is known to be true. `place` is what the lists claim.
+    /// The verdict on a document of which `fits` and `showing` are proved or undisputed. `place` is the place that the
+    /// lists claim.
     pub(super) fn verdict(&self, place: Place, fits: bool, showing: &Showing) -> Verdict {
         let id = place.id;
         let score = self.score(&showing.weights);
@@ -76,8 +78,8 @@ impl Criteria<'_> {
         }
     }
 
-    /// The words whose lists may state falsely what they state about the document: those that it lacks or, if it has
-    /// all of them, all whose weights count.
+    /// The postings of the document that may be false, each as its word and the document's id: those of words that it
+    /// lacks or, if it lacks none, those of all words whose weights affect its score.
     pub(super) fn doubts(&self, id: ContentId, weights: Option<&[Option<Weight>]>) -> Vec<(String, ContentId)> {
         let words = self.showings.words();
         let has = |word: &String| {

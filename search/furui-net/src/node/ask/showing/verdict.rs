@@ -1,34 +1,34 @@
 use furui_search::{ContentId, Place, Showing};
 
-/// What became of a candidate.
+/// The result of examining a candidate of a search.
 #[derive(Debug)]
 pub(in crate::node) enum Verdict {
     /// The document is part of the answer.
     Shown {
-        /// Its true place.
+        /// The document's place according to its true score.
         place: Place,
         showing: Box<Showing>,
-        /// What lists state falsely about it.
+        /// The postings about the document that may be false, each as its word and the document's id.
         doubts: Vec<(String, ContentId)>,
     },
-    /// The document has the words, but not the phrases.
+    /// The document has the words of the query, but not its phrases.
     Unfit,
     /// The document was withdrawn, or has expired.
     Gone,
-    /// The document does not fit the query, although the lists say so.
+    /// The document does not fit the query, although the lists claim that it does.
     False { doubts: Vec<(String, ContentId)> },
-    /// It is unknown whether the document exists, and fits.
+    /// The answers do not suffice to decide whether the document exists and fits.
     Uncertain,
-    /// None of the nodes that should keep the document answers.
+    /// None of the nodes that should keep the document has answered usefully.
     Missing,
 }
 
 impl Verdict {
-    /// Whether the document belongs at the place that lists claim; `None` if that is unknown.
+    /// True if the document belongs at the place that the lists claim, false if not; `None` if that is unknown.
     pub(in crate::node) fn holds(&self, claimed: Place) -> Option<bool> {
         match self {
             Self::Shown { place, .. } => Some(*place == claimed),
-            // The lists know nothing about phrases.
+            // The lists make no claim about phrases, so they are not wrong.
             Self::Unfit => Some(true),
             Self::False { .. } => Some(false),
             Self::Gone | Self::Uncertain | Self::Missing => None,

@@ -15,27 +15,27 @@ use tokio::time::sleep;
 use crate::node::Inner;
 use tables::{DOCUMENTS, DocumentTable, PublishedTables, URLS, WITHDRAWN, WithdrawnTable, find, head, seconds};
 
-/// The time without a publication after which the table is compacted. Chosen.
+/// The table is compacted after this time without a publication. Chosen.
 const QUIET: Duration = Duration::from_secs(60);
-/// The minimum number of changes before the table is compacted. Chosen.
+/// The table is compacted only after at least this number of changes. Chosen.
 const CHANGES: u64 = 8;
 
-/// The table of the documents that this node has published for its users, with their times and URLs. With this table, a
-/// document is not published twice in a short time, is published again before it expires, and is withdrawn when another
-/// document takes its place.
+/// The table of the documents that this node has published for its users, with their times and URLs. It serves to skip
+/// documents that were published recently, to publish documents again before they expire, and to withdraw a document
+/// when another one replaces it under its URL.
 ///
-/// URLs are represented by hashes of 64 bits. Among n URLs, n²/2⁶⁵ are expected to be taken for another URL, and to
-/// replace its document.
+/// URLs are stored as 64-bit hashes. Among n URLs, about n²/2⁶⁵ hash collisions are expected; a document whose URL
+/// collides with another one replaces that URL's document.
 #[derive(Clone)]
 pub(in crate::node) struct PublishedTable(Arc<PublishedTables>);
 
 impl PublishedTable {
-    /// Opens the table that a directory holds, or an empty one in memory.
+    /// Opens the table in a directory or, without a directory, an empty one in memory.
     pub(in crate::node) fn open(directory: Option<&Path>) -> furui::Result<Self> {
         Ok(Self(Arc::new(PublishedTables::open(directory)?)))
     }
 
-    /// Compacts the table whenever nothing is published for a while, as long as the node exists.
+    /// Compacts the table whenever nothing was published for [`QUIET`], until the node is dropped.
     pub(in crate::node) async fn tidy(published: Weak<Inner>) {
         let (mut before, mut compacted) = (0, 0);
         loop {
@@ -51,7 +51,8 @@ impl PublishedTable {
         }
     }
 
-    /// For each of these documents, true if it is not withdrawn and was last published at `since` or later.
+    /// For each of these documents, returns true if it is published and was last published at `since` or later. Times
+    /// are seconds since 1970.
     pub(in crate::node) fn recent(&self, ids: &[ContentId], since: u64) -> furui::Result<Vec<bool>> {
         self.0.read(|transaction| {
             let table = transaction.open_table(DOCUMENTS)?;
@@ -64,7 +65,7 @@ impl PublishedTable {
         })
     }
 
-    /// For each of these documents, the number of its withdrawals.
+    /// For each of these documents, returns the number of times that it was withdrawn.
     pub(in crate::node) fn withdrawals(&self, ids: &[ContentId]) -> furui::Result<Vec<u32>> {
         self.0.read(|transaction| {
             let table = transaction.open_table(DOCUMENTS)?;
@@ -76,8 +77,8 @@ impl PublishedTable {
         })
     }
 
-    /// Notes that these documents were published, each under its URL. The documents that they replace are noted as
-    /// withdrawn. Returns the number of replaced documents.
+    /// Records that these documents were published at `now` under the given URLs, and that the documents which they
+    /// replace are withdrawn. Returns the number of replaced documents.
     pub(in crate::node) fn set(&self, documents: &[(ContentId, String)], now: u64) -> furui::Result<u64> {
         self.0.change(|transaction| {
             let mut replaced = 0;
@@ -98,7 +99,7 @@ impl PublishedTable {
         })
     }
 
-    /// Notes that these published documents were published again.
+    /// Updates the publication times of these documents to `now`.
     pub(in crate::node) fn renew(&self, ids: &[ContentId], now: u64) -> furui::Result<()> {
         self.0.change(|transaction| {
             let mut table = transaction.open_table(DOCUMENTS)?;
@@ -113,7 +114,7 @@ impl PublishedTable {
         })
     }
 
-    /// Notes that the documents under these URLs are withdrawn. For each URL, returns true if something was published
+    /// Records the withdrawal of the documents under these URLs. For each URL, returns true if a document was published
     /// under it.
     pub(in crate::node) fn withdraw(&self, of: &[String], now: u64) -> furui::Result<Vec<bool>> {
         self.0.change(|transaction| {
@@ -133,7 +134,7 @@ impl PublishedTable {
         })
     }
 
-    /// Records the withdrawal of up to `most` published documents. Returns the number of URLs that were withdrawn.
+    /// Records the withdrawal of documents under at most `most` URLs. Returns the number of these URLs.
     pub(in crate::node) fn withdraw_some(&self, most: usize, now: u64) -> furui::Result<usize> {
         self.0.change(|transaction| {
             let mut some = Vec::new();
@@ -151,8 +152,8 @@ impl PublishedTable {
         })
     }
 
-    /// At most `most` documents after `after` whose keepers must be told of a withdrawal, each with the number of its
-    /// earlier withdrawals.
+    /// Returns at most `most` documents after `after` whose keepers must be informed of a withdrawal, each with the
+    /// number of its earlier withdrawals.
     pub(in crate::node) fn to_tell(
         &self,
         after: Option<(ContentId, u32)>,
@@ -177,7 +178,7 @@ impl PublishedTable {
         })
     }
 
-    /// Notes that the keepers of these documents were told of the withdrawal.
+    /// Records that the keepers of these documents were informed of the withdrawal.
     pub(in crate::node) fn told(&self, documents: &[(ContentId, u32)]) -> furui::Result<()> {
         self.0.change(|transaction| {
             let mut withdrawn = transaction.open_table(WITHDRAWN)?;
@@ -188,7 +189,7 @@ impl PublishedTable {
         })
     }
 
-    /// At most `most` of the documents that were last published before `before`.
+    /// Returns at most `most` of the documents that were last published before `before`.
     pub(in crate::node) fn stale(&self, before: u64, most: usize) -> furui::Result<Vec<ContentId>> {
         self.0.read(|transaction| {
             let table = transaction.open_table(DOCUMENTS)?;
@@ -207,7 +208,7 @@ impl PublishedTable {
         })
     }
 
-    /// Forgets documents that were withdrawn before `before`, which every keeper has forgotten by then.
+    /// Removes the rows of documents that were withdrawn before `before`, which all keepers have removed by then.
     pub(in crate::node) fn forget(&self, before: u64) -> furui::Result<()> {
         self.0.change(|transaction| {
             transaction.open_table(DOCUMENTS)?.retain(|_, (url, at, _)| url > 0 || u64::from(at) >= before)?;
@@ -216,7 +217,7 @@ impl PublishedTable {
     }
 }
 
-/// Notes that a document is withdrawn, if it is published.
+/// Records that a document is withdrawn, if it is published.
 fn withdraw(
     table: &mut DocumentTable<'_>,
     withdrawn: &mut WithdrawnTable<'_>,
@@ -248,7 +249,7 @@ mod tests {
 
     fn id(n: u32) -> ContentId {
         let mut id = [0; ContentId::BYTES];
-        // Some ids have their first bytes in common.
+        // Groups of ids share their first bytes.
         id[..4].copy_from_slice(&(n / 3).to_le_bytes());
         id[16..].copy_from_slice(&n.to_le_bytes());
         ContentId::new(id)
@@ -262,7 +263,7 @@ mod tests {
         numbers.map(|n| (id(n), url(n))).collect()
     }
 
-    /// Checks 100 documents, every tenth of which was withdrawn.
+    /// Checks the rows of 100 documents, every tenth of which was withdrawn.
     fn check(published: &PublishedTable) {
         let ids: Vec<ContentId> = (0..100).map(id).collect();
         let recent: Vec<bool> = (0..100).map(|n| n % 10 > 0).collect();
@@ -271,7 +272,7 @@ mod tests {
         let withdrawals: Vec<u32> = (0..100).map(|n| u32::from(n % 10 == 0)).collect();
         assert_eq!(published.withdrawals(&ids).unwrap(), withdrawals);
         assert_eq!(published.to_tell(None, 99).unwrap(), (0..10).map(|n| (id(10 * n), 0)).collect::<Vec<_>>());
-        // Of the two new documents, one replaces another document, and one replaces a withdrawn document.
+        // Of the two new documents, one replaces a published document, and the other one a withdrawn document.
         assert_eq!(published.set(&[(id(200), url(1)), (id(201), url(0))], 2 * DAY).unwrap(), 1);
         assert_eq!(published.recent(&[id(1), id(200), id(201)], DAY).unwrap(), [false, true, true]);
         assert_eq!(published.withdrawals(&[id(1)]).unwrap(), [1]);

@@ -8,24 +8,24 @@ use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, Table, Ta
 use crate::database;
 
 pub(super) const FILE: &str = "published.redb";
-/// Maps the id of a document to its row.
+/// The table from the id of a document to its row.
 pub(super) const DOCUMENTS: TableDefinition<'_, &[u8; ContentId::BYTES], PublishedRow> = TableDefinition::new("ids");
-/// Maps the hash of a URL to the first bytes of the id of the document that is published under it.
+/// The table from the hash of a URL to the first bytes of the id of the document that is published under it.
 pub(super) const URLS: TableDefinition<'_, u64, u32> = TableDefinition::new("places");
-/// The withdrawn documents whose keepers have not been told yet, each with the number of its earlier withdrawals.
+/// The set of withdrawn documents whose keepers were not informed yet, each with the number of its earlier withdrawals.
 pub(super) const WITHDRAWN: TableDefinition<'_, (&[u8; ContentId::BYTES], u32), ()> = TableDefinition::new("withdrawn");
-/// The maximum size of the cached pages, in bytes. Chosen.
+/// The maximum size of the database's page cache, in bytes. Chosen.
 const CACHE: usize = 4 << 20;
 
-/// A row: the hash of the document's URL, or 0 if it is no longer published; the time of its last publication or
-/// withdrawal, in seconds since 1970; and the number of its withdrawals.
+/// A row of a document: the hash of its URL, or 0 if it is withdrawn; the time of its last publication or withdrawal,
+/// in seconds since 1970; and the number of its withdrawals.
 pub(super) type PublishedRow = (u64, u32, u32);
 pub(super) type DocumentTable<'t> = Table<'t, &'static [u8; ContentId::BYTES], PublishedRow>;
 pub(super) type WithdrawnTable<'t> = Table<'t, (&'static [u8; ContentId::BYTES], u32), ()>;
 
-/// The database, which is described in docs/format.md, "A node's directory".
+/// The database of published documents, which is described in docs/format.md, "A node's directory".
 pub(super) struct PublishedTables {
-    /// The open database; `None` if it must be opened again, because a change has failed.
+    /// The open database; `None` after a failed change, until it is opened again.
     database: RwLock<Option<Database>>,
     path: Option<PathBuf>,
     file: String,
@@ -33,7 +33,7 @@ pub(super) struct PublishedTables {
 }
 
 impl PublishedTables {
-    /// Opens the tables of a directory, or tables in memory. Missing tables are created.
+    /// Opens the tables in a directory or, without a directory, in memory. Missing tables are created.
     pub(super) fn open(directory: Option<&Path>) -> furui::Result<Self> {
         let path = directory.map(|directory| directory.join(FILE));
         let file = path.as_ref().map_or_else(|| "memory".to_owned(), |path| path.display().to_string());
@@ -41,10 +41,10 @@ impl PublishedTables {
         Ok(Self { database: RwLock::new(Some(database)), path, file, changes: AtomicU64::new(0) })
     }
 
-    /// Does something with the open database. If a change has failed before, because the disk was full, the database is
-    /// opened again first.
+    /// Calls `ask` with the open database. If a change has failed before, for example because the disk was full, the
+    /// database is opened again first.
     fn with<T>(&self, ask: impl FnOnce(&Database) -> Result<T, redb::Error>) -> furui::Result<T> {
-        // After a panic elsewhere, the database is as the last transaction left it.
+        // A panic of another thread does not damage the database, which is in the state of its last transaction.
         if self.database.read().unwrap_or_else(PoisonError::into_inner).is_none() {
             let mut database = self.database.write().unwrap_or_else(PoisonError::into_inner);
             if database.is_none() {
@@ -56,13 +56,13 @@ impl PublishedTables {
         let result = database.as_ref().map_or(Err(redb::Error::PreviousIo), ask);
         drop(database);
         if self.path.is_some() && matches!(result, Err(redb::Error::Io(_) | redb::Error::PreviousIo)) {
-            // The database accepts nothing more until it is opened again.
+            // After a failure, the database rejects all changes until it is opened again.
             *self.database.write().unwrap_or_else(PoisonError::into_inner) = None;
         }
         result.map_err(|error| database::explain(error, &self.file))
     }
 
-    /// A number that changes with each change.
+    /// The number of changes so far.
     pub(super) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Relaxed)
     }
@@ -85,7 +85,7 @@ impl PublishedTables {
         })
     }
 
-    /// Returns the free space of the file to the file system.
+    /// Compacts the file, which returns its free space to the file system.
     pub(super) fn compact(&self) -> furui::Result<()> {
         let mut database = self.database.write().unwrap_or_else(PoisonError::into_inner);
         let Some(database) = database.as_mut() else { return Ok(()) };
@@ -110,7 +110,7 @@ fn prepare(database: &Database) -> Result<(), redb::Error> {
     Ok(())
 }
 
-/// The document that is published under the URL with this hash.
+/// Finds the document that is published under the URL with this hash.
 pub(super) fn find(
     table: &DocumentTable<'_>,
     urls: &Table<'_, u64, u32>,
@@ -129,13 +129,13 @@ pub(super) fn find(
     Ok(None)
 }
 
-/// The first bytes of an id.
+/// The first bytes of an id, as [`URLS`] has them.
 pub(super) fn head(id: ContentId) -> u32 {
     let (first, _) = id.as_bytes().split_first_chunk().expect("longer than that");
     u32::from_le_bytes(*first)
 }
 
-/// A time as it is stored.
+/// Converts a time in seconds since 1970 to the stored 32-bit form.
 pub(super) fn seconds(since_1970: u64) -> u32 {
     u32::try_from(since_1970).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,5 @@
-//! Takes over data that this node should hold, and publishes again the documents that this node has published.
+//! Takes over data that this node should hold from its neighbours, and publishes this node's documents again before
+//! they expire.
 
 mod sifting;
 mod taking;
@@ -23,46 +24,46 @@ use crate::node::withdraw;
 use crate::node::{Inner, Node};
 use taking::{LeftOut, Taking, Why};
 
-/// The delay between a change of the neighbourhood and the comparison of lists: other nodes often come or go at the
-/// same time, and refresh their tables. A second comparison follows after twice that time, and so on, because
+/// The delay between a change of the neighbourhood and the comparison of lists, because several nodes often come or go
+/// at once and then refresh their routing tables. Further comparisons follow after twice that time and so on, because
 /// publishers may have learnt of the change late. Chosen.
 const PAUSE: Duration = Duration::from_secs(1);
 /// The maximum time between two rounds. Chosen.
 const INTERVAL: Duration = Duration::from_secs(10 * 60);
-/// The number of nearest nodes with which lists are compared. Borrowed from Kademlia, whose buckets have as many.
+/// The number of nearest nodes whose lists are compared with this node's. It is the bucket size of Kademlia.
 const NEIGHBOURS: usize = 20;
-/// The number of consecutive rounds in which some neighbour or keeper of records does not answer, after which silent
-/// neighbours are assumed to have nothing, and silent keepers of records no proof. Chosen.
+/// The number of consecutive rounds with unanswered requests after which a silent neighbour is treated as one without
+/// data, and a silent keeper of records as one without the record. Chosen.
 const FAILED_ROUNDS: u32 = 3;
-/// The interval at which expired documents are forgotten, and documents of this node are published again before they
-/// expire. Chosen.
+/// The interval at which expired documents are removed, and this node's documents are published again if they expire
+/// soon. Chosen.
 const RENEWAL: Duration = Duration::from_secs(60 * 60);
 
-/// The progress of repair.
+/// The progress of repair: taking over the data that a node should hold from its neighbours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Progress {
     /// The number of rounds in which lists were compared with all neighbours.
     pub rounds: u64,
-    /// True if the last round brought nothing new, every neighbour answered, and no neighbour has come or gone since.
+    /// True if the last round found nothing missing, every neighbour answered, and no neighbour has come or gone since.
     pub settled: bool,
     /// The number of postings and records taken over.
     pub taken: u64,
 }
 
-/// The state of repair that is visible outside of its task.
+/// The state of repair that other tasks can read.
 #[derive(Default)]
 pub(in crate::node) struct Repair {
     done: watch::Sender<Done>,
     hurry: Notify,
 }
 
-/// The result of all rounds of repair so far.
+/// The accumulated result of all rounds of repair.
 #[derive(Clone, Copy, Default)]
 struct Done {
     rounds: u64,
     taken: u64,
-    /// The version of the neighbourhood at which the last round found that nothing was missing; `None` if something was
-    /// missing, or a neighbour did not answer.
+    /// The version of the neighbourhood at which the last round found nothing missing; `None` if something was missing,
+    /// or a neighbour did not answer.
     settled: Option<u64>,
 }
 
@@ -74,24 +75,24 @@ impl Repair {
 }
 
 impl Node {
-    /// Waits for a round of comparisons that brings nothing new: then this node has been given everything that it
-    /// should hold, as far as the nodes that it knows have it.
+    /// Waits for a round of comparisons that finds nothing missing. Then this node has everything that it should hold,
+    /// as far as the nodes that it knows have it.
     pub async fn repaired(&self) {
         let Repair { done, hurry } = &*self.0.repair;
         let mut watched = done.subscribe();
         let before = watched.borrow_and_update().rounds;
         hurry.notify_one();
-        // The next round that ends may have begun before this call, so this waits for a later one. Waiting does not
-        // fail while this node exists.
+        // The current round may have begun before this call, so this waits for a later one. Waiting does not fail while
+        // this node exists.
         let _ =
             watched.wait_for(|now| now.settled.is_some() && now.rounds > before + 1 || self.0.net.is_stopped()).await;
     }
 }
 
-/// Compares this node's data with that of its neighbours: at the start, whenever a neighbour comes or goes, and at
-/// intervals.
+/// Compares this node's data with that of its neighbours at the start, whenever a neighbour comes or goes, and at
+/// intervals. Runs until the node is dropped.
 pub(in crate::node) async fn run(inner: Weak<Inner>, repair: Arc<Repair>) {
-    // Wait until the node exists.
+    // Waits until the node is constructed.
     while inner.strong_count() == 0 {
         tokio::task::yield_now().await;
     }
@@ -129,32 +130,32 @@ pub(in crate::node) async fn run(inner: Weak<Inner>, repair: Arc<Repair>) {
     }
 }
 
-/// The state that is remembered between rounds.
+/// The state of repair that is kept between rounds.
 #[derive(Default)]
 struct Rounds {
-    /// For each neighbour, its state at the time when everything was taken over from it.
+    /// For each neighbour, its state number when everything was last taken over from it.
     states: HashMap<Peer, u64>,
-    /// For each neighbour, its lists of which something was left out.
+    /// For each neighbour, those of its lists of which postings were rejected.
     left_out: HashMap<Peer, LeftOut>,
-    /// The neighbours that lied, with the time until which nothing is taken over from them.
+    /// The neighbours that lied, each with the time until which nothing is taken over from it.
     liars: HashMap<Peer, Instant>,
     failed: u32,
     taken: u64,
 }
 
 impl Rounds {
-    /// Forgets all states: nodes have come or gone, so this node may have to keep other lists.
+    /// Discards the states of all neighbours: nodes have come or gone, so this node may have to keep other lists.
     fn forget(&mut self) {
         self.states.clear();
         self.left_out.clear();
         self.failed = 0;
     }
 
-    /// Takes over the data that this node should hold but does not, from neighbours that hold it. True if nothing was
-    /// missing, and all neighbours answered.
+    /// Takes over missing data that this node should hold from all neighbours. Returns true if nothing was missing, and
+    /// all neighbours answered.
     ///
-    /// Lists and records that this node should no longer hold stay until they expire, because other nodes may not know
-    /// yet which nodes should hold them.
+    /// Lists and records of which this node has ceased to be a keeper are kept until they expire, because other nodes
+    /// may not know the new keepers yet.
     async fn round(&mut self, inner: &Inner) -> bool {
         let places = Places::of(&inner.net).await;
         let neighbours = places.neighbours(&inner.net.me(), NEIGHBOURS);
@@ -175,12 +176,12 @@ impl Rounds {
                 Ok(state) => {
                     self.states.insert(neighbour.clone(), state);
                 }
-                // After a neighbour that has more than is taken over in one round, the next round continues.
+                // If a neighbour has more data than one round takes over, the next round takes over the rest.
                 Err(Why::Silent | Why::Enough) => failures += 1,
                 Err(Why::Lied) => {
                     self.liars.insert(neighbour.clone(), Instant::now() + REFUSED_FOR);
                 }
-                // What the neighbour has is not taken over, so this node's lists are not whole.
+                // The data of the neighbour is not taken over, so this node's lists are incomplete.
                 Err(Why::Full) => is_full = true,
                 Err(Why::Stopped) => return false,
             }
@@ -202,7 +203,7 @@ impl Rounds {
     }
 }
 
-/// Forgets expired data, and publishes again the documents that this node published more than half of their lifetime
+/// Removes expired data, and publishes again the documents that this node published more than half of their lifetime
 /// ago.
 async fn renew(inner: &Inner) {
     let now = unix_seconds();
@@ -216,7 +217,7 @@ async fn renew(inner: &Inner) {
     {
         let records = fetch::records(&inner.reputation, None, &stale).await.found;
         let documents = records.into_values().filter_map(|record| Document::new(&Record::decode(&record).ok()?).ok());
-        // Documents whose record no node has any more are noted too, so that they are tried again only later.
+        // Documents whose record no node keeps are marked as renewed too, so that they are not tried again at once.
         if publish::store(inner, documents.collect()).await.is_err() || inner.published.renew(&stale, now).is_err() {
             return;
         }

@@ -7,19 +7,20 @@ use crate::net::{self, Prefix};
 use crate::node::claims::{self, TruePostings};
 use crate::node::{doubts, origin};
 
-/// If the records of more than one in this number of documents of a sample cannot be had, all documents are checked.
-/// Chosen.
+/// If the records of more than one document in this number are unavailable for a sample of a neighbour's postings, all
+/// documents are checked. Chosen.
 const ONE_IN: usize = 4;
-/// A neighbour counts as a liar only if at least this number of documents are false. Of a neighbour that has everything
-/// else, only what is new is taken over; a publisher who deceives it could otherwise make its neighbours distrust it.
-/// Chosen.
+/// The minimum number of documents with false postings at which a neighbour counts as a liar. Only the postings that
+/// are new to this node are checked; with a lower number, a publisher that deceives the neighbour about these few could
+/// make other nodes distrust it. Chosen.
 const MANY: usize = 1024;
 
 impl Taking<'_> {
-    /// Leaves only those postings that may be stored: some are compared with the records of their documents and, if one
-    /// is false, all of them, and those that no record proves are left out. The neighbour may have been deceived
-    /// itself, so it counts as a liar only if many, and most of the documents, are false. The keepers of the words, and
-    /// so the neighbour, are told what is false.
+    /// Removes the postings that must not be stored from a neighbour's lists. A sample of the postings is compared with
+    /// the records of their documents; if one is false or too many records are unavailable, all postings are compared.
+    /// False and unproven postings are removed. The false ones are reported to the keepers of the words. As the
+    /// neighbour may have been deceived itself, it counts as a liar only if at least [`MANY`] documents, and more than
+    /// half of those checked, have false postings.
     pub(super) async fn sift(&mut self, lists: &mut [(String, Listed)]) -> Result<(), Why> {
         let postings: Vec<WordPostings> = lists
             .iter()
@@ -32,7 +33,8 @@ impl Taking<'_> {
         });
         let (postings, additions) = asked.await.ok_or(Why::Stopped)?;
         let mut additions = additions.map_err(|_| Why::Stopped)?;
-        // Nobody is blamed for what this node has asked for, so the documents of others need no more care.
+        // No peer is blamed for postings that this node has requested, so additions to other peers' documents need no
+        // special check.
         additions.iter_mut().for_each(|addition| addition.strange = false);
         let drawn: Vec<ContentId> = claims::sample(&additions, false).into_iter().collect();
         let (mut known, mut gone) = self.find_out(&drawn).await?;
@@ -67,7 +69,7 @@ impl Taking<'_> {
                 is_silent |= self.is_patient && unproven.contains(id) && !gone.contains(id);
                 !unproven.contains(id) && lies.is_none_or(|lies| !lies.contains(id))
             });
-            // What may be proven later is asked for again.
+            // Postings that a silent keeper may prove later are requested again.
             self.is_incomplete |= is_silent;
             if list.ids.len() < before && !is_silent {
                 self.leave_out(word);
@@ -76,7 +78,8 @@ impl Taking<'_> {
         Ok(())
     }
 
-    /// The true postings of these documents, and the documents whose records nobody has.
+    /// Returns the true postings of these documents as far as their records are available, and the documents whose
+    /// records no node keeps.
     async fn find_out(&mut self, ids: &[ContentId]) -> Result<(TruePostings, HashSet<ContentId>), Why> {
         self.checks = self.checks.checked_sub(ids.len()).ok_or(Why::Enough)?;
         let mut all_gone = HashSet::new();
@@ -93,7 +96,7 @@ impl Taking<'_> {
     }
 }
 
-/// Leaves only the documents of a list that are to stay.
+/// Keeps only the documents of a list for which `stays` returns true.
 fn retain(list: &mut Listed, mut stays: impl FnMut(&ContentId) -> bool) {
     let stay: Vec<bool> = list.ids.iter().map(&mut stays).collect();
     let mut keep = stay.iter();

@@ -8,71 +8,73 @@ use crate::node::keeper::{LIFE, unix_seconds};
 use crate::node::places::Places;
 use crate::node::{Inner, call, origin, record_key, word_key};
 
-/// The maximum number of postings taken over from one neighbour in one round, because anyone can become a neighbour.
+/// The maximum number of postings taken over from one neighbour in one round. It is bounded because any node can become
+/// a neighbour.
 const POSTINGS: u64 = 4 << 20;
 /// The maximum number of bytes of records taken over from one neighbour in one round. Chosen.
 const RECORD_BYTES: u64 = 256 << 20;
 /// The maximum number of documents whose postings are checked for one neighbour in one round. Chosen.
 const CHECKS: usize = 1 << 16;
-/// The maximum number of lists of which it is remembered that something was left out. Further ones are asked for
-/// again in each round. Chosen.
+/// The maximum number of lists per neighbour that are remembered because postings of them were rejected. Further ones
+/// are requested again in each round. Chosen.
 const LEFT_OUT: usize = 1 << 16;
 /// The maximum number of messages to one neighbour in one round. Chosen.
 const CALLS: u32 = 1 << 14;
 const DAY: u64 = 24 * 60 * 60;
 
-/// Takes over the data that this node should hold but does not, from a neighbour that holds it.
+/// Takes over the data that this node should hold and lacks from one neighbour.
 ///
 /// ```text
 ///  List of no word ─▶ ids of records ─▶ those to keep here, where they are missing ─▶ Show ─▶ store
 ///  Compare ─▶ words, sizes and fingerprints ─▶ those to keep here, where they differ ─▶ List ─▶ sift ─▶ store
 /// ```
 ///
-/// Postings are claims, also those that a neighbour hands over. They are [sifted](sifting): some of each message are
-/// compared with the documents' records, and if one is false, all are.
+/// Postings are unproven claims, even those from a neighbour. They are [sifted](sifting): a sample of each message is
+/// compared with the documents' records, and if one posting is false, all are compared.
 pub(super) struct Taking<'a> {
     pub(super) inner: &'a Inner,
     pub(super) from: &'a Peer,
     places: &'a Places,
-    /// The number of postings and records that were new.
+    /// The number of postings and records taken over that this node did not have.
     pub(super) new: u64,
     postings: u64,
     record_bytes: u64,
     calls: u32,
-    /// The number of documents that may still be checked.
+    /// The number of documents whose postings may still be checked in this round.
     pub(super) checks: usize,
-    /// The lists of which something was left out, by word, with the sizes and fingerprints that the neighbour stated.
-    /// They are asked for again only when these change.
+    /// The lists of which postings were rejected, by word, with the sizes and fingerprints that the neighbour stated.
+    /// They are requested again only when these change.
     pub(super) left_out: &'a mut LeftOut,
-    /// True if some postings were left out that a record may prove later.
+    /// True if postings were left out that a record may prove later.
     pub(super) is_incomplete: bool,
-    /// True if keepers of records that do not answer are asked again in the next round. Otherwise postings that they
-    /// might prove are left out like false ones.
+    /// True if postings whose records' keepers do not answer are requested again in the next round; false if they are
+    /// rejected like false ones.
     pub(super) is_patient: bool,
-    /// The sizes and fingerprints of the lists that are taken over now.
+    /// The sizes and fingerprints, as the neighbour stated them, of the lists that are being taken over.
     stated: LeftOut,
 }
 
-/// The size and fingerprint of each of some lists, by word.
+/// The size and fingerprint of each list, by word.
 pub(super) type LeftOut = HashMap<String, (u64, u64)>;
 
-/// Records and locks that expire at the same time.
+/// A group of records and their locks that expire on the same day.
 #[derive(Default)]
 struct Locked {
     records: Vec<(ContentId, Vec<u8>)>,
     locks: Vec<(ContentId, Lock)>,
 }
 
-/// Why not everything was taken over.
+/// The reason that a neighbour's data was not taken over completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Why {
-    /// The neighbour does not answer, or refuses; or the keepers of records do not, so that postings are not proven.
+    /// The neighbour does not answer or refuses, or the keepers of records do not answer, so that postings are not
+    /// proven.
     Silent,
-    /// The neighbour breaks the protocol, or most of what it has is false.
+    /// The neighbour violates the protocol, or most of its postings are false.
     Lied,
-    /// The neighbour has more than is taken over in one round.
+    /// The neighbour has more data than one round takes over.
     Enough,
-    /// This node has no room for more of what others bring.
+    /// The node has reached its storage limit for other nodes' data.
     Full,
     /// This node is shut down, or its storage fails.
     Stopped,
@@ -102,8 +104,8 @@ impl<'a> Taking<'a> {
         }
     }
 
-    /// Takes over everything from the neighbour that this node should hold, unless the neighbour is still in the state
-    /// `since`. Returns the neighbour's state.
+    /// Takes over all missing data from the neighbour that this node should hold, unless the neighbour's state number
+    /// is still `since`. Returns the neighbour's state number.
     pub(super) async fn take_over(&mut self, since: u64) -> Result<u64, Why> {
         let mut state = None;
         let mut after = String::new();
@@ -114,13 +116,13 @@ impl<'a> Taking<'a> {
                 Response::Compared { state, lists, more } => (state, lists, more),
                 _ => return Err(Why::Lied),
             };
-            // If the state changes meanwhile, the next round notices it.
+            // The first state number counts: if the state changes meanwhile, the next round notices that.
             let state = *state.get_or_insert(now);
             if state == since {
                 return Ok(state);
             }
             if after.is_empty() {
-                // The records come first, because postings are checked against them.
+                // Records are taken over first, because postings are checked against them.
                 self.take_withdrawals().await?;
                 self.take_records().await?;
             }
@@ -149,7 +151,7 @@ impl<'a> Taking<'a> {
         if self.is_incomplete { Err(Why::Silent) } else { Ok(state.unwrap_or_default()) }
     }
 
-    /// True if this node keeps the list of the word, and its owner has not blocked the word.
+    /// True if this node is a keeper of the word's list, and the node's owner has not blocked the word.
     fn is_wanted(&self, me: &Peer, word: &str) -> bool {
         self.places.keeps(me, &word_key(word)) && !self.inner.blocklist.has_word(word)
     }
@@ -162,7 +164,7 @@ impl<'a> Taking<'a> {
         }
     }
 
-    /// Takes over whole lists, many in each message.
+    /// Takes over the whole lists of these words, requesting many of them per message.
     async fn take_lists(&mut self, words: Vec<String>) -> Result<(), Why> {
         let mut rest = &words[..];
         while !rest.is_empty() {
@@ -193,7 +195,8 @@ impl<'a> Taking<'a> {
         Ok(())
     }
 
-    /// Requests the lists of these words. The answer has at least a part of the list of the first word.
+    /// Requests the part in `range` of each of these words' lists. The answer contains at least a part of the first
+    /// word's list.
     async fn list(&mut self, words: &[String], range: IdRange) -> Result<Vec<Listed>, Why> {
         let request = Request::List { words: words.to_vec(), range, most: limits::IDS as u32 };
         let Response::Listed(lists) = self.ask(&request).await? else { return Err(Why::Lied) };
@@ -230,14 +233,14 @@ impl<'a> Taking<'a> {
         Ok(())
     }
 
-    /// Notes that something of the list of a word was left out.
+    /// Records that postings of a word's list were rejected.
     pub(super) fn leave_out(&mut self, word: &str) {
         if let Some(stated) = self.stated.get(word).filter(|_| self.left_out.len() < LEFT_OUT) {
             self.left_out.insert(word.to_owned(), *stated);
         }
     }
 
-    /// Takes over withdrawals of documents that this node should keep.
+    /// Takes over withdrawals of documents of which this node should be a keeper.
     async fn take_withdrawals(&mut self) -> Result<(), Why> {
         let me = self.inner.net.me();
         let mut range = IdRange::ALL;
@@ -268,7 +271,7 @@ impl<'a> Taking<'a> {
         }
     }
 
-    /// Takes over records that this node should keep and does not.
+    /// Takes over the missing records of which this node should be a keeper.
     async fn take_records(&mut self) -> Result<(), Why> {
         let me = self.inner.net.me();
         let mut range = IdRange::ALL;
@@ -309,7 +312,7 @@ impl<'a> Taking<'a> {
                     records.push((id, record));
                 }
             }
-            // A neighbour that only says "later" is not asked again.
+            // A neighbour that postpones all records of a request is not asked again.
             if !records.is_empty() {
                 missing.extend(batch.into_iter().filter(|(id, _)| told.later.contains(id)));
                 self.store_records(records).await?;
@@ -319,7 +322,7 @@ impl<'a> Taking<'a> {
     }
 
     /// Stores records with their locks. Each record is kept until the last of its locks expires. A record without a
-    /// lock could never be withdrawn, so it is left out.
+    /// lock is left out, because it could never be withdrawn.
     async fn store_records(&mut self, records: Vec<(ContentId, Vec<u8>)>) -> Result<(), Why> {
         let request = Request::Locks { ids: records.iter().map(|(id, _)| *id).collect() };
         let Response::Locks(locks) = self.ask(&request).await? else { return Err(Why::Lied) };
@@ -338,7 +341,7 @@ impl<'a> Taking<'a> {
         Ok(())
     }
 
-    /// Keeps postings and records for `days` more days. Entries that would expire today are left out.
+    /// Stores postings and records that expire in `days` days. Entries that would expire today are left out.
     async fn store(
         &mut self,
         days: u8,
@@ -367,7 +370,7 @@ impl<'a> Taking<'a> {
     }
 }
 
-/// The part of `range` that comes after the ids of `list`; `None` if there are no more ids.
+/// The part of `range` after the ids of `list`; `None` if `list` reaches the end of the range.
 fn next(list: &Listed, range: IdRange) -> Option<IdRange> {
     let last = list.ids.last().filter(|_| list.more)?;
     let first = last.head().checked_add(1).filter(|first| *first <= range.last)?;

@@ -3,21 +3,22 @@ use std::time::Duration;
 use crate::meters::{FairShare, Limit, MINUTE};
 use crate::net::Prefix;
 
-/// The maximum mean number of bytes of records that are checked in a minute: for one address prefix, and for all.
-/// Chosen: a quarter of what may be stored in this time.
+/// The maximum average rate of records fetched for checks, in bytes per minute: for one address prefix, and for all
+/// prefixes together. Chosen: a quarter of the bytes that may be stored in this time.
 const BYTES: [u64; 2] = [96 << 20, 256 << 20];
-/// The maximum mean number of documents that are looked up and checked in a minute. Chosen: about a thousand a second
-/// for all.
+/// The maximum average rate of documents that are looked up and checked, per minute: for one address prefix, and for
+/// all. Chosen: about a thousand a second for all.
 const DOCUMENTS: [u64; 2] = [1 << 15, 1 << 16];
-/// The maximum number of messages that wait for their check. Chosen.
+/// The maximum number of messages that wait for their check: for one address prefix, and for all. Chosen.
 const WAITING: [u64; 2] = [64, 128];
-/// The maximum size of these messages, in bytes. Chosen: beside the memory for requests that are read.
+/// The maximum total size of the messages that wait for their check, in bytes: for one address prefix, and for all.
+/// Chosen: in addition to the memory for requests that are being read.
 const WAITING_BYTES: [u64; 2] = [24 << 20, 48 << 20];
 
-/// Limits what checks of other nodes' messages cost this node: the traffic, the work, and the memory.
+/// Limits the traffic, the work and the memory for checking other nodes' messages.
 ///
-/// One address has a limit. If all addresses together reach theirs, each is left the same part of it, so that no few
-/// addresses keep others from storing.
+/// Each address prefix has a limit. If all prefixes together reach their common limit, each may still use an equal
+/// share of it, so that a few prefixes cannot keep others from storing.
 pub(in crate::node) struct Budget {
     bytes: FairShare<Prefix>,
     documents: FairShare<Prefix>,
@@ -39,13 +40,14 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// True if a message of this size may wait for the check of this number of documents. The documents then count as
-    /// checked.
+    /// Returns true if a message of `message` bytes may wait for the check of `documents` documents. These documents
+    /// then count as checked.
     pub(in crate::node) fn grants(&mut self, prefix: Prefix, documents: usize, message: usize, now: Duration) -> bool {
         let Self { bytes, documents: checked, waiting, waiting_bytes } = self;
-        // How many bytes a check takes is known only after it. A message may have more documents than are left.
+        // The number of bytes that a check takes is known only afterwards, so one byte is requested. The same holds for
+        // documents, because a message may have more of them than are left.
         let wanted = [(bytes, 1), (checked, 1), (waiting, 1), (waiting_bytes, message as u64)];
-        // Connections within a process have no address, so they have no limit of their own.
+        // A connection within the process has no address, so only the common limits apply to it.
         let grants = wanted.iter().all(|(share, amount)| {
             (prefix == Prefix::Local || share.allows_own(&prefix, *amount, now)) && share.allows(&prefix, *amount, now)
         });
@@ -57,7 +59,7 @@ impl Budget {
         grants
     }
 
-    /// Counts the bytes of the records for a check that was granted, which is over now.
+    /// Counts the bytes of the records for a granted check that has ended, and releases the message's place and memory.
     pub(in crate::node) fn charge(&mut self, prefix: Prefix, bytes: u64, message: usize, now: Duration) {
         self.bytes.charge(&prefix, bytes, now);
         self.waiting.give_back(&prefix, 1);
@@ -73,7 +75,7 @@ mod tests {
         Prefix::V4(number.to_le_bytes())
     }
 
-    /// The number of messages whose checks are granted at once.
+    /// The number of equal messages that are granted one after the other before one is refused.
     fn granted(budget: &mut Budget, prefix: Prefix, documents: usize, message: usize, now: Duration) -> usize {
         let count = (0..1 << 20).take_while(|_| budget.grants(prefix, documents, message, now)).count();
         (0..count).for_each(|_| budget.charge(prefix, 0, message, now));
@@ -110,7 +112,7 @@ mod tests {
             assert_eq!((0..100).filter(|_| budget.grants(host(number), 0, 1, start)).count(), WAITING[0] as usize);
         }
         assert_eq!((0..100).filter(|_| budget.grants(host(3), 0, 1, start)).count(), WAITING[1] as usize / 3);
-        // All together have a limit, too.
+        // The sum over all prefixes is limited, too.
         let many = (4..2000).map(|number| (0..100).filter(|_| budget.grants(host(number), 0, 1, start)).count());
         assert_eq!(many.sum::<usize>(), WAITING[1] as usize - WAITING[1] as usize / 3);
     }

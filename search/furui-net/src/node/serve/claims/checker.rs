@@ -11,17 +11,17 @@ use crate::net::Net;
 use crate::node::fetch::{self, Records};
 use crate::node::reputation::Reputation;
 
-/// What was found out about documents. No keeper answered for documents in neither field.
+/// The result of fetching documents' records. A document in neither field is one of which no keeper answered.
 pub(in crate::node) struct Found {
-    /// The true postings.
+    /// The true postings of the documents whose records were found.
     pub(in crate::node) known: TruePostings,
-    /// The documents whose records nobody has, as keepers say.
+    /// The documents whose records no node keeps, according to their keepers.
     pub(in crate::node) gone: HashSet<ContentId>,
-    /// The number of bytes of all records.
+    /// The total size of the fetched records, in bytes.
     pub(in crate::node) bytes: u64,
 }
 
-/// Finds out what is true of documents, from their records. Clones share what they remember.
+/// Determines the true postings of documents from their records, and caches them. Clones share the cache.
 #[derive(Clone)]
 pub(in crate::node) struct Checker {
     net: Net,
@@ -30,8 +30,8 @@ pub(in crate::node) struct Checker {
     sought: Arc<Sought>,
 }
 
-/// The documents whose records are sought now. Many messages of a publication are about the same documents, and arrive
-/// together.
+/// The documents whose records are being fetched. Many messages of a publication concern the same documents and arrive
+/// together, so each record is fetched once.
 #[derive(Default)]
 struct Sought {
     ids: Mutex<HashSet<ContentId>>,
@@ -43,14 +43,14 @@ impl Sought {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Divides documents into those that nobody seeks, which the caller now seeks, and the others.
+    /// Divides documents into those that no task is fetching, which the caller must fetch, and the others.
     fn take(self: &Arc<Self>, ids: &[ContentId]) -> (Seeking, Vec<ContentId>) {
         let mut sought = self.ids();
         let (mine, others) = ids.iter().copied().partition(|id| sought.insert(*id));
         (Seeking { sought: Arc::clone(self), ids: mine }, others)
     }
 
-    /// Waits until nobody seeks these documents.
+    /// Waits until no other task is fetching these documents.
     async fn wait(&self, ids: &[ContentId]) {
         loop {
             let changed = self.changed.notified();
@@ -62,7 +62,7 @@ impl Sought {
     }
 }
 
-/// Documents that a task seeks. They are sought no more when this is dropped.
+/// Documents that a task is fetching. Dropping this ends their registration.
 struct Seeking {
     sought: Arc<Sought>,
     ids: Vec<ContentId>,
@@ -81,7 +81,8 @@ impl Drop for Seeking {
 }
 
 impl Checker {
-    /// Says which postings of the documents in `known` are false.
+    /// Returns the false ones among these postings, each as its word and its document. Only documents in `known` are
+    /// compared.
     pub(in crate::node) fn lies(&self, known: &TruePostings, postings: &[WordPostings]) -> Vec<(String, ContentId)> {
         let mut lies = Vec::new();
         for (word, ids) in postings {
@@ -104,7 +105,7 @@ impl Checker {
         self.truths.word(word)
     }
 
-    /// Divides documents into those whose true postings are remembered, and the others.
+    /// Divides documents into those whose true postings are cached, and the others.
     pub(in crate::node) fn remembered(
         &self,
         ids: impl IntoIterator<Item = ContentId>,
@@ -121,8 +122,8 @@ impl Checker {
         (known, unknown)
     }
 
-    /// The true postings of documents, from `own` records, and for the documents of `missing` from the nodes that keep
-    /// their records.
+    /// Computes the true postings of documents from the records `own`, and for the documents of `missing` from records
+    /// that are fetched from their keepers.
     pub(in crate::node) async fn find_out(&self, own: HashMap<ContentId, Vec<u8>>, missing: &[ContentId]) -> Found {
         let (mut known, unknown) = self.remembered(missing.iter().copied());
         let (seeking, others) = self.sought.take(&unknown);
@@ -136,7 +137,8 @@ impl Checker {
         let bytes = found.values().map(|record| record.len() as u64).sum();
         if !found.is_empty() {
             let truths = Arc::clone(&self.truths);
-            // Counting words takes a tenth of a millisecond for a short document, and much more for a long one.
+            // Counting the words of a short document takes a tenth of a millisecond, of a long one much more, so it
+            // runs on a blocking thread.
             let count = move || -> TruePostings {
                 found.iter().filter_map(|(id, record)| Some((*id, truths.learn(*id, record)?))).collect()
             };

@@ -1,5 +1,5 @@
-//! Checks what other nodes claim of documents. A posting says that a document holds a word this often, in so many
-//! words; only the document's record proves it.
+//! Checks the postings that other nodes send. A posting claims how often a word occurs in a document, and the
+//! document's length; only the document's record proves it.
 //!
 //! ```text
 //!   Store ─▶ Additions ─▶ sample ─▶ Checker: cache, own shelf, keepers of records ─▶ Truths ─▶ all true: stored
@@ -26,13 +26,14 @@ pub(in crate::node) use truth::Truth;
 
 use crate::shelf::Shelf;
 
-/// The true postings of documents. A document is missing if its record could not be had.
+/// The true postings of documents. Documents whose records are unavailable are left out.
 pub(in crate::node) type TruePostings = HashMap<ContentId, Arc<Truth>>;
 
 /// Encoded records, by the ids of their documents.
 pub(in crate::node) type EncodedRecords = HashMap<ContentId, Vec<u8>>;
 
-/// The records of these documents that this node keeps itself, and the documents whose records it does not keep.
+/// Reads the records of these documents that this node keeps itself. Returns these records, and the documents whose
+/// records it does not keep.
 ///
 /// # Errors
 /// If the storage fails.

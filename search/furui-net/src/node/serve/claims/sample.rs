@@ -6,34 +6,35 @@ use furui_search::{ContentId, Scale};
 
 use crate::shelf::Addition;
 
-/// One document in `ONE_IN` of a message is checked. Chosen: checks then cost a few percent of what a message costs.
+/// On average, one document in this number is checked of each message. Chosen: checks then cost a few percent of what a
+/// message costs.
 const ONE_IN: usize = 32;
-/// The minimum number of documents of a message that are checked, unless the publisher is known. Chosen.
+/// The minimum number of documents of a message that are checked, unless its publisher is known to be reliable. Chosen.
 const LEAST: usize = 2;
-/// Of a known publisher, at most one document is checked per `POSTINGS` postings: a record takes as many bytes as some
-/// hundred postings.
+/// For a known publisher, at most one document is checked per this number of postings, because a record takes as many
+/// bytes as some hundred postings.
 const POSTINGS: usize = 1024;
-/// A mean number of words of a document. It only decides which postings count as the highest ones. Chosen.
+/// An assumed mean number of words of a document. It is used only to rank postings. Chosen.
 const TYPICAL: u32 = 256;
-/// Half of the sample is drawn from the documents with the highest postings; `AMONG` documents for each that is drawn.
-/// Chosen.
+/// For the half of the sample with high-ranking postings, each document is drawn from this number of documents that
+/// rank highest. Chosen.
 const AMONG: usize = 4;
 
-/// Draws the documents of a message whose postings are checked. No publisher can predict which: half of them are any
-/// documents, and half are documents whose postings rank high, because a false posting does harm only there. The
-/// strange documents are checked one and all.
+/// Draws the documents of a message whose postings are checked. No publisher can predict the sample: half of it is
+/// drawn from all documents, and half from the documents whose postings rank high, because a false posting does harm
+/// only there. In addition, all [strange](Addition::strange) documents are checked.
 ///
-/// If `known`, many documents of the publisher were checked before, and all were true. Then a small message may pass
-/// unchecked, but as many of its postings are checked on average.
+/// `known` is true if many documents of the publisher were checked and all were true. Then a small message may pass
+/// unchecked, but the average number of checks per posting is the same.
 pub(in crate::node) fn sample(additions: &[Addition], known: bool) -> HashSet<ContentId> {
     static SCALE: LazyLock<Scale> = LazyLock::new(|| Scale::new(TYPICAL));
-    // Its keys are random.
+    // The keys of this hasher are random.
     let dice = RandomState::new();
     let mut drawn: HashSet<ContentId> = additions.iter().filter(|it| it.strange).map(|it| it.id).collect();
     let mut rest: Vec<&Addition> = additions.iter().filter(|it| !it.strange).collect();
     let claims: usize = rest.iter().map(|addition| addition.claims as usize).sum();
     let count = match known {
-        // A fraction of a document is checked with this probability.
+        // A fractional number of documents is rounded up with the probability of its fraction.
         true => {
             let per = (ONE_IN * claims).max(POSTINGS * rest.len());
             let (whole, part) = ((rest.len() * claims) / per.max(1), (rest.len() * claims) % per.max(1));
@@ -92,7 +93,7 @@ mod tests {
         };
         let draws: Vec<HashSet<ContentId>> = (0..200).map(|_| sample(&all, false)).collect();
         assert!(draws.iter().all(|drawn| of(0..10, drawn) == 10 && drawn.len() == 41));
-        // Ten of sixty-four high ones are drawn with the probability 1/4, the others with about 1/60.
+        // Ten of the 64 high-ranking documents are drawn with probability 1/4, the others with about 1/60.
         let (high, low) = (
             draws.iter().map(|it| of(10..20, it)).sum::<usize>(),
             draws.iter().map(|it| of(500..510, it)).sum::<usize>(),
@@ -105,7 +106,7 @@ mod tests {
         let weak = Weight::new(1, 500);
         let one = [addition(1, false, weak)];
         let drawn: usize = (0..20_000).map(|_| sample(&one, true).len()).sum();
-        // Of four postings, 4/1024.
+        // With four postings, one document is checked with probability 4/1024.
         assert!((40..130).contains(&drawn), "{drawn}");
         let many: Vec<Addition> =
             (0..640).map(|number| Addition { claims: 100, ..addition(number, false, weak) }).collect();

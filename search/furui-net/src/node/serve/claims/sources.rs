@@ -6,54 +6,55 @@ use furui_search::Peer;
 use crate::meters::make_room;
 use crate::net::Prefix;
 
-/// For this long, nothing is taken from a peer that has stated something false. Chosen.
+/// The time for which data of a peer that has sent a false posting is refused. Chosen.
 pub(in crate::node) const REFUSED_FOR: Duration = Duration::from_secs(60 * 60);
-/// Once this number of peers at an address prefix have stated something false, everything from that prefix is checked.
-/// Chosen.
+/// The number of peers at an address prefix that have sent false postings from which on everything from that prefix is
+/// checked. Chosen.
 const DISTRUSTED_AFTER: usize = 3;
-/// A peer counts as known once this number of its documents were checked, and all were true. Chosen.
+/// The number of checked documents, all of them true, from which on a peer counts as known. Chosen.
 const KNOWN_AFTER: u64 = 64;
-/// The maximum number of peers that are remembered, of those that lied and of the others. Chosen.
+/// The maximum number of entries in each of the two maps of [`Sources`]. Chosen.
 const PEERS: usize = 4096;
 
-/// Remembers which peers have stated something false, and which have long stated what is true.
+/// Remembers the peers that have sent false postings, and the numbers of checked true documents of the others.
 #[derive(Default)]
 pub(in crate::node) struct Sources {
-    /// The peers that lied, each with its address prefix and the time until which nothing is taken from it.
+    /// The peers that lied, each with its address prefix and the time until which its data is refused.
     liars: HashMap<Peer, (String, Duration)>,
-    /// For each other peer, the number of its documents that were checked.
+    /// For each other peer, the number of its documents that were checked and found true.
     checked: HashMap<Peer, u64>,
 }
 
 impl Sources {
-    /// Notes that a peer has stated something false.
+    /// Records that a peer has sent a false posting. Its checked documents are forgotten.
     pub(in crate::node) fn add(&mut self, peer: &Peer, prefix: &str, now: Duration) {
         self.checked.remove(peer);
         make_room(&mut self.liars, peer, PEERS, |(_, until)| *until);
         self.liars.insert(peer.clone(), (prefix.to_owned(), now + REFUSED_FOR));
     }
 
-    /// Notes that this number of a peer's documents were checked, and all were true.
+    /// Records that this number of a peer's documents were checked and found true.
     pub(in crate::node) fn praise(&mut self, peer: &Peer, documents: u64) {
-        // The peer with the fewest checked documents loses the least.
+        // At the limit, the peer with the fewest checked documents is evicted, because it loses the least.
         make_room(&mut self.checked, peer, PEERS, |documents| *documents);
         *self.checked.entry(peer.clone()).or_default() += documents;
     }
 
-    /// True if nothing is taken from the peer.
+    /// True if data of this peer is refused.
     pub(in crate::node) fn refuses(&self, peer: &Peer, now: Duration) -> bool {
         self.liars.get(peer).is_some_and(|(_, until)| *until > now)
     }
 
-    /// True if everything of peers at this address is checked. Others may share an address with liars, so they are not
-    /// refused.
+    /// True if everything from peers at this address prefix is checked. Such peers are not refused, because honest
+    /// peers may share an address with liars.
     pub(in crate::node) fn distrusts(&self, prefix: Prefix, now: Duration) -> bool {
         let name = prefix.to_string();
         let liars = self.liars.values().filter(|(other, until)| *other == name && *until > now);
         prefix != Prefix::Local && liars.take(DISTRUSTED_AFTER).count() == DISTRUSTED_AFTER
     }
 
-    /// True if many documents of the peer were checked, and all were true.
+    /// True if at least [`KNOWN_AFTER`] documents of the peer were checked and found true, so that fewer are checked
+    /// from then on.
     pub(in crate::node) fn knows(&self, peer: &Peer) -> bool {
         self.checked.get(peer).is_some_and(|checked| *checked >= KNOWN_AFTER)
     }

@@ -1,10 +1,10 @@
 use furui_search::{Record, Weight};
 
-/// The true postings of a document, by the hashes of the words.
+/// The true postings of a document: the hashes of its words, each with its weight.
 pub(in crate::node) struct Truth(Box<[(u64, Weight)]>);
 
 impl Truth {
-    /// The true postings of a record. `hash` makes the hash of a word.
+    /// Computes the true postings of a record. `hash` returns the hash of a word.
     pub(super) fn of(record: &Record, hash: impl Fn(&str) -> u64) -> Self {
         let mut weights: Vec<(u64, Weight)> =
             record.postings().iter().map(|(word, weight)| (hash(word), *weight)).collect();

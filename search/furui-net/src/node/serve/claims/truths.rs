@@ -6,22 +6,22 @@ use furui_search::{ContentId, Record};
 
 use super::truth::Truth;
 
-/// The maximum number of words of all remembered documents, at 16 bytes each: 16 MiB. Chosen.
+/// The maximum number of words of all cached documents: 16 MiB at 16 bytes per word. Chosen.
 const MOST_WORDS: usize = 1 << 20;
 
-/// Remembers the true postings of documents that were checked lately, because many messages are about one document.
+/// Caches the true postings of recently checked documents, because many messages concern the same document.
 pub(super) struct Truths {
-    /// The secret by which words are hashed. Strangers choose the words.
+    /// The secret key of the word hash. It is secret because strangers choose the words.
     secret: RandomState,
     generations: Mutex<Generations>,
 }
 
-/// Two generations of documents. When the younger one is full, the older one is forgotten.
+/// A cache with two generations of documents. When the younger one is full, the older one is dropped.
 #[derive(Default)]
 struct Generations {
     young: HashMap<ContentId, Arc<Truth>>,
     old: HashMap<ContentId, Arc<Truth>>,
-    /// The number of words of the young documents.
+    /// The number of words of the documents in the younger generation.
     words: usize,
 }
 
@@ -48,7 +48,7 @@ impl Truths {
         self.secret.hash_one(word)
     }
 
-    /// The true postings of a document, if they are remembered.
+    /// The true postings of a document; `None` if they are not cached.
     pub(super) fn get(&self, id: ContentId) -> Option<Arc<Truth>> {
         let mut generations = self.generations();
         if let Some(truth) = generations.young.get(&id) {
@@ -59,7 +59,7 @@ impl Truths {
         Some(truth)
     }
 
-    /// Counts the words of a record, and remembers them. `None` if the bytes are not a record.
+    /// Counts the words of a record, and caches the result. `None` if the bytes are not a valid record.
     pub(super) fn learn(&self, id: ContentId, record: &[u8]) -> Option<Arc<Truth>> {
         let record = Record::decode(record).ok()?;
         let truth = Arc::new(Truth::of(&record, |word| self.word(word)));

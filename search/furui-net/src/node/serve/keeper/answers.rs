@@ -11,18 +11,18 @@ use crate::net::Prefix;
 use crate::node::{record_key, showing, word_key};
 use crate::shelf::Shelf;
 
-/// The maximum number of the shelf's words that are examined for one answer to a comparison. Chosen.
+/// The maximum number of words of the shelf that are examined for one answer to a comparison of lists. Chosen.
 const COMPARED: usize = 4 << 10;
-/// The maximum number of bytes of ids in one answer, including the weight and the remaining days of each id.
+/// The maximum number of bytes of ids in one answer, including the weight and the remaining days of each.
 const LISTED_BYTES: usize = limits::MESSAGE_BYTES - (64 << 10);
 /// The number of bytes of an id with its weight and its number of remaining days.
 const LISTED_ID: usize = ContentId::BYTES + Weight::BYTES + 1;
-/// No further list is begun in an answer that has fewer free bytes than this. Chosen.
+/// If an answer has fewer free bytes than this, no further list is added to it. Chosen.
 const SPARE: usize = 8 << 10;
 const DAY: u64 = 24 * 60 * 60;
 
 impl EventLoop {
-    /// Answers a request that needs no memory between messages.
+    /// Answers a request that needs no state between messages.
     pub(super) fn answer(
         &mut self,
         (from, prefix): (&Peer, Prefix),
@@ -57,14 +57,14 @@ impl EventLoop {
                 Response::Surveyed(self.surveys.survey(&mut self.kept, now)?)
             }
             Request::Doubt { claims } => return self.doubt((from, prefix), claims),
-            // The answerer answers these requests itself, so they do not come here.
+            // Searches and meetings are handled by the answerer before this function is called.
             Request::Search(_) | Request::Meet(_) | Request::Settle(_) => Response::Refused(Refusal::Invalid),
         };
         Ok(Later::Now(response))
     }
 
-    /// The fingerprints of the lists that the peer may have to keep; none if nothing has changed since the peer had all
-    /// of them.
+    /// Returns the words of lists that the peer may have to keep, with sizes and fingerprints, after the word `after`.
+    /// The answer has no lists if nothing has changed since the state `since`, in which the peer received all of them.
     fn compare(&mut self, from: &Peer, after: &str, since: u64) -> furui::Result<Response> {
         let state = self.state();
         if state == since {
@@ -72,7 +72,7 @@ impl EventLoop {
         }
         let lists = self.kept.shelf.words_after(after, COMPARED)?;
         let more = lists.len() == COMPARED;
-        // The last list always stays, so that the other side can continue after it.
+        // The last list is always included, so that the peer can continue after it.
         let last = if more { lists.len() } else { usize::MAX };
         let lists = lists
             .into_iter()
@@ -82,8 +82,8 @@ impl EventLoop {
         Ok(Response::Compared { state, lists, more })
     }
 
-    /// For each word, the part of its list that is in `range`, at most `most` ids. The answer ends as soon as a message
-    /// is full.
+    /// For each word, returns the part of its list in `range`, at most `most` ids. The answer ends when the message is
+    /// full.
     fn list(&mut self, from: &Peer, words: &[String], range: IdRange, most: u32) -> furui::Result<Vec<Listed>> {
         let (now, shelf) = (unix_seconds(), &mut self.kept.shelf);
         let mut room = LISTED_BYTES;
@@ -93,7 +93,7 @@ impl EventLoop {
                 break;
             }
             let most = limits::IDS.min(room / LISTED_ID).min(most as usize).max(1);
-            // The empty word stands for the records.
+            // The empty word stands for the list of all records.
             let ids = if word.is_empty() { shelf.records(range, most)? } else { shelf.slice(word, range, most)? };
             let (more, looked_at) = (ids.len() == most, ids.len());
             let weights = if word.is_empty() { Vec::new() } else { shelf.weights(word, range, most)?.to_vec() };
@@ -104,21 +104,22 @@ impl EventLoop {
             }
             let expiries = shelf.expiries(&ids)?;
             let days = expiries.into_iter().map(|at| days(at, now)).collect();
-            // Ids that are not for the other side are counted too, because it took time to read them.
+            // Ids that the peer need not keep are counted too, because reading them took time.
             room = room.saturating_sub(looked_at * LISTED_ID);
             lists.push(Listed { ids, weights, days, more });
         }
         Ok(lists)
     }
 
-    /// Answers with the keys that opened a lock of a document in `range`, if the peer may have to keep this document.
+    /// Returns the keys that have opened locks of documents in `range`, if the peer may have to keep these documents.
     fn withdrawn(&mut self, from: &Peer, range: IdRange) -> furui::Result<Response> {
         let now = unix_seconds();
         let mut keys = self.kept.shelf.withdrawn(range, limits::KEYS)?;
         let more = keys.len() == limits::KEYS;
         let last = keys.last().filter(|_| more).map(|(id, ..)| id.head());
-        // The peer's next request begins after the head of the last id that is sent. The last head in `keys` may have
-        // more keys than `keys` holds, so it is left to the next request, unless it is the only head.
+        // The peer's next request starts after the head (first 64 bits) of the last id that is sent. The last head in
+        // `keys` may have further keys that `keys` does not hold, so it is left to the next request, unless it is the
+        // only head.
         if let Some(last) = last.filter(|last| keys.first().is_some_and(|(id, ..)| id.head() < *last)) {
             keys.retain(|(id, ..)| id.head() < last);
         }
@@ -134,7 +135,7 @@ fn days(until: u64, now: u64) -> u8 {
     (until.saturating_sub(now) / DAY).min(u8::MAX.into()) as u8
 }
 
-/// The locks of these documents.
+/// The locks of each of these documents, each lock with its number of remaining days.
 fn locks(shelf: &mut Shelf, ids: &[ContentId]) -> furui::Result<Vec<Vec<(Lock, u8)>>> {
     let now = unix_seconds();
     let mut locks = Vec::with_capacity(ids.len());

@@ -7,25 +7,26 @@ use furui_search::{ContentId, Peer, WordPostings};
 use crate::net::{Prefix, Reply};
 use crate::node::claims::{Checker, TruePostings};
 
-/// The number of records that are sought first. Chosen.
+/// The number of records that are fetched first. Chosen.
 const FIRST: usize = 8;
 
-/// A message that waits for the check of its postings.
+/// A message whose postings are to be checked before they are stored.
 pub(super) struct Check {
     pub(super) from: Peer,
     pub(super) prefix: Prefix,
     /// The size of the message, in bytes.
     pub(super) bytes: usize,
     pub(super) postings: Vec<WordPostings>,
-    /// The documents to check.
+    /// The sample of documents to check.
     pub(super) drawn: Vec<ContentId>,
-    /// The documents that are proven if the check finds nothing false, because all of their postings are checked.
+    /// The documents all of whose postings are checked, because the message adds to other peers' documents. They are
+    /// proven if the check finds nothing false.
     pub(super) strange: HashSet<ContentId>,
-    /// The true postings of documents that were checked lately.
+    /// The true postings of the documents that were checked recently.
     pub(super) known: TruePostings,
-    /// The records of documents to check that this node keeps itself.
+    /// The records of sampled documents that this node keeps itself.
     pub(super) own: HashMap<ContentId, Vec<u8>>,
-    /// The documents to check whose records other nodes keep.
+    /// The sampled documents whose records other nodes keep.
     pub(super) missing: Vec<ContentId>,
 }
 
@@ -34,24 +35,24 @@ pub(super) struct Checked {
     pub(super) check: Check,
     pub(super) reply: Reply,
     pub(super) verdict: Verdict,
-    /// The bytes of the records for the check.
+    /// The number of bytes of the records that were fetched for the check.
     pub(super) bytes: u64,
 }
 
-/// What a check has shown.
+/// The verdict of a check on the postings of a message.
 pub(super) enum Verdict {
     /// All postings that were checked are true.
     True,
-    /// These postings are false.
+    /// These postings, each as its word and its document, are false.
     False(Vec<(String, ContentId)>),
-    /// Some of the records could not be had.
+    /// Some of the records were unavailable, so the message is not proven.
     Unproven,
 }
 
 impl Check {
-    /// Waits for the records, and compares.
+    /// Fetches the records, and compares the postings with them.
     pub(super) async fn carry_out(mut self, checker: &Checker, reply: Reply) -> Checked {
-        // Nothing is stored if one record cannot be had, so a few are sought first.
+        // If one record is unavailable, nothing is stored, so a few records are fetched first.
         let (first, rest) = self.missing.split_at(self.missing.len().min(FIRST));
         let (mut own, mut bytes) = (std::mem::take(&mut self.own), 0);
         for missing in [first, rest] {

@@ -1,4 +1,5 @@
-//! Examines postings that others doubt. A keeper believes nobody: it gets the documents' records itself.
+//! Examines postings that other nodes doubt. A keeper trusts none of these reports: it fetches the documents' records
+//! itself.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -12,14 +13,14 @@ use crate::net::Prefix;
 use crate::node::claims::{self, TruePostings};
 use crate::shelf::{Listed, Origin};
 
-/// If a posting that was taken over is false, this number of further ones of the same list and origin are examined.
-/// Chosen.
+/// If a posting that was taken over from a neighbour is false, this number of further postings of the same list and
+/// origin are examined. Chosen.
 const MORE: usize = 64;
-/// The part of a list in which they are sought. Chosen.
+/// The number of postings from the beginning of the list among which the further ones are drawn at random. Chosen.
 const AMONG: usize = 4096;
 
 impl EventLoop {
-    /// Prepares the examination of postings that a peer doubts, if they are in the lists.
+    /// Prepares the examination of the postings that a peer doubts, as far as they are in the lists.
     pub(super) fn doubt(
         &mut self,
         (from, prefix): (&Peer, Prefix),
@@ -37,7 +38,7 @@ impl EventLoop {
         let mut lists = Vec::new();
         for (word, ids) in by_word {
             let listed = self.kept.shelf.listed(&word, &ids)?;
-            // What is not in the list needs no examination, and may come later.
+            // A posting that is not in the list needs no examination, and may be doubted again if it is stored later.
             ids.iter().filter(|id| listed.iter().all(|it| it.id != **id)).for_each(|id| {
                 self.doubted.remove(&(word.clone(), *id));
             });
@@ -54,7 +55,7 @@ impl EventLoop {
         }
     }
 
-    /// Prepares an examination. `None` if too much is examined already.
+    /// Registers postings for examination. `None` if the limits for examinations are exceeded.
     fn prepare(
         &mut self,
         prefix: Prefix,
@@ -80,8 +81,8 @@ impl EventLoop {
         }
     }
 
-    /// Blames those who brought what is false, and corrects the lists. Returns what to examine further. The records for
-    /// the examination took `bytes`.
+    /// Handles the result of an examination: the origins of false postings are blamed, and the lists are corrected.
+    /// Returns further postings to examine. `bytes` is the size of the records that were fetched.
     pub(super) fn on_examined(&mut self, doubts: Doubts, bytes: u64) -> Vec<Doubts> {
         let Doubts { prefix, lists, known, suspect, .. } = doubts;
         let now = self.now();
@@ -91,7 +92,7 @@ impl EventLoop {
         let (mut examined, mut disproved) = (0, 0);
         for (word, listed) in lists {
             let hash = self.checker.word(&word);
-            // Without the record, nothing is proven either way.
+            // A posting whose record is unavailable is neither proved nor disproved.
             let seen: Vec<&Listed> = listed.iter().filter(|it| known.contains_key(&it.id)).collect();
             let is_false = |it: &&&Listed| known[&it.id].weight(hash) != Some(it.weight);
             let wrong: Vec<&Listed> = seen.iter().filter(is_false).copied().collect();
@@ -106,7 +107,7 @@ impl EventLoop {
                     _ => {}
                 }
             }
-            // What was removed with its origin is not in the list any more.
+            // Postings that were removed together with their origin are not in the list any more.
             self.correct(&word, &wrong, &known);
             for origin in origins {
                 // If the storage fails, the next request to it reports that.
@@ -119,7 +120,7 @@ impl EventLoop {
         further
     }
 
-    /// Puts right what a list says of these documents.
+    /// Corrects a list: removes the false postings of these documents, and stores the true ones.
     fn correct(&mut self, word: &str, wrong: &[&Listed], known: &TruePostings) {
         let ids: Vec<ContentId> = wrong.iter().map(|it| it.id).collect();
         let hash = self.checker.word(word);
@@ -138,7 +139,7 @@ impl EventLoop {
         }
     }
 
-    /// Prepares the examination of more postings that an origin brought into the list of a word.
+    /// Prepares the examination of further postings that an origin brought into the list of a word.
     fn suspect(&mut self, prefix: Prefix, word: &str, origin: Origin) -> furui::Result<Option<Doubts>> {
         let mut ids = self.kept.shelf.slice(word, IdRange::ALL, AMONG)?.to_vec();
         let dice = RandomState::new();

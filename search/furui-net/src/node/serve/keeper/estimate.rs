@@ -1,4 +1,4 @@
-//! Estimates how many documents there are in all, and how long they are, from the records that this node holds.
+//! Estimates the number of documents in the network, and their mean length, from the records that this node holds.
 
 use std::time::Duration;
 
@@ -9,22 +9,23 @@ use crate::node::kept::Kept;
 use crate::node::{places, record_key};
 use crate::shelf::Shelf;
 
-/// How long an estimate is valid. Chosen.
+/// The time for which an estimate is reused. Chosen.
 const LIFE: Duration = Duration::from_secs(5 * 60);
-/// An estimate is made anew when the number of records has changed by more than this part. Chosen.
+/// An estimate is recomputed early when the number of records has changed by more than one part in this number. Chosen.
 const CHANGE: u64 = 8;
 /// The maximum number of records that are counted for an estimate. Chosen.
 const COUNTED: usize = 1 << 12;
 /// The maximum number of records whose words are counted for an estimate. Chosen.
 const MEASURED: usize = 128;
-/// Of the keys for which this node is a keeper, those count whose places share at most this number of bits less with
-/// its place than makes it certain that it keeps them. Of more distant keys, it does not know all keepers. Chosen.
+/// An estimate counts the records whose keys share with this node's place at most this number of leading bits less than
+/// those that certainly make it a keeper. For more distant keys, this node does not know all keepers. Chosen.
 const WIDER: u32 = 2;
 
-/// The estimates of a node: the last one, and where the counting for them begins.
+/// The cached estimate of a node, and the position at which its counting begins.
 pub(super) struct Surveys {
     me: Peer,
-    /// The head of an id at which the counting begins. It is random: nobody can predict it, and put documents there.
+    /// The head (first 64 bits) of the id at which counting begins. It is random, so that nobody can predict it and
+    /// place documents there.
     from: u64,
     last: Option<Estimate>,
 }
@@ -32,7 +33,7 @@ pub(super) struct Surveys {
 #[derive(Clone, Copy)]
 struct Estimate {
     at: Duration,
-    /// The number of records that the node held.
+    /// The number of records that the node held when the estimate was made.
     records: u64,
     told: Surveyed,
 }
@@ -42,8 +43,8 @@ impl Surveys {
         Self { me, from: HashSpec::random().seed, last: None }
     }
 
-    /// This node's estimate of all documents. It is computed at most once in some minutes, unless the number of records
-    /// changes a lot. `now` is the time since the node has started.
+    /// Returns this node's estimate of all documents. It is recomputed if it is older than [`LIFE`] or the number of
+    /// records has changed a lot. `now` is the time since the node's start.
     pub(super) fn survey(&mut self, kept: &mut Kept, now: Duration) -> furui::Result<Surveyed> {
         let records = kept.shelf.record_count()?;
         let whole = kept.is_settled();
@@ -70,15 +71,16 @@ impl Surveys {
     }
 }
 
-/// The records of a range of ids.
+/// The records in a range of ids that count for an estimate.
 struct Counted {
-    /// The part of all ids that the range has.
+    /// The fraction of the id space that the range covers.
     part: f64,
-    /// The records of keys that count.
+    /// The records in the range whose keys count.
     own: Vec<ContentId>,
 }
 
-/// Takes the first [`COUNTED`] records from the head `from` on; after the last head comes the first.
+/// Reads the first [`COUNTED`] records in the order of ids from the head `from` on, wrapping around at the end of the
+/// id space.
 fn count(shelf: &mut Shelf, from: u64, is_own: impl Fn(ContentId) -> bool) -> furui::Result<Counted> {
     let ranges =
         [Some(IdRange { first: from, last: u64::MAX }), from.checked_sub(1).map(|last| IdRange { first: 0, last })];
@@ -87,7 +89,7 @@ fn count(shelf: &mut Shelf, from: u64, is_own: impl Fn(ContentId) -> bool) -> fu
         while ids.len() < COUNTED {
             let some = shelf.records(range, COUNTED - ids.len())?;
             ids.extend_from_slice(&some);
-            // Heads are hashes, so hardly two of them are the same.
+            // Heads are the first bits of hashes, so two equal ones are very unlikely.
             match some.last().and_then(|last| last.head().checked_add(1)).filter(|first| *first <= range.last) {
                 Some(first) => range.first = first,
                 None => break,
@@ -101,8 +103,8 @@ fn count(shelf: &mut Shelf, from: u64, is_own: impl Fn(ContentId) -> bool) -> fu
     Ok(Counted { part, own: ids })
 }
 
-/// The mean number of words in the first [`MEASURED`] of these documents, without the shortest and the longest quarter
-/// of them, so that a few documents of any length change little; 0 if there are no documents.
+/// The interquartile mean of the numbers of words in the first [`MEASURED`] of these documents; 0 if there are none.
+/// The shortest and the longest quarter are ignored, so that a few documents of extreme length change little.
 fn mean_length(shelf: &mut Shelf, ids: &[ContentId]) -> furui::Result<u32> {
     let mut lengths = Vec::with_capacity(MEASURED);
     for id in ids.iter().take(MEASURED) {
@@ -112,7 +114,7 @@ fn mean_length(shelf: &mut Shelf, ids: &[ContentId]) -> furui::Result<u32> {
     Ok(middle(lengths))
 }
 
-/// The interquartile mean; 0 if empty.
+/// The interquartile mean of these numbers; 0 if there are none.
 fn middle(mut numbers: Vec<u32>) -> u32 {
     numbers.sort_unstable();
     let left_out = numbers.len() / 4;

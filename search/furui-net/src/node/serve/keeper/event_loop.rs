@@ -32,7 +32,7 @@ const QUIET: Duration = Duration::from_secs(2 * 60);
 const CHANGES: u64 = 32;
 /// The interval at which the shelf is opened again after the disk was full, or too many files were open. Chosen.
 const REOPEN: Duration = Duration::from_secs(5);
-/// A duration longer than any time to wait.
+/// A sleep duration that stands for no deadline.
 const LONG: Duration = Duration::from_secs(3600);
 
 /// The state of a [`Keeper`](super::Keeper)'s thread.
@@ -42,7 +42,7 @@ pub(super) struct EventLoop {
     pub(super) kept: Kept,
     answerer: Answerer,
     pub(super) net: Net,
-    /// The number of times that one of the nearest nodes came or went.
+    /// The number of times that one of the nearest nodes has joined or left.
     comings: u64,
     /// The hasher that makes the [`state`](Self::state). Its seed is random.
     state: KeyHasher,
@@ -50,15 +50,15 @@ pub(super) struct EventLoop {
     pub(super) checker: Checker,
     pub(super) budget: Budget,
     pub(super) sources: Sources,
-    /// Where tasks send what they have got. The length of this channel is bounded by the number of messages that wait,
-    /// which the budget limits.
+    /// The sender by which tasks return the records that they have fetched. The length of this channel is bounded by
+    /// the number of messages that wait for a check, which the budget limits.
     checks: mpsc::UnboundedSender<Done>,
     checked: Option<mpsc::UnboundedReceiver<Done>>,
-    /// The postings that are being examined because they are doubted.
+    /// The postings, each as its word and its document, whose examination is in progress.
     pub(super) doubted: HashSet<(String, ContentId)>,
     /// The origins whose documents are to be removed.
     pub(super) to_remove: HashSet<Origin>,
-    /// The time from which on documents of origins may be removed.
+    /// The time before which no documents of origins are removed, so that removals do not take up the thread.
     pub(super) removes_after: Instant,
     /// The shelf's number of changes when it was last compacted.
     compacted: u64,
@@ -66,18 +66,20 @@ pub(super) struct EventLoop {
     quiet: Option<(u64, Instant)>,
     /// The requests of other nodes that wait for the thread.
     scheduler: Scheduler,
-    /// The replies, by the numbers under which the answerer knows the requests.
+    /// The senders of answers, by the numbers under which the answerer knows the requests.
     replies: HashMap<u64, Reply>,
     next_reply: u64,
-    /// For each request that the answerer has sent to another node, who asked for it.
+    /// For each request that the answerer has sent to another node, the peer and its address prefix for which it was
+    /// sent. Work on the answer is charged to that peer.
     on_behalf_of: HashMap<u64, (Prefix, Peer)>,
     started: Instant,
     counts: Arc<Counts>,
     pub(super) blocklist: Arc<Blocklist>,
     pub(super) surveys: Surveys,
-    /// The directory of the shelf.
+    /// The directory of the shelf; `None` if the shelf is in memory.
     directory: Option<PathBuf>,
-    /// The time at which to open the shelf again, if the disk was full or too many files were open.
+    /// The time at which to reopen the shelf after the disk was full or too many files were open; `None` if there was
+    /// no such failure.
     reopen: Option<Instant>,
 }
 
@@ -87,11 +89,12 @@ struct Answer {
     response: Option<Response>,
 }
 
-/// What the thread does when a task has got records. The result is on whose behalf.
+/// The continuation that runs on the thread after a task has fetched records. It returns the address prefix and the
+/// peer to which the work is charged, if any.
 type Done = Box<dyn FnOnce(&mut EventLoop) -> Option<(Prefix, Peer)> + Send>;
 
 impl EventLoop {
-    /// Makes the state of a new thread. Must be called on a thread of the runtime that will run the tasks which wait
+    /// Makes the state of a keeper's thread. Must be called on a thread of the runtime that runs the tasks which wait
     /// for other nodes.
     pub(super) fn new(kept: Kept, net: Net, counts: Arc<Counts>, blocklist: Arc<Blocklist>, checker: Checker) -> Self {
         let (checks, checked) = mpsc::unbounded_channel();
@@ -126,7 +129,7 @@ impl EventLoop {
         }
     }
 
-    /// Works until it is told to stop, or all senders are gone.
+    /// Handles events until it is ordered to stop or all senders are dropped.
     pub(super) async fn work(mut self, mut inbound: mpsc::Receiver<Inbound>, mut orders: mpsc::Receiver<Order>) {
         // The length of this channel is bounded by the number of meetings (searches that this node hosts), each of
         // which waits for one answer.
@@ -159,7 +162,7 @@ impl EventLoop {
                     None => break,
                 },
                 () = std::future::ready(()), if !self.scheduler.is_empty() => {
-                    // Whoever has asked by now takes part in the choice.
+                    // All requests that have arrived so far take part in the scheduler's choice.
                     while let Ok(request) = inbound.try_recv() {
                         self.scheduler.push(request);
                     }
@@ -187,8 +190,8 @@ impl EventLoop {
             self.note_changes();
             if let Some(why) = self.kept.shelf.fault() {
                 if self.kept.shelf.may_pass() && self.directory.is_some() {
-                    // Other programs may fill the disk, and make room again; connections take files, and end. Meanwhile
-                    // nothing is stored.
+                    // These failures may pass: other programs may free disk space, and closed connections free files.
+                    // Nothing is stored until the shelf is reopened.
                     self.counts.pass(Some(why));
                     self.reopen.get_or_insert_with(|| Instant::now() + REOPEN);
                 } else {
@@ -221,7 +224,7 @@ impl EventLoop {
         }
     }
 
-    /// If there were enough changes, plans a compaction for the time when nothing has been stored for a while.
+    /// Plans a compaction after [`QUIET`] without changes, if there were at least [`CHANGES`] since the last one.
     fn note_changes(&mut self) {
         let changes = self.kept.shelf.changes();
         let is_worth_it = changes >= self.compacted + CHANGES;
@@ -237,8 +240,8 @@ impl EventLoop {
         self.quiet = None;
     }
 
-    /// Opens the shelf again after a change has failed for a reason that may pass. What could not be stored is missing,
-    /// so no list counts as whole until the node has taken over everything.
+    /// Reopens the shelf after a change has failed for a reason that may pass. Data that could not be stored is
+    /// missing, so no list counts as complete until the node has taken over everything again.
     fn reopen(&mut self) {
         let Some(directory) = &self.directory else { return };
         self.reopen = match self.kept.reopen(directory) {
@@ -252,8 +255,8 @@ impl EventLoop {
         (self.compacted, self.quiet) = (self.kept.shelf.changes(), None);
     }
 
-    /// A number that no other node can predict. It changes when other nodes may have to take something over from this
-    /// one.
+    /// The state number that this node sends to its neighbours: a hash that no other node can predict. It changes when
+    /// other nodes may have to take over data from this one.
     pub(super) fn state(&self) -> u64 {
         let depends_on = [self.kept.shelf.changes().to_le_bytes(), self.comings.to_le_bytes()].concat();
         self.state.hash(&depends_on).get().max(1)
@@ -330,7 +333,7 @@ fn respond(counts: &Counts, reply: Reply, response: &Response) {
     count.fetch_add(1, Ordering::Relaxed);
     let bytes = response.encode().or_else(|_| Response::Refused(Refusal::Failed).encode());
     if let Ok(bytes) = bytes {
-        // Sending fails if the answer is too long, which the encoder excludes.
+        // Sending fails only if the answer is too long, which the encoder prevents.
         let _ = reply.send(bytes);
     }
 }

@@ -3,13 +3,13 @@ use furui_search::{Refusal, Response, WordSize};
 use super::check::Check;
 use super::examination::Doubts;
 
-/// A complete answer, or what it needs: the sizes of lists, to which the keepers of the words must be added.
+/// The outcome of handling a request: a complete answer, or the work that remains before the answer is complete.
 pub(super) enum Later {
     Now(Response),
     Sizes(Vec<(String, WordSize)>),
-    /// An answer that waits for a check.
+    /// A message that is answered after its postings are checked.
     Check(Box<Check>),
-    /// An answer at once, and an examination.
+    /// Doubted postings that are examined after the request is answered.
     Doubts(Box<Doubts>),
 }
 

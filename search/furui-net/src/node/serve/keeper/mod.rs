@@ -28,20 +28,20 @@ use event_loop::EventLoop;
 
 /// The maximum number of this node's own orders that wait for the thread of the shelf (the node's storage). Chosen.
 const ORDERS: usize = 64;
-/// How long a published document is kept, unless it is published again. Chosen.
+/// The time for which a published document is kept, unless it is published again. Chosen.
 pub(in crate::node) const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 type Job = Box<dyn FnOnce(&mut Shelf) + Send>;
 
-/// An order to the thread from its own node.
+/// An order that the node sends to its keeper's thread.
 enum Order {
     Do(Job),
     Settled(Places),
     Stop,
 }
 
-/// A handle to the thread that owns a node's shelf and its answering side. The thread answers requests of other nodes,
-/// and does jobs of its own node in between.
+/// A handle to the thread that owns a node's shelf and answers other nodes. The thread handles requests of other nodes,
+/// and jobs of its own node in between.
 ///
 /// The shelf has a thread of its own because its storage waits for the disk. It has only one thread because lists are
 /// read and written whole.
@@ -51,36 +51,37 @@ pub(in crate::node) struct Keeper {
     counts: Arc<Counts>,
 }
 
-/// The counts of other nodes' requests, and what has failed in the node, if anything.
+/// The numbers of other nodes' requests, and the fault of the node, if there is one.
 #[derive(Default)]
 pub(in crate::node) struct Counts {
     pub(in crate::node) answered: AtomicU64,
     pub(in crate::node) refused: AtomicU64,
-    /// Why the shelf accepts no more changes, or which part of the node has panicked.
+    /// The permanent fault: the reason that the shelf accepts no more changes, or the part of the node that has
+    /// panicked.
     fault: watch::Sender<Option<String>>,
-    /// Why the shelf accepts no changes at the moment, if that may pass.
+    /// The temporary fault: the reason that the shelf accepts no changes until it is reopened.
     passing: Mutex<Option<String>>,
 }
 
-/// Reports a fault of the node if the thread or task that holds the alarm panics, because nobody would notice
-/// otherwise.
+/// A guard that reports a fault of the node if the thread or task that owns it panics. Without it, the panic would go
+/// unnoticed.
 pub(in crate::node) struct Alarm {
     part: &'static str,
     counts: Arc<Counts>,
 }
 
 impl Counts {
-    /// Makes an alarm for a part of the node.
+    /// Makes an alarm for the part of the node with this name.
     pub(in crate::node) fn alarm(self: &Arc<Self>, part: &'static str) -> Alarm {
         Alarm { part, counts: Arc::clone(self) }
     }
 
-    /// Notes why the shelf accepts no changes at the moment, or that it does again.
+    /// Sets the temporary fault of the shelf, or clears it if `why` is `None`.
     fn pass(&self, why: Option<&str>) {
         *self.passing.lock().unwrap_or_else(PoisonError::into_inner) = why.map(str::to_owned);
     }
 
-    /// Notes a fault of the node. Only the first fault is kept.
+    /// Records a permanent fault of the node. Only the first one is kept.
     fn fail(&self, why: &str) {
         self.fault.send_if_modified(|fault| {
             let is_new = fault.is_none();
@@ -114,9 +115,8 @@ impl Keeper {
         let alarm = counts.alarm("the thread of its storage");
         let work = move || {
             let _alarm = alarm;
-            // The thread has its own clock, because it outlives the runtime if the node is dropped without being shut
-            // down. The clock is made on the thread, so that it is dropped there even if the start of the node is
-            // interrupted.
+            // The thread has its own timer, because it outlives the runtime if the node is dropped without a shutdown.
+            // The timer is made on the thread, so that it is dropped there even if the start of the node is cancelled.
             let clock = Builder::new_current_thread().enable_time().build();
             clock.expect("a clock takes nothing from the system").block_on(event_loop.work(inbound, order_queue));
         };
@@ -124,23 +124,23 @@ impl Keeper {
         Ok((Self { orders, counts }, thread))
     }
 
-    /// Lets the thread do a job with the shelf (the node's storage), after all earlier jobs. `None` if the node is shut
-    /// down.
+    /// Runs a job with the shelf on the keeper's thread, after all earlier jobs, and returns its result. `None` if the
+    /// node is shut down.
     pub(in crate::node) async fn ask<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut Shelf) -> T + Send + 'static,
     ) -> Option<T> {
         let (answer, receiver) = oneshot::channel();
         let job: Job = Box::new(move |shelf| {
-            // Sending fails if the caller has gone.
+            // Sending fails if the caller was cancelled.
             let _ = answer.send(job(shelf));
         });
         self.orders.send(Order::Do(job)).await.ok()?;
         receiver.await.ok()
     }
 
-    /// Tells the thread that this node has taken over everything that it should hold if `places` are all nodes around
-    /// it.
+    /// Informs the thread that this node has taken over everything that it should hold, provided that `places` contains
+    /// all nodes around it.
     pub(in crate::node) async fn settle(&self, places: Places) {
         // Sending fails if the thread has ended.
         let _ = self.orders.send(Order::Settled(places)).await;
@@ -152,8 +152,8 @@ impl Keeper {
         let _ = self.orders.send(Order::Stop).await;
     }
 
-    /// Why the shelf (the node's storage) accepts no changes, for good or at the moment, or which part of the node has
-    /// panicked; `None` if nothing of this has happened.
+    /// The reason that the shelf accepts no changes, permanently or temporarily, or the part of the node that has
+    /// panicked; `None` if there is no fault.
     pub(in crate::node) fn fault(&self) -> Option<String> {
         let passing = || self.counts.passing.lock().unwrap_or_else(PoisonError::into_inner).clone();
         self.counts.fault.borrow().clone().or_else(passing)

@@ -7,24 +7,26 @@ use furui_search::Peer;
 use crate::meters::{ACCOUNTS, Accounts};
 use crate::net::{Inbound, Prefix};
 
-/// The maximum number of peers of one address prefix whose work is remembered. Chosen: as many as may have connections.
+/// The maximum number of peers of one address prefix whose charged work is remembered. Chosen: as many as may have
+/// connections.
 const PEERS: usize = 64;
 
-/// Decides whose request is next, by the work of the thread for earlier ones: a peer whose requests are costly waits
-/// longer for the next. First the address prefix is chosen that has cost the least, then the peer in it, so many
-/// identities at one address have the share of one.
+/// Chooses the next request by the thread's work for earlier ones: a peer with costly requests waits longer. First the
+/// address prefix with the least work is chosen, then the peer with the least work in it, so many identities at one
+/// address share the time of one.
 ///
-/// Work is counted as in start-time fair queueing (Goyal, Vin and Cheng 1996): who asks after a pause begins where the
-/// others are, so a pause earns nothing. If only one peer asks, it has the whole thread.
+/// Work is counted as in start-time fair queueing (Goyal, Vin and Cheng 1996): a party that returns after a pause
+/// starts at the current virtual time, so a pause earns no credit. If only one peer has requests, it gets all of the
+/// thread's time.
 #[derive(Default)]
 pub(super) struct Scheduler {
     waiting: HashMap<Prefix, HashMap<Peer, VecDeque<Inbound>>>,
     prefixes: Work<Prefix>,
-    /// For each prefix, the work of its peers.
+    /// For each address prefix, the work charged to its peers.
     peers: Accounts<Prefix, Work<Peer, PEERS>>,
 }
 
-/// The work for each of some parties, and the point that the current one has reached.
+/// The work charged to each party (a prefix or a peer), in virtual time, and the current virtual time.
 struct Work<K, const MOST: usize = ACCOUNTS> {
     done: Accounts<K, Duration, MOST>,
     now: Duration,
@@ -48,7 +50,7 @@ impl<K: Clone + Eq + Hash, const MOST: usize> Work<K, MOST> {
 }
 
 impl Scheduler {
-    /// Adds a request.
+    /// Adds a request to the queue of its peer.
     pub(super) fn push(&mut self, inbound: Inbound) {
         let peers = self.waiting.entry(inbound.prefix).or_default();
         peers.entry(inbound.from.clone()).or_default().push_back(inbound);
@@ -58,7 +60,7 @@ impl Scheduler {
         self.waiting.is_empty()
     }
 
-    /// Takes the next request.
+    /// Removes and returns the next request; `None` if there is none.
     pub(super) fn pop(&mut self) -> Option<Inbound> {
         let prefix = *self.waiting.keys().min_by_key(|prefix| (self.prefixes.of(prefix), **prefix))?;
         let peers = self.waiting.get_mut(&prefix)?;
@@ -77,7 +79,7 @@ impl Scheduler {
         request
     }
 
-    /// Counts work for a request.
+    /// Charges the time spent on a request to its peer and address prefix.
     pub(super) fn charge(&mut self, prefix: Prefix, peer: &Peer, work: Duration) {
         self.prefixes.add(&prefix, work);
         self.peers.entry(&prefix, |prefix, _| self.prefixes.of(prefix).as_secs_f64()).add(peer, work);
@@ -89,13 +91,14 @@ mod tests {
     use super::*;
     use crate::net::Reply;
 
-    /// A request of a peer of a host.
+    /// Makes a request of the peer with this number at the host with this number.
     fn request(host: u8, peer: u8) -> Inbound {
         let (reply, _) = Reply::new(None);
         Inbound { from: Peer::new(&[host, peer], &[]), prefix: Prefix::V4([127, 0, 0, host]), request: vec![], reply }
     }
 
-    /// Serves requests for this many milliseconds; each takes what `cost` says. Returns whose they were.
+    /// Serves requests for `time` simulated milliseconds, where `cost` returns the duration of a request of a prefix.
+    /// Returns the served requests.
     fn serve(scheduler: &mut Scheduler, mut time: u64, cost: impl Fn(Prefix) -> u64) -> Vec<Inbound> {
         let mut served = vec![];
         while let Some(next) = (time > 0).then(|| scheduler.pop()).flatten() {
@@ -117,7 +120,7 @@ mod tests {
         (0..100).for_each(|_| scheduler.push(request(1, 1)));
         let cost = |prefix| if prefix == Prefix::V4([127, 0, 0, 1]) { 100 } else { 1 };
         assert_eq!(of(&serve(&mut scheduler, 1000, cost), 1), 10);
-        // Another peer comes, behind 90 requests.
+        // Another peer sends requests, behind 90 waiting ones.
         (0..100).for_each(|_| scheduler.push(request(2, 1)));
         let served = serve(&mut scheduler, 200, cost);
         assert_eq!((of(&served, 1), of(&served, 2)), (1, 100));
@@ -132,7 +135,7 @@ mod tests {
         (0..500).for_each(|_| scheduler.push(request(2, 1)));
         let served = serve(&mut scheduler, 400, |_| 1);
         assert_eq!((of(&served, 1), of(&served, 2)), (200, 200));
-        // The identities share the share of their address.
+        // All identities at one address together get the share of one address.
         let of_one = served.iter().filter(|request| request.from == Peer::new(&[1, 7], &[])).count();
         assert_eq!(of_one, 4);
     }

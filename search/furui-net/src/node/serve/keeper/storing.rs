@@ -1,4 +1,4 @@
-//! Stores what other nodes bring, after a check.
+//! Stores postings and records of other nodes after a check.
 
 use std::collections::HashSet;
 
@@ -14,13 +14,13 @@ use crate::node::claims;
 use crate::node::{self, doubts, record_key, word_key};
 use crate::shelf::{Origin, Stored};
 
-/// After a removal, the next one waits for this multiple of the time that it took. Chosen: removals take at most a
-/// tenth of the time.
+/// After a removal, the next removal waits for this multiple of the first one's duration. Chosen: removals take at most
+/// a tenth of the time.
 const REST: u32 = 9;
 
 impl EventLoop {
     /// Stores the postings and records for which this node may be a keeper. Postings of other nodes are checked first;
-    /// records prove themselves.
+    /// records are verified by their hashes.
     pub(super) fn store(
         &mut self,
         (from, prefix): (&Peer, Prefix),
@@ -68,7 +68,7 @@ impl EventLoop {
             return Ok(Later::Now(Response::Stored { new: stored.new }));
         }
         if !records.is_empty() || postings.is_empty() {
-            // A record proves itself, so it does not go with a liar that brought it before.
+            // A record is verified by its hash, so it is kept even if a liar that brought it before is removed.
             let ids: Vec<ContentId> = records.iter().map(|(id, _)| *id).collect();
             let proven = self.kept.shelf.of_others(&node::origin(from, prefix, false), &ids)?;
             let stored = self.store_brought((from, prefix), &proven, (&[], &records, &locks))?;
@@ -79,7 +79,7 @@ impl EventLoop {
         self.check((from, prefix), postings, bytes)
     }
 
-    /// Stores postings at once if nothing of them needs a check, and otherwise prepares the check.
+    /// Stores postings at once if none of them needs a check; otherwise prepares the check.
     fn check(
         &mut self,
         (from, prefix): (&Peer, Prefix),
@@ -106,7 +106,7 @@ impl EventLoop {
         Ok(Later::Check(Box::new(Check { from, prefix, bytes, postings, drawn, strange, known, own, missing })))
     }
 
-    /// Stores what was checked and found true, and answers.
+    /// Handles the result of a check: stores the message if it is true, and answers it.
     pub(super) fn on_checked(&mut self, Checked { check, reply, verdict, bytes }: Checked) {
         let Check { from, prefix, bytes: message, postings, strange, known, .. } = check;
         let now = self.now();
@@ -124,7 +124,7 @@ impl EventLoop {
             }
             Verdict::False(mut lies) => {
                 self.blame(&node::origin(&from, prefix, false));
-                // The other keepers of the words may have believed it.
+                // The other keepers of the words may have stored the false postings, so they are informed.
                 lies.truncate(limits::DOUBTS);
                 let _runtime = self.runtime.enter();
                 doubts::tell(self.net.clone(), lies);
@@ -134,7 +134,7 @@ impl EventLoop {
         self.respond(reply, &response);
     }
 
-    /// Stores what another node has brought. The documents of `proven` were checked whole.
+    /// Stores data of another node. All postings of the documents in `proven` were checked.
     fn store_brought(
         &mut self,
         (from, prefix): (&Peer, Prefix),
@@ -144,7 +144,8 @@ impl EventLoop {
         let expires = unix_seconds() + LIFE.as_secs();
         match self.kept.shelf.store_proven(&node::origin(from, prefix, false), proven, brought, expires)? {
             Ok(Stored { new, foreign }) => {
-                // What is added to the documents of others does not go when those of its origin make room.
+                // Additions to other peers' documents are charged to the peer, because they are not removed with its
+                // own documents.
                 let now = self.now();
                 self.allowance.charge_foreign(from, foreign, now);
                 Ok(Response::Stored { new })
@@ -156,7 +157,7 @@ impl EventLoop {
         }
     }
 
-    /// Takes nothing more from a peer that has stated something false, and removes what it has brought.
+    /// Refuses further data of a peer that has sent a false posting, and removes the data that it has brought.
     pub(super) fn blame(&mut self, origin: &Origin) {
         let (now, peer) = (self.now(), Peer::new(&origin.peer, &[]));
         if self.sources.refuses(&peer, now) {
@@ -168,8 +169,7 @@ impl EventLoop {
         self.remove(origin.clone());
     }
 
-    /// Removes what an origin has brought, as far as it is not proven: at once or, because all lists are read for it,
-    /// when the thread has rested from the last removal.
+    /// Removes the unproven data of an origin. As this reads all lists, it is postponed if the last removal was recent.
     pub(super) fn remove(&mut self, origin: Origin) {
         if self.kept.shelf.usages().iter().any(|usage| usage.origin == origin) {
             self.to_remove.insert(origin);
@@ -179,7 +179,7 @@ impl EventLoop {
         }
     }
 
-    /// Removes what was left over from earlier.
+    /// Removes the data of all origins whose removal was postponed.
     pub(super) fn remove_all(&mut self) {
         if self.to_remove.is_empty() {
             return;
