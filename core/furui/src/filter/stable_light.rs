@@ -274,8 +274,8 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for StableBloomLight<M> {
         Ok(self.put(key))
     }
 
-    /// Inserts the keys, and returns how many of them were not remembered. Memory is fetched ahead, so a batch takes less
-    /// time than its keys one by one.
+    /// Inserts the keys, and returns how many of them were not remembered. Memory is fetched ahead, so a batch takes
+    /// less time than its keys one by one.
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
         Ok((0..).zip(keys).fold(0, |new, (i, &key)| {
             self.counters.fetch_ahead(keys, i);
