@@ -12,7 +12,7 @@ use super::writer::Writer;
 pub enum Part {
     /// The title, snippet and weights, answered with [`Shown::Document`].
     Snippet,
-    /// Whether the node keeps the document, answered with [`Shown::Kept`]. If the query has phrases and the document
+    /// The presence of the document on the node, answered with [`Shown::Kept`]. If the query has phrases and the document
     /// does not match, the answer is [`Shown::Unfit`].
     Presence,
     /// The whole record, answered with [`Shown::Record`].

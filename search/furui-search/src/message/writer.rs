@@ -81,7 +81,8 @@ impl Writer {
         self.bound(!range.last);
     }
 
-    /// Appends the bytes of a number, most significant first, without trailing zero bytes.
+    /// Appends the number of significant bytes of `number`, and then these bytes, most significant first. Trailing zero
+    /// bytes are omitted.
     fn bound(&mut self, number: u64) {
         let bytes = number.swap_bytes().to_le_bytes();
         let count = 8 - number.trailing_zeros() as usize / 8;
