@@ -1,4 +1,4 @@
-//! `furui block`, `furui unblock` and `furui purge`.
+//! The commands `furui block`, `furui unblock` and `furui purge`.
 
 use std::process::ExitCode;
 
@@ -14,7 +14,7 @@ use indicatif::HumanCount;
 /// The exit code if nothing was changed.
 const NOTHING: u8 = 1;
 
-/// The answer of a node.
+/// The JSON answer of a node to these requests.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Answer {

@@ -2,12 +2,12 @@ use std::{fmt, io};
 
 use furui::format::Printable;
 
-/// An error that ends a command. What strangers wrote in its message is [`Printable`].
+/// An error that ends a command. Text of strangers in its message is [`Printable`].
 #[derive(Debug)]
 pub enum Error {
     /// The library or the operating system failed.
     Library(furui::Error),
-    /// Anything else: the message says what happened, where, and what to do.
+    /// Any other error. The message says what happened, where, and what to do.
     Message(String),
 }
 

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::Error;
 
-/// The program that the commands are a part of: its input, its output and its messages.
+/// The program to which the commands belong, which provides their input, output and messages.
 pub trait Program: Sync {
-    /// Prints bytes on standard output. False if the reader has closed the pipe and wants no more.
+    /// Prints bytes on standard output. Returns false if the reader has closed the pipe.
     ///
     /// # Errors
     /// If standard output is closed, or cannot be written to.
@@ -15,7 +15,7 @@ pub trait Program: Sync {
     /// True if standard output is a terminal that can show bold words, and the user wants that.
     fn is_styled(&self) -> bool;
 
-    /// Prints a message on standard error, and goes on.
+    /// Prints a message on standard error, without ending the command.
     fn complain(&self, message: &str);
 
     /// Standard input.
@@ -32,17 +32,17 @@ pub trait Program: Sync {
     fn lines(&self, path: &Path, most: usize, take: &mut dyn FnMut(Part<'_>) -> Result<(), Error>)
     -> Result<(), Error>;
 
-    /// A progress bar for reading these files, which goes on by the bytes that it is told, and is cleared when it is
-    /// dropped.
+    /// Makes a progress bar for reading these files. The returned function advances it by a number of bytes; dropping
+    /// the function removes the bar.
     fn progress(&self, what: &'static str, files: &[PathBuf]) -> Box<dyn FnMut(usize)>;
 }
 
-/// A part of the lines of a file.
+/// An event while reading the lines of a file.
 pub enum Part<'a> {
-    /// A line without its end, and the file and number of the line, for messages.
+    /// A line without its line end, and the file and line number, for messages.
     Line(&'a [u8], String),
-    /// This many bytes were read for the lines since the last such part.
+    /// The number of bytes read since the last such event.
     Read(usize),
-    /// More lines would have to be waited for: what is held back should be sent now.
+    /// No further line is available yet, so buffered data should be sent.
     Pause,
 }

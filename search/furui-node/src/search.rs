@@ -1,4 +1,4 @@
-//! `furui search`.
+//! The command `furui search`.
 
 use std::process::ExitCode;
 
@@ -57,15 +57,15 @@ struct Search<'a> {
     program: &'a dyn Program,
     /// True if the words of the query are printed in bold.
     bold: bool,
-    /// How many more documents to print.
+    /// The number of further documents to print.
     left: u64,
-    /// Sums over all pages.
+    /// The sums over all pages.
     total: u64,
     bytes: u64,
     whole: bool,
 }
 
-/// Why a page ended.
+/// The reason that a page of results ended.
 enum Page {
     Next(Place),
     Last,
@@ -112,7 +112,7 @@ impl Search<'_> {
             let sum = Summary { total: self.total, bytes: self.bytes, cursor: *cursor, whole: self.whole };
             return serde_json::to_string(&sum).expect("it has only strings for names") + "\n";
         }
-        // Other lines are printed as they arrived, but a terminal must not obey what is in them.
+        // Other lines are printed as received, but without characters that control the terminal.
         let mut out = String::new();
         for c in String::from_utf8_lossy(raw).chars() {
             match c < ' ' || Printable(c).is_shown() {
@@ -137,12 +137,12 @@ impl Search<'_> {
         format!("{title}{}\n{snippet}{also}", shown(&hit.url))
     }
 
-    /// Formats text from other nodes, which is not trusted, with the ranges `marks` in bold.
+    /// Formats untrusted text of other nodes, with the ranges `marks` in bold.
     fn marked(&self, text: &str, marks: &[[usize; 2]]) -> String {
         let mut marked = String::new();
         let mut at = 0;
         for &[start, end] in marks.iter().filter(|_| self.bold) {
-            // A range that is not in the text is ignored, because a node may send anything.
+            // An invalid range is ignored, because a node may send anything.
             let (Some(before), Some(mark)) = (text.get(at..start), text.get(start..end)) else { continue };
             marked += &format!("{}\x1b[1m{}\x1b[22m", shown(before), shown(mark));
             at = end;
@@ -164,7 +164,7 @@ impl Search<'_> {
     }
 }
 
-/// Names a document that is not shown, and its publishers.
+/// Formats the line about a document that is not shown, with its publishers.
 fn also(version: &Version) -> String {
     let publishers = match version.publishers.is_empty() {
         true => "nobody known".to_owned(),
@@ -173,8 +173,8 @@ fn also(version: &Version) -> String {
     format!("    also as published by {publishers} ({})\n", version.id)
 }
 
-/// Replaces, in a text that strangers wrote, the characters that a terminal obeys and does not show: control characters
-/// by spaces, those that change the direction of writing by nothing.
+/// Removes invisible characters that control a terminal from a text of strangers: control characters are replaced by
+/// spaces, and characters that change the writing direction are deleted.
 fn shown(text: &str) -> String {
     let kept = |c: char| match Printable(c).is_shown() {
         true => Some(c),

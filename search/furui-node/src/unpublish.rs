@@ -1,4 +1,4 @@
-//! `furui unpublish`.
+//! The command `furui unpublish`.
 
 use std::process::ExitCode;
 
@@ -11,16 +11,16 @@ use crate::options::unpublish::UnpublishOptions;
 use crate::program::{Part, Program};
 use indicatif::HumanCount;
 
-/// The maximum number of URLs that are sent at a time.
+/// The maximum number of URLs in one request.
 const URLS: usize = 1024;
-/// A request with this number of bytes, or more, takes no further URL.
+/// The size in bytes from which on no further URL is added to a request.
 const BYTES: usize = 512 << 10;
-/// The maximum length of a URL.
+/// The maximum length of a URL, in bytes.
 const MAX_URL: usize = furui_search::MAX_URL;
 /// The exit code if nothing was withdrawn.
 const NOTHING: u8 = 1;
 
-/// The answer of a node.
+/// The JSON answer of a node to this request.
 #[derive(Deserialize)]
 struct Answer {
     withdrawn: u64,
@@ -89,7 +89,7 @@ impl Withdrawal<'_> {
     fn send(&mut self) -> Result<(), Error> {
         self.bytes = 0;
         let urls = std::mem::take(&mut self.batch);
-        // Pages are published under normalised URLs, lines of JSON under URLs as they are written.
+        // Pages are published under normalised URLs, and lines of JSON under the URLs in them.
         let usual = |url: &String| Url::parse(url).map_or_else(|_| url.clone(), String::from);
         let unknown = self.withdraw(urls)?;
         let unknown = self.withdraw(unknown.iter().map(usual).collect())?;

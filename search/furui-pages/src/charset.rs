@@ -1,4 +1,5 @@
-//! Finds the charset of bytes. It is stated by a byte order mark, by the sender, or by a `<meta>` near the beginning.
+//! Detects the charset of bytes, which is stated by a byte order mark, by the sender, or by a `<meta>` near the
+//! beginning.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -62,7 +63,7 @@ fn prescan(head: &[u8]) -> Option<&'static Encoding> {
         None
     });
     let Ok(()) = Tokenizer::new_with_emitter(head, emitter).finish();
-    // The bytes could be read as ASCII so far, so they are not UTF-16.
+    // As the bytes could be read as ASCII so far, they are not UTF-16.
     found.map(|encoding| if encoding == UTF_16LE || encoding == UTF_16BE { UTF_8 } else { encoding })
 }
 

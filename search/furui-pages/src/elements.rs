@@ -14,7 +14,7 @@ const SKIPPED: [&[u8]; 11] = [
     b"template",
     b"textarea",
 ];
-/// Elements that begin and end lines.
+/// Elements whose content starts on a new line and is followed by a new line.
 const BLOCKS: [&[u8]; 62] = [
     b"address",
     b"article",
@@ -85,7 +85,7 @@ pub(crate) fn is_skipped(tag: &[u8]) -> bool {
     SKIPPED.contains(&tag)
 }
 
-/// True if the element begins and ends lines.
+/// True if the element's content starts on a new line and is followed by a new line.
 pub(crate) fn is_block(tag: &[u8]) -> bool {
     BLOCKS.contains(&tag)
 }

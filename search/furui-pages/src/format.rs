@@ -7,7 +7,7 @@ pub enum Format {
     Page(Kind),
     /// Each line of the file is a document in JSON.
     Jsonl,
-    /// The file holds pages from a crawler: [`Warc`](crate::Warc), compressed or not.
+    /// The file contains pages from a crawler, compressed or not: [`Warc`](crate::Warc).
     Warc,
 }
 
@@ -15,7 +15,7 @@ impl Format {
     /// The number of bytes of a file that [`of_content`](Self::of_content) needs.
     pub const HEAD: usize = 1024;
 
-    /// The format of a file with this name, if the name tells it.
+    /// The format of a file with this name; `None` if the name does not determine it.
     pub fn of_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let (stem, end) = name.rsplit_once('.')?;

@@ -83,7 +83,7 @@ fn find_member(from: &mut impl BufRead) -> io::Result<bool> {
             return Ok(false);
         }
         match buffer.iter().position(|byte| *byte == MAGIC[0]) {
-            // If fewer bytes than those of the magic number are at hand, the decoder checks them.
+            // If the buffer has fewer bytes than the magic number, the decoder checks them.
             Some(0) if buffer.len() < MAGIC.len() || buffer.starts_with(&MAGIC) => return Ok(true),
             Some(0) => from.consume(1),
             Some(at) => from.consume(at),
@@ -111,7 +111,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// Reads everything. Returns the bytes, and the number of errors.
+    /// Reads everything through a buffer of this size. Returns the bytes, and the number of errors.
     fn read(bytes: &[u8], buffer: usize) -> (Vec<u8>, usize) {
         let mut gunzip = Gunzip::new(BufReader::with_capacity(buffer, bytes));
         let (mut all, mut errors) = (Vec::new(), 0);

@@ -7,7 +7,7 @@ use crate::elements::{is_block, is_skipped};
 use crate::lines::Lines;
 use crate::{Page, charset, is_noindex};
 
-/// The maximum number of bytes kept of an attribute.
+/// The maximum number of bytes stored of an attribute.
 const MAX_ATTRIBUTE: usize = 4 << 10;
 
 /// Extracts title, text and metadata of an HTML page. `charset` is the one that the sender stated; see [`Page`] for the
@@ -45,11 +45,11 @@ struct Reader {
     named: Vec<u8>,
     /// The attribute `content` or `href` of the current tag.
     value: Option<Vec<u8>>,
-    /// The name of the element that is being skipped, and how many elements of that name are open.
+    /// The name of the element that is being skipped, and the number of open elements with that name.
     skipped: Option<(Vec<u8>, u32)>,
     in_title: bool,
     has_title: bool,
-    /// The number of `<pre>` elements around the current position.
+    /// The number of `<pre>` elements that enclose the current position.
     pre: u32,
 }
 

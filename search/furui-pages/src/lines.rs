@@ -2,7 +2,7 @@
 #[derive(Default)]
 pub(crate) struct Lines {
     text: String,
-    /// The separator between the text so far and the text that comes next.
+    /// The separator between the existing text and the next text.
     gap: Gap,
 }
 
@@ -15,8 +15,8 @@ enum Gap {
 }
 
 impl Lines {
-    /// Appends text. Each run of spaces in the text becomes one space. Its line ends are kept if `keeps_lines`, and
-    /// become spaces otherwise.
+    /// Appends text. Each run of spaces becomes one space. Line ends are kept if `keeps_lines` is true, and become
+    /// spaces otherwise.
     pub(crate) fn push(&mut self, text: &str, keeps_lines: bool) {
         for piece in text.split_inclusive(is_space) {
             let word = piece.trim_end_matches(is_space);
@@ -37,7 +37,7 @@ impl Lines {
         }
     }
 
-    /// Ends the line: the text that comes next is on another line.
+    /// Ends the line, so that the next text is on another line.
     pub(crate) fn end_line(&mut self) {
         self.gap = Gap::Line;
     }
@@ -47,7 +47,7 @@ impl Lines {
     }
 }
 
-/// True for HTML's spaces, for no-break spaces, which look no different, and for NUL, which browsers leave out.
+/// True for HTML's white space, for no-break spaces, which look the same, and for NUL, which browsers ignore.
 fn is_space(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\n' | '\r' | '\x0c' | '\0' | '\u{a0}')
 }

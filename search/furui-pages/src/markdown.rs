@@ -63,7 +63,8 @@ pub fn markdown(source: &str) -> Page {
     Page { title: title_in(&metadata).unwrap_or(heading), text: text.finish(), ..Page::default() }
 }
 
-/// The title in metadata, if it is on one line: `title: …` or `title = …`, with or without quotes.
+/// The title in metadata; `None` if it is missing or not on one line. The forms are `title: …` and `title = …`, with or
+/// without quotes.
 fn title_in(metadata: &str) -> Option<String> {
     let value = metadata.lines().find_map(|line| line.strip_prefix("title")?.trim_start().strip_prefix([':', '=']))?;
     let value = value.trim();

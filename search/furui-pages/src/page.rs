@@ -20,7 +20,7 @@ pub struct Page {
     pub noindex: bool,
 }
 
-/// Why bytes are not a page.
+/// The reason that bytes cannot be read as a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreadable {
     /// The bytes contain NUL, which does not occur in text.
@@ -33,7 +33,7 @@ pub enum Unreadable {
 
 /// True if the rules of a robots `<meta>`, or of an `X-Robots-Tag` header, ask search engines to leave the page out.
 pub fn is_noindex(rules: &str) -> bool {
-    // A header may name a robot before a colon. A rule for any robot is taken as a rule for this one.
+    // A header may name a robot before a colon. A rule for any robot is treated as a rule for this one.
     let mut rules = rules.split([',', ':']).map(str::trim);
     rules.any(|rule| rule.eq_ignore_ascii_case("noindex") || rule.eq_ignore_ascii_case("none"))
 }

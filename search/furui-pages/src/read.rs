@@ -19,7 +19,7 @@ impl Page {
     }
 }
 
-/// Makes a page from plain text, which stays as it is. The page has no title.
+/// Makes a page from plain text, which is not changed. The page has no title.
 ///
 /// # Errors
 /// If no charset is stated and the text is not UTF-8, or if the text contains NUL.

@@ -9,7 +9,7 @@ use crate::{MAX_PAGE, Media, is_noindex};
 /// The maximum number of header lines of a response.
 const MAX_HEADERS: usize = 256;
 
-/// The parts of a response that matter here.
+/// The parts of an HTTP response that are needed to read a page.
 pub(crate) struct Response {
     pub(crate) status: u16,
     /// The kind and charset of the body; `None` if it is not a page.
@@ -21,7 +21,7 @@ pub(crate) struct Response {
 }
 
 impl Response {
-    /// Parses a response. The error says why the bytes are not one.
+    /// Parses an HTTP response. The error is the reason that it is invalid.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut response = httparse::Response::new(&mut headers);
@@ -56,8 +56,8 @@ impl Response {
     }
 }
 
-/// The content of the chunks; `None` if the body does not consist of chunks. If the body was cut off, the part that is
-/// there is returned.
+/// The content of the chunks; `None` if the body does not consist of chunks. If the body was cut off, the available
+/// part is returned.
 fn unchunk(mut bytes: &[u8]) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     loop {
@@ -93,7 +93,7 @@ fn decode(body: Vec<u8>, coding: &str) -> Result<Vec<u8>, String> {
     decoded.map_err(|error| format!("a damaged body: {error}"))
 }
 
-/// Reads everything, or one byte more than the maximum size of a page.
+/// Reads everything, but at most one byte more than the maximum size of a page.
 fn bounded(from: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(MAX_PAGE as u64 + 1).read_to_end(&mut bytes)?;

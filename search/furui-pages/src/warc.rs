@@ -17,14 +17,15 @@ pub struct Warc<R: BufRead> {
     from: R,
     /// The number of records that have begun.
     records: u64,
-    /// A line that was read ahead and is still to be parsed.
+    /// A line that was read in advance and is still to be parsed.
     line: Vec<u8>,
     has_line: bool,
-    /// True if the previous record was reported as broken: what follows it is then skipped without a report.
+    /// True if the previous record was reported as broken. The bytes up to the next record are then skipped without a
+    /// report.
     was_broken: bool,
 }
 
-/// The next item of a file.
+/// An item of a WARC file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
     /// A page.
@@ -57,11 +58,11 @@ pub struct Broken {
     pub record: u64,
     /// The URL of the page, if it could still be read.
     pub url: Option<String>,
-    /// The reason why the record cannot be read.
+    /// The reason that the record cannot be read.
     pub why: String,
 }
 
-/// The fields of a record's header that matter here.
+/// The fields of a record's header that are needed to read a page.
 #[derive(Default)]
 struct Header {
     is_response: bool,

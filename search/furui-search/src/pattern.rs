@@ -4,16 +4,16 @@ use std::ops::Range;
 use super::words::tokens;
 use super::{Phrase, limits};
 
-/// The maximum number of units of a phrase: the maximum number of words, each with a skipped unit before it.
+/// The maximum number of units of a phrase: each of its words may have a skipped unit before it.
 const UNITS: usize = 2 * limits::WORDS;
 
 /// Finds many words and phrases in a text in one pass.
 ///
-/// A unit is a word, or a character of a script that is written without spaces. The progress of a phrase is a number
-/// with a bit for each unit of the phrase (Shift-And): bit i is set if units 0 to i of the phrase match the last i + 1
-/// units of the text.
+/// A unit is a word, or a character of a script that is written without spaces. The state of a phrase is a number with
+/// one bit per unit of the phrase (the Shift-And algorithm): bit i is set if units 0 to i of the phrase match the last
+/// i + 1 units of the text.
 ///
-/// **Cost.** One step for each phrase at each unit of the text.
+/// **Cost.** One step per phrase at each unit of the text.
 ///
 /// **Source.** Baeza-Yates and Gonnet, "A New Approach to Text Searching" (1992). In the paper, the text has one letter
 /// at each position. Here, several words may begin at one unit of the text, and any of them may match. A unit of the
@@ -21,40 +21,40 @@ const UNITS: usize = 2 * limits::WORDS;
 #[derive(Debug)]
 pub(super) struct Pattern<'a> {
     words: HashMap<&'a str, Uses>,
-    /// A mask of the lengths of these words. Most words of a text have another length, and need no look-up.
+    /// A bit mask of the words' lengths. Most words of a text have another length, and need no look-up.
     lengths: u128,
     phrases: Vec<Places<'a>>,
 }
 
-/// What a word is searched for: by itself, or as a part of phrases.
+/// The purposes for which a word is searched: on its own, or as a part of phrases.
 #[derive(Debug, Default)]
 struct Uses {
-    /// The number of the word, if it is searched for by itself.
+    /// The index of the word if it is searched on its own.
     alone: Option<usize>,
-    /// The occurrences of the word in phrases: the number of the phrase, and a mask with one bit set, that of the unit
-    /// at which the word begins.
+    /// The occurrences of the word in phrases: the index of the phrase, and a mask with the bit of the unit at which
+    /// the word begins.
     places: Vec<(usize, u128)>,
 }
 
 #[derive(Debug)]
 struct Places<'a> {
     phrase: &'a Phrase,
-    /// A mask of the units at which no word of the phrase begins.
+    /// A mask of the units of the phrase at which none of its words begins.
     any: u128,
-    /// The last unit at which a word of the phrase begins.
+    /// The index of the last unit at which a word of the phrase begins.
     last: usize,
 }
 
-/// The bit for the length of a word in a mask of lengths. All lengths above 127 have one bit.
+/// The bit for the length of a word in a mask of lengths. All lengths above 127 share one bit.
 fn length_bit(word: &str) -> u128 {
     1 << word.len().min(127)
 }
 
 /// A word or phrase that was found.
 pub(super) enum Found {
-    /// The word with this number.
+    /// The word with this index.
     Word(usize),
-    /// The phrase with this number.
+    /// The phrase with this index.
     Phrase(usize),
 }
 
@@ -63,12 +63,12 @@ impl<'a> Pattern<'a> {
         Self { words: HashMap::new(), lengths: 0, phrases: Vec::new() }
     }
 
-    /// Adds a word, which is reported by this number.
+    /// Adds a word, which is reported with this index.
     pub(super) fn add_word(&mut self, word: &'a str, number: usize) {
         self.uses(word).alone = Some(number);
     }
 
-    /// Adds a phrase, and returns its number. A phrase that was added before keeps its number.
+    /// Adds a phrase, and returns its index. A phrase that was added before keeps its index.
     pub(super) fn add_phrase(&mut self, phrase: &'a Phrase) -> usize {
         if let Some(number) = self.phrases.iter().position(|other| other.phrase == phrase) {
             return number;
@@ -95,11 +95,11 @@ impl<'a> Pattern<'a> {
         self.phrases.len()
     }
 
-    /// Reports all words and phrases that are found in the text, in the order of their ends. If `located`, the ranges
-    /// of their bytes are reported too. Returns the number of all words of the text.
+    /// Reports all words and phrases found in the text, in the order of their ends. If `located` is true, their byte
+    /// ranges are reported too. Returns the total number of words in the text.
     pub(super) fn scan(&self, text: &str, located: bool, mut on: impl FnMut(Found, Range<usize>)) -> u32 {
         let mut state = vec![State::default(); self.phrases.len()];
-        // The position of the first byte of each of the last `UNITS` units.
+        // The byte offsets at which the last `UNITS` units begin.
         let mut starts = [0; UNITS];
         let (mut unit, mut words) = (0, 0);
         for token in tokens(text, located) {
@@ -125,7 +125,7 @@ impl<'a> Pattern<'a> {
         words
     }
 
-    /// Advances all phrases by one unit.
+    /// Advances the states of all phrases by one unit.
     fn advance(
         &self,
         unit: usize,
@@ -142,13 +142,13 @@ impl<'a> Pattern<'a> {
     }
 }
 
-/// The progress of a phrase.
+/// The Shift-And state of a phrase.
 #[derive(Clone, Default)]
 struct State {
     /// Bit i is set if units 0 to i of the phrase match the last i + 1 units of the text.
     seen: u128,
-    /// A bit for each unit of the phrase, which is set if the unit matches a word of the text's current unit.
+    /// A mask of the phrase's units that the text's current unit matches.
     words: u128,
-    /// Of the words of the phrase that begin at the current unit of the text, the end of the last one.
+    /// The end of the last of the phrase's words that begin at the text's current unit.
     end: usize,
 }

@@ -1,7 +1,7 @@
 use super::limits;
 use super::words::telling_tokens;
 
-/// Words that stand one after the other in the title of a document, or in its text.
+/// A sequence of words that must be adjacent in the title of a document, or in its text.
 ///
 /// ```text
 ///  "new york"      new york                  finds  New York; NEW-YORK; in new, York
@@ -9,9 +9,9 @@ use super::words::telling_tokens;
 ///  "東京 2024"     東京 ·2024                the dot stands for 京, with which no word begins
 /// ```
 ///
-/// The words are cut and normalised like those of documents ([`words()`](super::words())): case, width and punctuation
-/// make no difference. Each word begins one or two units after the beginning of the word before. In scripts without
-/// spaces, words that are written together in the phrase must be written together in the text.
+/// The words are segmented and normalised like those of documents ([`words()`](super::words())): case, width and
+/// punctuation make no difference. Each word begins one or two units after the beginning of the previous word. In
+/// scripts without spaces, words that are written together in the phrase must be written together in the text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Phrase {
     words: Vec<PhraseWord>,
@@ -22,8 +22,8 @@ pub struct Phrase {
 pub struct PhraseWord {
     /// The word, normalised.
     pub word: String,
-    /// True if between the previous word and this word there is a unit (a word or a character) at which no word of the
-    /// phrase begins. False for the first word.
+    /// True if between the beginnings of the previous word and this word there is a unit (a word or a character) at
+    /// which no word of the phrase begins. False for the first word.
     pub skips: bool,
 }
 

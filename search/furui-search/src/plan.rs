@@ -1,4 +1,4 @@
-//! Chooses how sets are coded, from the sizes of the lists.
+//! Chooses the coding of sets from the sizes of the lists.
 //!
 //! n₁ ids are sent to the keeper of a list that has n₂ ids in the same range. n₂ is an expectation: the size of the
 //! list, times the [fraction](super::IdRange::part) of all ids in the range. Traffic is counted in bits, as T₁ + T₂ of
@@ -13,15 +13,15 @@ use furui::filter::{Gamma, RingedParams, sizing};
 
 pub use super::codec::THIRD_MESSAGE_BITS;
 
-/// The minimum number of check bits in an exchange of two messages: one of 2⁴⁰ false matches is taken for a true one.
+/// The minimum number of check bits in an exchange of two messages: one of 2⁴⁰ false matches is accepted as true.
 pub const CHECK_BITS: u8 = 40;
 
 /// The minimum number of bits that a third message must be able to save if somebody waits for the answer: 32 KiB, which
 /// a line of 2.6 Mbit/s carries in a round trip of 100 ms.
 pub const PAGE_THIRD_BITS: f64 = (1 << 18) as f64;
 
-/// The maximum probability that an exchange finds an id in both lists although it is only in one of them. If
-/// [`CHECK_BITS`] do not suffice, the number of check bits grows with the number of pairs of ids to distinguish.
+/// The maximum probability that an exchange reports an id as common that is only in one of the lists. If [`CHECK_BITS`]
+/// do not suffice, the number of check bits grows with the number of pairs of ids to distinguish.
 const WRONG: f64 = 1.0 / (1u64 << 32) as f64;
 
 /// The maximum expected number of the other list's ids in a cell. If the mean is 16, one of 10¹⁸ cells has more than 64
@@ -116,26 +116,25 @@ pub fn golomb_in_three(own: u64, other: u64, range: IdRange, salt: u32) -> Codin
     best_cells(own, other, range, Golomb { cell_bits: 64, check_bits: CHECK_BITS, salt, three_messages: true })
 }
 
-/// True if an answer can have so many matches that their check bits exceed `bits`. No third message can save more
-/// than these check bits.
+/// True if an answer can have so many matches that their check bits exceed `bits`. A third message cannot save more
+/// bits than these.
 fn may_save(bits: f64, own: u64, other: u64, range: IdRange) -> bool {
     let Coding::Golomb(golomb) = golomb(own, other, range, 0) else { return false };
     let false_matches = Cellular::new(own, other, range, golomb.cell_bits).matches;
     (own.min(other) as f64 + false_matches) * f64::from(golomb.check_bits) > bits
 }
 
-/// The coding that takes the fewest bits, among the codings for which few ids of the other list are expected in a
-/// cell.
+/// Returns the coding that needs the fewest bits among those with few expected ids of the other list per cell.
 fn best_cells(own: u64, other: u64, range: IdRange, golomb: Golomb) -> Coding {
     let crowds = |cell_bits: &u8| other as f64 * Golomb::part_of_cell(range, *cell_bits) > PER_CELL;
     let codings = (1..=64).skip_while(crowds).map(|cell_bits| {
-        // Each pair of a match and another id in its cell must be distinguished.
+        // Each pair of a match and another id in its cell must be distinguished by the check bits.
         let pairs = own as f64 * other as f64 / Golomb::cells(range, cell_bits);
         let check_bits = (pairs / WRONG).log2().ceil().clamp(CHECK_BITS.into(), 64.0) as u8;
         let coding = Coding::Golomb(Golomb { cell_bits, check_bits, ..golomb });
         (expected(coding, own, other, range).total(), coding)
     });
-    // No cell size is left if a list is said to have more ids than the range can have.
+    // No cell size is possible if a list is stated to have more ids than the range can contain.
     codings.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(Coding::Ids, |(_, coding)| coding)
 }
 
@@ -188,13 +187,13 @@ pub fn expected(coding: Coding, own: u64, other: u64, range: IdRange) -> Expecte
     }
 }
 
-/// The expected contents of the cells of a range.
+/// The expected occupancy of the cells of a range.
 struct Cellular {
-    /// The number of cells with an id of the set.
+    /// The number of cells that contain an id of the set.
     occupied: f64,
-    /// The number of cells with an id of the set, as a fraction of all cells.
+    /// The fraction of cells that contain an id of the set.
     density: f64,
-    /// The number of the other list's ids that lie in cells with an id of the set.
+    /// The number of the other list's ids in cells that contain an id of the set.
     matches: f64,
 }
 

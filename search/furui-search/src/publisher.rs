@@ -3,9 +3,10 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// The bytes before the key in the identity of a node: a multihash that holds the node's encoded Ed25519 key.
+/// The bytes that precede the key in the identity of a node: the header of a multihash that contains the node's encoded
+/// Ed25519 key.
 const BEFORE_KEY: [u8; 6] = [0x00, 0x24, 0x08, 0x01, 0x12, 0x20];
-/// What may stand before the text form of a key.
+/// The optional prefix of the text form of a key.
 const SCHEME: &str = "furui:";
 
 /// The public Ed25519 key of a node that publishes documents. Its text form is the name of the node, `12D3KooW…`.
@@ -39,7 +40,7 @@ impl PublisherKey {
         Self(bytes)
     }
 
-    /// The key that the identity of a node contains; `None` if there is none in it.
+    /// The key that the identity of a node contains; `None` if the identity contains none.
     pub fn of_identity(identity: &[u8]) -> Option<Self> {
         identity.strip_prefix(&BEFORE_KEY)?.try_into().ok().map(Self)
     }

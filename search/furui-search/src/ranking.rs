@@ -5,24 +5,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{ContentId, NoContentId, Weight};
 
-/// BM25's k₁: the larger it is, the more weight further occurrences of a word have.
+/// BM25's parameter k₁: the larger it is, the more repeated occurrences of a word increase the score.
 const K1: f64 = 1.2;
-/// BM25's b: how much the length of a document counts.
+/// BM25's parameter b: the influence of a document's length on the score.
 const B: f64 = 0.75;
-/// The number that stands for an idf or a factor of 1.
+/// The fixed-point representation of 1 for an idf or a factor.
 const ONE: f64 = Place::ONE as f64;
 
-/// The place of a document in the order of an answer: higher scores first, and smaller ids first among equal scores.
+/// The place of a document in the ranking: higher scores come first, and smaller ids come first among equal scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     /// The sum of the words' scores; see [`Scale::score`].
     pub score: u32,
-    /// The document.
+    /// The id of the document.
     pub id: ContentId,
 }
 
 impl Place {
-    /// The number that stands for a BM25 score of 1.
+    /// The fixed-point representation of a BM25 score of 1.
     pub const ONE: u32 = 1024;
     /// The first of all places.
     pub const FIRST: Self = Self { score: u32::MAX, id: ContentId::new([0; ContentId::BYTES]) };
@@ -50,7 +50,7 @@ impl fmt::Display for Place {
 impl FromStr for Place {
     type Err = NoContentId;
 
-    /// Reads a place in hexadecimal, as [`Display`](fmt::Display) writes it.
+    /// Parses a place in hexadecimal, as [`Display`](fmt::Display) writes it.
     fn from_str(text: &str) -> Result<Self, NoContentId> {
         let (score, id) = text.split_at_checked(8).ok_or(NoContentId)?;
         if !score.bytes().all(|digit| digit.is_ascii_hexdigit()) {
@@ -64,14 +64,14 @@ impl FromStr for Place {
 ///
 /// f (k₁ + 1) / (f + k₁ (1 - b + b length / mean)), in units of 1/1024.
 ///
-/// The factor is computed with +, × and ÷ only, so that all machines agree. Cost: a table of 4,096 numbers. The last
-/// table is kept for the next scale, because nodes agree about the mean length.
+/// The factor is computed with +, × and ÷ only, so that it is equal on all machines. Cost: a table of 4,096 numbers.
+/// The last table is cached, because nodes agree about the mean length.
 #[derive(Clone, Debug)]
 pub struct Scale {
     factors: Arc<[u32]>,
 }
 
-/// The scale that was made last, and its mean length.
+/// The last scale that was made, with its mean length.
 static LAST: Mutex<Option<(u32, Scale)>> = Mutex::new(None);
 
 impl Scale {
@@ -129,7 +129,7 @@ mod tests {
             let score = f64::from(scale.score(survey.idf(size), Weight::new(often, length))) / 1024.0;
             assert!((score - bm25).abs() < 0.02 * bm25 + 0.01, "{score} {bm25}");
         }
-        // More occurrences never score less, and no score exceeds its bound.
+        // More occurrences never decrease the score, and no score exceeds its bound.
         for length in 0..=255 {
             let of = |step| scale.score(5000, Weight::of_steps(step, length));
             assert!((1..16).all(|step| of(step) >= of(step - 1)));

@@ -13,9 +13,9 @@ pub const MAX_TITLE: usize = 4 << 10;
 /// The maximum length of a text, in bytes. A record with a text of this length fits into a message.
 pub const MAX_TEXT: usize = (1 << 20) - (64 << 10);
 
-/// The length of the version and the lengths, in bytes.
+/// The length of the record's header, in bytes: the version, and the lengths of the parts.
 const HEADER: usize = 14;
-/// The length of a publisher key, as a record states it.
+/// The encoded length of a publisher key, which a record states if it has one.
 const KEY: u8 = PublisherKey::BYTES as u8;
 
 /// A published document. The bytes are described in docs/protocol.md, "Records".
@@ -55,7 +55,7 @@ impl Record {
         let key = self.publisher.as_ref().map_or(&[][..], |key| key.as_bytes());
         let mut bytes = Vec::with_capacity(HEADER + key.len() + parts.iter().map(|part| part.len()).sum::<usize>());
         bytes.push(VERSION);
-        // All lengths were checked to be small.
+        // The conversion is lossless, because all lengths were checked to be small.
         parts.iter().for_each(|part| bytes.extend((part.len() as u32).to_le_bytes()));
         bytes.push(key.len() as u8);
         bytes.extend(key);
@@ -96,16 +96,16 @@ impl Record {
         })
     }
 
-    /// The publisher key in an encoded record. The rest of the record is not read.
+    /// Reads the publisher key of an encoded record without decoding the rest; `None` if there is none.
     pub fn publisher_in(bytes: &[u8]) -> Option<PublisherKey> {
         let (header, rest) = bytes.split_at_checked(HEADER)?;
         let key = rest.first_chunk().filter(|_| header[0] == VERSION && header[HEADER - 1] == KEY)?;
         Some(PublisherKey::new(*key))
     }
 
-    /// The words under which the document is found, in order, each once: the words of its title and text, and
-    /// `site:HOST` for the host of its URL and for the domains above the host (at most 8 in all). Other words of the
-    /// URL are not among them, so that a search for the name of a site does not find all its pages.
+    /// The distinct words under which the document is found, in order: the words of its title and text, and `site:HOST`
+    /// for the host of its URL and for the domains above the host (at most 8 in all). Other words of the URL are not
+    /// included, so that a search for the name of a site does not find all its pages.
     pub fn words(&self) -> BTreeSet<String> {
         self.postings().into_keys().collect()
     }
@@ -116,14 +116,14 @@ impl Record {
             url: self.url.clone(),
             title: self.title.clone(),
             publisher: self.publisher,
-            // A text that is too long is in no record.
+            // A text whose length exceeds 32 bits is too long for any record.
             text_bytes: u32::try_from(self.text.len()).unwrap_or(u32::MAX),
             text_hash: Sha256::digest(&self.text).into(),
         }
     }
 
-    /// The [`words`](Self::words), each with its weight: how often it occurs, and how many words the document has. An
-    /// occurrence in the title counts [`Weight::TITLE`] times.
+    /// The [`words`](Self::words), each with its weight: the number of its occurrences, and the number of words in the
+    /// document. An occurrence in the title counts [`Weight::TITLE`] times.
     pub fn postings(&self) -> BTreeMap<String, Weight> {
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         let mut length = 0u32;
@@ -143,8 +143,8 @@ impl Record {
     }
 }
 
-/// What proves the URL, the title and the publisher key of a document: the parts of its [`Record`] from which the id is
-/// computed.
+/// The parts of a [`Record`] from which the id is computed, with the hash of the text instead of the text. They prove
+/// the URL, the title and the publisher key of a document.
 ///
 /// ```
 /// use furui_search::{ContentId, Record};
@@ -173,7 +173,7 @@ impl RecordHead {
     /// The id of the document with this head.
     pub fn id(&self) -> ContentId {
         let mut hash = Sha256::new().chain_update([VERSION]);
-        // Lengths that are no 32-bit numbers are in no record.
+        // A length that exceeds 32 bits is too long for any record.
         let lengths = [&self.url, &self.title].map(|part| u32::try_from(part.len()).unwrap_or(u32::MAX));
         lengths.iter().chain([&self.text_bytes]).for_each(|length| hash.update(length.to_le_bytes()));
         let key = self.publisher.as_ref().map_or(&[][..], |key| key.as_bytes());
@@ -183,7 +183,7 @@ impl RecordHead {
         )
     }
 
-    /// Checks the lengths of the parts.
+    /// Checks that the lengths of the parts are within the limits of a record.
     ///
     /// # Errors
     /// If no record has such parts.
@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(postings.len(), 4);
     }
 
-    /// The bytes of the hex dump in a section of the protocol's description.
+    /// The bytes of the hex dump in this section of the protocol's description.
     fn dumped(section: &str) -> Vec<u8> {
         let lines = include_str!("../../../docs/protocol.md").lines().skip_while(|line| *line != section);
         let dump = lines.skip(1).take_while(|line| !line.starts_with("## ") && !line.starts_with("### "));
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(Record::decode(&claims), Err(RecordError::Version(1)));
         assert_eq!(Record::decode(b"\x03"), Err(RecordError::Length));
         assert_eq!(Record::decode(b"\x03\x01\0\0\0\0\0\0\0\0\0\0\0\0\xff"), Err(RecordError::Text));
-        // A key of 1 byte.
+        // The publisher key has a length of 1 byte, which is invalid.
         assert_eq!(Record::decode(b"\x03\x01\0\0\0\0\0\0\0\0\0\0\0\x01ku"), Err(RecordError::Length));
     }
 
@@ -311,7 +311,7 @@ mod tests {
         (others[5].publisher, others[6].publisher) = (Some(key(1)), Some(key(2)));
         let ids: BTreeSet<_> = others.iter().chain([&head]).map(RecordHead::id).collect();
         assert_eq!(ids.len(), 8);
-        // Bytes that claim more than they have are no record, and have an id of their own.
+        // Bytes that are shorter than the lengths in them are not a record, and have an id of their own.
         for publisher in [None, Some(key(1))] {
             let bytes = Record { publisher, ..record("u", "title", "text") }.encode().unwrap();
             let ids: BTreeSet<_> = (0..=bytes.len()).map(|end| ContentId::of(&bytes[..end])).collect();
@@ -333,7 +333,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_one_record_or_none(mut bytes in prop::collection::vec(any::<u8>(), 0..90)) {
-            // Small lengths, so that some of these byte strings are records.
+            // The lengths are made small, so that some of these byte strings are records.
             bytes.iter_mut().take(13).for_each(|byte| *byte &= 3);
             for at in [0, 2, 3, 4, 6, 7, 8, 10, 11, 12] {
                 if let Some(byte) = bytes.get_mut(at) {

@@ -1,9 +1,9 @@
 use thiserror::Error;
 
-/// The version of the records that this program writes, which is the only one that it reads.
+/// The version of the record format that this program writes, and the only one that it reads.
 pub(super) const VERSION: u8 = 3;
 
-/// Why a document cannot be encoded as a record, or why bytes are not a record.
+/// The reason that a document cannot be encoded as a record, or that bytes are not a record.
 ///
 /// ```
 /// use furui_search::{Record, RecordError};
@@ -17,7 +17,7 @@ pub enum RecordError {
     /// A part of the document is too long.
     #[error("a {part} of {bytes} bytes; at most {most} are allowed: publish the document in parts")]
     TooLong {
-        /// `url`, `title` or `text`.
+        /// The name of the part: `url`, `title` or `text`.
         part: &'static str,
         /// The length of the part in bytes.
         bytes: usize,
@@ -30,10 +30,10 @@ pub enum RecordError {
     /// The bytes have an unknown version.
     #[error("a record of version {0}; this furui knows version {VERSION}")]
     Version(u8),
-    /// The number of bytes contradicts the lengths in them.
+    /// The number of bytes contradicts the lengths that they state.
     #[error("a record with a different length than it states; it was cut, or is not a record")]
     Length,
-    /// A part is not UTF-8.
+    /// A part is not valid UTF-8.
     #[error("a record whose parts are not UTF-8; it was damaged, or is not a record")]
     Text,
 }

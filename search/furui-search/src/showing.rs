@@ -3,8 +3,8 @@ use super::pattern::Found;
 use super::snippet::{Marks, snippet};
 use super::{Clause, Record, RecordHead, Scale, Snippet, Weight, limits};
 
-/// What the node that keeps a document says about it to a node that searches: enough to show and rank a result, without
-/// the text.
+/// The data about a document that a node which keeps it sends to a node that searches: enough to show and rank a result
+/// without the text.
 ///
 /// URL and title are proved by the id of the document ([`RecordHead::id`]). Only the whole [`Record`] proves the
 /// weights and the snippet.
@@ -15,11 +15,11 @@ pub struct Showing {
     /// The weights of the query's words, in the order of [`Showings::words`]; `None` for a word that does not occur.
     /// All of them state one length.
     pub weights: Vec<Option<Weight>>,
-    /// A piece of the text with words of the query.
+    /// An excerpt of the text with words of the query.
     pub snippet: Snippet,
 }
 
-/// Makes [`Showing`]s of documents for a query's clauses.
+/// Makes the [`Showing`]s of documents for a query's clauses.
 ///
 /// All required phrases of the clauses are marked in the snippet, and so are the required words of a clause that are in
 /// none of its phrases. The piece with the most different marks is chosen. Among equal pieces, the number of all marks
@@ -45,12 +45,13 @@ pub struct Showing {
 #[derive(Debug)]
 pub struct Showings<'a> {
     fit: Fit<'a>,
-    /// For each word, and after the words for each phrase, whether it is marked.
+    /// For each word and then each phrase, true if it is marked in snippets.
     marked: Vec<bool>,
 }
 
 impl<'a> Showings<'a> {
-    /// Makes the maker for these clauses. `None` if they have more than [`limits::PHRASES`] different phrases.
+    /// Prepares the making of showings for these clauses. `None` if they have more than [`limits::PHRASES`] distinct
+    /// phrases.
     pub fn new(clauses: &'a [Clause]) -> Option<Self> {
         let fit = Fit::new(clauses)?;
         let mut marked = vec![false; fit.words() + fit.phrases()];
@@ -66,8 +67,8 @@ impl<'a> Showings<'a> {
         Some(Self { fit, marked })
     }
 
-    /// The different words of the clauses, in the order of their first occurrence; in a clause, the words that must
-    /// occur come before those that must not.
+    /// The distinct words of the clauses, in the order of their first occurrence; in a clause, the required words
+    /// precede the excluded ones.
     pub fn words(&self) -> Vec<&str> {
         let mut words = vec![""; self.fit.words()];
         for Numbered { clause, .. } in self.fit.clauses() {
@@ -76,13 +77,13 @@ impl<'a> Showings<'a> {
         words
     }
 
-    /// What to show of this record; `None` if it fits none of the clauses.
+    /// Makes the showing of this record; `None` if it matches none of the clauses.
     pub fn of(&self, record: &Record) -> Option<Showing> {
         let (fits, showing) = self.view(record);
         fits.then_some(showing)
     }
 
-    /// Whether the record fits, and what to show of it. The snippet of a record that does not fit is empty.
+    /// Returns true if the record matches, and its showing. The snippet of a record that does not match is empty.
     pub fn view(&self, record: &Record) -> (bool, Showing) {
         let (fits, weights, title_marks, marks) = self.scan(record);
         let snippet = match fits {
@@ -92,14 +93,14 @@ impl<'a> Showings<'a> {
         (fits, Showing { head: record.head(), weights, snippet })
     }
 
-    /// The snippet of a record with at most `most` characters of its text, whether it fits or not.
+    /// Makes the snippet of a record with at most `most` characters of its text, even if the record does not match.
     #[cfg(test)]
     pub(super) fn snippet(&self, record: &Record, most: usize) -> Snippet {
         let (_, _, title_marks, marks) = self.scan(record);
         snippet(&record.text, title_marks, marks, self.marked.len(), most)
     }
 
-    /// Whether the record fits, its weights, and the marks in its title and text.
+    /// Returns true if the record matches, its weights, and the marks in its title and text.
     fn scan(&self, record: &Record) -> (bool, Vec<Option<Weight>>, Marks, Marks) {
         let words = self.fit.words();
         let (mut counts, mut phrases) = (vec![0_u32; words], vec![false; self.fit.phrases()]);
@@ -133,18 +134,18 @@ impl<'a> Showings<'a> {
         (fits, weights, title_marks, marks)
     }
 
-    /// True if a document with these weights, in the order of [`words`](Self::words), has the words of one of the
-    /// clauses, as far as lists can know.
+    /// True if a document with these weights, in the order of [`words`](Self::words), matches the words of one of the
+    /// clauses, ignoring phrases, about which lists have no information.
     pub fn has_words(&self, weights: &[Option<Weight>]) -> bool {
         let mut clauses = self.fit.clauses();
         weights.len() == self.fit.words() && clauses.any(|it| it.fits_words(|number| weights[number].is_some()))
     }
 
-    /// The score of a document with these weights, in the order of [`words`](Self::words), where the words have these
-    /// idfs: the highest score of all clauses whose words the document has. `None` if it has the words of no clause, or
-    /// these are not the weights of all words.
+    /// The score of a document with these weights, in the order of [`words`](Self::words), if the words have these
+    /// idfs: the highest score of all clauses whose words the document matches. `None` if it matches no clause, or the
+    /// number of weights is wrong.
     ///
-    /// This is the score that the keepers of lists compute, who know nothing about phrases.
+    /// The keepers of lists, which ignore phrases, compute the same score.
     pub fn score(&self, weights: &[Option<Weight>], idfs: &[u32], scale: &Scale) -> Option<u32> {
         if weights.len() != self.fit.words() || idfs.len() != weights.len() {
             return None;
@@ -181,7 +182,7 @@ mod tests {
         };
         let part = |idf, length| scale.score(idf, Weight::new(1, length));
         assert_eq!(score("u:1", "filter sieve"), Some(part(1000, 2) + part(2000, 2)));
-        // A phrase makes no difference to the score, and tea does.
+        // A phrase does not affect the score; the word tea does.
         assert_eq!(score("u:1", "fine sieve"), Some(part(1000, 2)));
         assert_eq!(score("u:1", "tea sieve"), None);
         assert_eq!(score("http://a.example/", "bloom sieve x"), Some(part(4000, 3)));

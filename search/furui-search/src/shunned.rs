@@ -3,9 +3,9 @@ use std::time::Duration;
 
 use super::{Peer, limits};
 
-/// The peers that did not answer or broke the protocol lately. Other peers are asked first.
+/// The peers that recently did not answer or violated the protocol. Other peers are asked first.
 ///
-/// Memory: at most [`limits::SHUNNED`] peers. If more peers fail, the latest to fail are kept.
+/// Memory: at most [`limits::SHUNNED`] peers. If more peers fail, those that failed most recently are kept.
 ///
 /// ```
 /// use std::time::Duration;
@@ -23,7 +23,7 @@ pub struct Shunned {
 }
 
 impl Shunned {
-    /// Makes an empty list. A peer that is added stays for the time `life`.
+    /// Makes an empty list. A peer is removed when the time `life` has passed since it was added.
     pub fn new(life: Duration) -> Self {
         Self { life, until: HashMap::new() }
     }
@@ -47,7 +47,7 @@ impl Shunned {
         self.until.get(peer).is_some_and(|&until| until > now)
     }
 
-    /// All peers of the list.
+    /// All peers that are shunned at the time `now`.
     pub fn peers(&self, now: Duration) -> impl Iterator<Item = &Peer> {
         self.until.iter().filter(move |(_, until)| **until > now).map(|(peer, _)| peer)
     }
@@ -85,7 +85,7 @@ mod tests {
         let at = |number: usize| Duration::from_millis(number as u64);
         for number in 0..2 * limits::SHUNNED {
             shunned.add(peer(number), at(number));
-            // A peer that fails again and again stays, and displaces no other peer.
+            // A peer that fails repeatedly is kept, and displaces no other peer.
             shunned.add(peer(0), at(number));
         }
         let now = at(2 * limits::SHUNNED);

@@ -5,17 +5,17 @@ use unicode_normalization::char::is_combining_mark;
 
 use super::limits;
 
-/// The maximum number of words for the host of a document.
+/// The maximum number of words that represent the host of a document and its domains.
 const MAX_SITES: usize = 8;
 
-/// The beginning of the words that stand for sites. A word of a text has no colon, so it never stands for a site.
+/// The prefix of the words that represent sites. A word of a text contains no colon, so it never represents a site.
 const SITE: &str = "site:";
 /// The maximum length of a label, in bytes (RFC 1035).
 const MAX_LABEL: usize = 63;
 /// The maximum length of a host name, in bytes (RFC 1035).
 const MAX_HOST: usize = 253;
 
-/// True if a word stands for a site.
+/// True if a word represents a site.
 pub(super) fn is_site(word: &str) -> bool {
     word.starts_with(SITE)
 }
@@ -43,7 +43,7 @@ pub(super) fn sites(url: &str) -> impl Iterator<Item = String> {
     host.into_iter().chain(others).filter_map(|host| word(&host))
 }
 
-/// The word for `site:` followed by this text, which is a host, or a URL without a path.
+/// The word for the site that follows `site:`, which is a host, or a URL without a path.
 pub(super) fn site(text: &str) -> Result<String, NoSite> {
     let url = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
     match split(&url) {
@@ -54,14 +54,14 @@ pub(super) fn site(text: &str) -> Result<String, NoSite> {
     }
 }
 
-/// Why a text is not a site.
+/// The reason that a text is not a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoSite {
     /// The text is empty.
     Empty,
     /// The text is not a host.
     NoHost,
-    /// The text is more than a host.
+    /// The text contains more than a host.
     Path,
 }
 
@@ -76,7 +76,7 @@ enum Host {
     Address(String),
 }
 
-/// The host of a URL, and the rest after the host and the port.
+/// Splits a URL into its host and the rest after the host and the port. `None` if it has no host.
 fn split(url: &str) -> Option<(Host, &str)> {
     let (scheme, rest) = url.trim().split_once("://")?;
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())

@@ -1,6 +1,6 @@
 use super::{Place, limits};
 
-/// The number that stands for an idf of 1.
+/// The fixed-point representation of an idf of 1.
 const ONE: f64 = Place::ONE as f64;
 
 /// A node's estimate of all documents of the network, from the records that it holds.
@@ -8,7 +8,7 @@ const ONE: f64 = Place::ONE as f64;
 pub struct Surveyed {
     /// The number of documents.
     pub documents: u64,
-    /// The mean number of words in a document; 0 if the node holds none.
+    /// The mean number of words in a document; 0 if the node holds no documents.
     pub mean_length: u32,
     /// True if the node has been given everything that it should hold.
     pub whole: bool,
@@ -25,17 +25,17 @@ pub struct Survey {
 }
 
 impl Default for Survey {
-    /// The survey that is used if nothing is known about the documents.
+    /// Returns the survey that is used if nothing is known about the documents.
     fn default() -> Self {
         Self { documents: 0, mean_length: 128 }
     }
 }
 
 impl Survey {
-    /// The survey from the estimates of several nodes. The number of documents and their length have each their median,
-    /// so that a minority of the nodes changes neither. Nodes that do not hold everything that they should count only
-    /// if less than a third of the nodes that hold something say that they do: those few might be liars. `None` if
-    /// there are no estimates.
+    /// Combines the estimates of several nodes: takes the median of the numbers of documents and the median of the
+    /// lengths, so that a minority of the nodes can change neither. Nodes that do not hold everything that they should
+    /// count only if less than a third of the nodes with documents state that they do: these few might be liars. `None`
+    /// if there are no estimates.
     pub fn median(estimates: &[Surveyed]) -> Option<Self> {
         let hold_something = estimates.iter().filter(|estimate| estimate.whole || estimate.documents > 0).count();
         let whole = estimates.iter().filter(|estimate| estimate.whole).count();
@@ -57,7 +57,7 @@ impl Survey {
         })
     }
 
-    /// BM25's idf of a word whose list has `size` ids, in units of 1/1024; at least 1.
+    /// BM25's inverse document frequency of a word whose list has `size` ids, in units of 1/1024; at least 1.
     pub fn idf(&self, size: u64) -> u32 {
         let size = rounded(size);
         let (documents, size) = (self.documents.max(size) as f64, size as f64);
@@ -67,10 +67,11 @@ impl Survey {
 }
 
 impl Surveyed {
-    /// The estimate as a node tells it: rounded to powers of two, and as it was told `last` while that is less than
-    /// twice, and more than half as much. Otherwise an estimate near the middle between two powers of two could change
-    /// the order of an answer from one query to the next. The nodes that are asked remember what they have told, rather
-    /// than those that ask, because all who ask are to get the same survey, also those that have just joined.
+    /// Rounds the estimate for an answer to another node: to powers of two, except that a number keeps its value in the
+    /// previous answer `last` while it is less than twice and more than half as much. Otherwise an estimate near the
+    /// middle between two powers of two could change the ranking from one query to the next. The answering nodes, not
+    /// the asking ones, remember their last answer, because all asking nodes are to get the same survey, even those
+    /// that have just joined.
     pub fn steadied(self, last: Option<Self>) -> Self {
         let last = last.filter(|last| last.whole == self.whole);
         let mean_length = steady(self.mean_length.into(), last.map(|last| last.mean_length.into()));
@@ -82,13 +83,14 @@ impl Surveyed {
     }
 }
 
-/// The median; of an even number, the smaller of the two in the middle. `None` of no numbers.
+/// The median; of an even number of values, the smaller of the two in the middle. `None` if there are no values.
 fn median(mut numbers: Vec<u64>) -> Option<u64> {
     numbers.sort_unstable();
     numbers.get(numbers.len().checked_sub(1)? / 2).copied()
 }
 
-/// The `last` value if the number is near it, and otherwise the power of two that is nearest to the number, as a ratio.
+/// Returns the `last` value if the number is near it, and otherwise the power of two with the ratio to the number that
+/// is nearest to 1.
 fn steady(number: u64, last: Option<u64>) -> u64 {
     if let Some(last) = last.filter(|&last| number > last / 2 && number / 2 < last) {
         return last;
@@ -123,11 +125,11 @@ mod tests {
             told.iter_mut().step_by(5).for_each(|lie| *lie = Surveyed { documents, mean_length, whole: true });
             assert_eq!(Survey::median(&told), Some(truth));
         }
-        // Nodes that have just joined, and hold nothing yet, do not count if there are others.
+        // Nodes that have just joined and hold nothing yet are ignored if there are others.
         let new = Surveyed::default();
         assert_eq!(Survey::median(&[&[new; 30], &all[..]].concat()), Some(truth));
         assert_eq!(Survey::median(&[new]), Some(Survey::default()));
-        // All that have been there for long may lack something for a moment, apart from those that lie.
+        // All established nodes may be incomplete for a moment, apart from those that lie.
         let mut lacking = all.clone();
         lacking.iter_mut().enumerate().for_each(|(number, told)| match number % 5 {
             0 => *told = Surveyed { documents: u64::MAX, mean_length: 1, whole: true },

@@ -1,6 +1,6 @@
 //! Numbers in LEB128: 7 bits a byte, least significant first. All bytes but the last have the highest bit set.
 
-/// Appends a number, in at most 10 bytes.
+/// Appends the encoding of a number, at most 10 bytes.
 pub fn put(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
@@ -14,8 +14,8 @@ pub fn length(number: u64) -> usize {
     (70 - (number | 1).leading_zeros() as usize) / 7
 }
 
-/// Takes a number from the front of `bytes`. Each number has one encoding: `None` if the bytes end within the number,
-/// or if it has unnecessary zeros or more than 64 bits. The bytes are then left as they are.
+/// Decodes a number, and removes it from the front of `bytes`. Each number has exactly one valid encoding: `None` if
+/// the bytes end within the number, or if it has unnecessary zeros or more than 64 bits. `bytes` is then not changed.
 #[inline]
 pub fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;

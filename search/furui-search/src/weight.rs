@@ -1,7 +1,7 @@
 use std::fmt;
 
-/// The weight of a word in a document, for the ranking: how often the word occurs, and how long the document is, in 12
-/// bits.
+/// The weight of a word in a document for the ranking: the number of the word's occurrences, and the length of the
+/// document, in 12 bits.
 ///
 /// Both numbers are rounded down to steps. Up to 8 occurrences and lengths up to 31 are exact. Up to the last step,
 /// larger numbers of occurrences lose at most 29 %, and larger lengths at most 6 %. A weight depends on the document
@@ -36,8 +36,8 @@ impl Weight {
         Self::of_steps(step as u8, length_step(length))
     }
 
-    /// The weight whose two numbers are rounded to these steps (see [`Weight`]). If there is no step `occurrences`, the
-    /// last one is taken.
+    /// The weight with these steps of occurrences and length (see [`Weight`]). If the step `occurrences` does not
+    /// exist, the last one is used.
     pub fn of_steps(occurrences: u8, length: u8) -> Self {
         Self(u16::from(occurrences.min(Self::STEPS - 1)) << 8 | u16::from(length))
     }
@@ -62,17 +62,17 @@ impl Weight {
         let step = u32::from(self.length_step());
         match step.checked_sub(32) {
             None => step,
-            // From 32 on, there are sixteen steps from each power of two to the next. The last step has no upper end.
+            // From 32 on, there are sixteen steps between each power of two and the next. The last step is unbounded.
             Some(above) => (16 + above % 16) << (1 + above / 16),
         }
     }
 
-    /// The weight as two bytes, least significant first.
+    /// Encodes the weight as two bytes, least significant first.
     pub fn to_bytes(self) -> [u8; 2] {
         self.0.to_le_bytes()
     }
 
-    /// Makes a weight from its two bytes; `None` if they are not a weight.
+    /// Decodes a weight from its two bytes; `None` if they are invalid.
     pub fn from_bytes(bytes: [u8; 2]) -> Option<Self> {
         Some(Self(u16::from_le_bytes(bytes))).filter(|weight| weight.step() < Self::STEPS)
     }

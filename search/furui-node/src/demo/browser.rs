@@ -1,6 +1,6 @@
 use std::process::{Command, Stdio};
 
-/// The command that opens an address on this system, with its first arguments.
+/// The command that opens an address on this system, with its leading arguments.
 const OPENER: &[&str] = if cfg!(target_os = "macos") {
     &["open"]
 } else if cfg!(windows) {
@@ -17,7 +17,7 @@ pub(super) fn open(url: &str) {
     }
     let mut command = Command::new(OPENER[0]);
     command.args(&OPENER[1..]).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // ^C ends the demo, and must not end the browser.
+    // The browser gets a process group of its own, because ^C must end only the demo.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     if let Ok(mut child) = command.spawn() {

@@ -9,10 +9,10 @@ const ARTICLES: &str = include_str!("sample/articles.txt");
 const ELEMENTS: &str = include_str!("sample/elements.txt");
 const COUNTRIES: &str = include_str!("sample/countries.txt");
 
-/// Each number from 1 to this one has a document.
+/// The sample has one document for each number from 1 to this one.
 const NUMBERS: u32 = 200;
 
-/// All documents.
+/// Makes all sample documents.
 pub(super) fn documents() -> Vec<Record> {
     let articles = ARTICLES.split("\n\n").filter_map(article);
     let elements = ELEMENTS.lines().zip(1..).filter_map(|(line, number)| element(line, number));
@@ -109,7 +109,7 @@ fn period_and_column(number: u32) -> (u32, Column) {
     unreachable!("there are 118 elements")
 }
 
-/// The document on a number.
+/// Makes the document about a number.
 fn number(n: u32) -> Record {
     let factors = factors(n);
     let mut text = match factors[..] {
@@ -143,7 +143,7 @@ fn number(n: u32) -> Record {
     Record { url: place(&format!("{n} (number)")), title: format!("The number {n}"), text, publisher: None }
 }
 
-/// The prime factors in ascending order. There are none for 1.
+/// The prime factors of a number in ascending order; none for 1.
 fn factors(n: u32) -> Vec<u32> {
     let mut factors = Vec::new();
     let mut left = n;

@@ -1,4 +1,4 @@
-//! `furui demo`: a search network in this process, to try the search engine.
+//! The command `furui demo`: a search network within this process, for trying the search engine.
 
 mod browser;
 mod corpus;
@@ -19,10 +19,10 @@ use crate::node::{Client, interruption};
 use crate::options::demo::DemoOptions;
 use crate::program::Program;
 
-/// The default port of the page. It is the port at which `furui search` looks for a node by default.
+/// The default port of the page, which is also the default port of `furui search`.
 const PORT: u16 = 7717;
 
-/// Suggested queries, each of which finds something. The page is opened with the first.
+/// The suggested queries, each of which has results. The browser is opened with the first.
 const SUGGESTED: [&str; 9] = [
     "bloom filter",
     "\"morning star\"",
@@ -45,7 +45,7 @@ pub fn run(options: &DemoOptions, program: &dyn Program) -> Result<ExitCode, Err
     done.map(|()| ExitCode::SUCCESS)
 }
 
-/// Runs until the user interrupts.
+/// Runs the demo until the user interrupts it.
 async fn demo(options: &DemoOptions, program: &dyn Program) -> Result<(), Error> {
     let interrupted = interruption().map_err(|source| Error::io("cannot listen to", "signals", source))?;
     let mut interrupted = pin!(interrupted);
@@ -68,7 +68,7 @@ async fn demo(options: &DemoOptions, program: &dyn Program) -> Result<(), Error>
     };
     let served = tokio::select! {
         shown = shown => shown,
-        // The first node is the user's.
+        // The first node serves the user's page.
         () = http::serve(listener, nodes[0].clone(), Wants::Best, std::future::pending()) => Ok(()),
         () = interrupted => Ok(()),
         why = nodes[0].failed() => Err(Error::Message(why)),
@@ -104,7 +104,7 @@ async fn network(count: u8) -> Result<Vec<Node>, NodeError> {
     for node in &nodes {
         node.net().refresh().await;
     }
-    // All nodes are told to repair their lists now, because a node does so by itself only from time to time.
+    // All nodes start to repair their lists at once, because a node does so by itself only at intervals.
     let repaired = nodes.iter().cloned().map(|node| async move { node.repaired().await });
     repaired.collect::<JoinSet<()>>().join_all().await;
     Ok(nodes)

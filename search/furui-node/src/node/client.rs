@@ -10,7 +10,7 @@ use crate::Error;
 
 /// The maximum time for a node to accept a connection.
 const CONNECT: Duration = Duration::from_secs(10);
-/// The maximum time for a node to begin its answer. The node itself reports requests that take longer.
+/// The maximum time for a node to begin its answer. It exceeds the node's own time limits, which the node reports.
 const BEGIN: Duration = Duration::from_secs(120);
 /// The maximum length of a line of an answer.
 const MAX_LINE: u64 = 1 << 20;
@@ -21,7 +21,7 @@ pub struct Client {
     url: String,
 }
 
-/// The answer of a node that refuses a request.
+/// The JSON answer of a node that refuses a request.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Refused {
@@ -70,14 +70,14 @@ impl Client {
             return Ok(lines);
         }
         match lines.next() {
-            // The answer has a line with the node's error message.
+            // The body of the answer contains the node's error message.
             Err(error @ Error::Message(_)) => Err(error),
             _ => Err(Error::Message(format!("{} answers {status}: is this a node?", self.url))),
         }
     }
 }
 
-/// The lines of an answer.
+/// Reads the lines of an answer.
 pub struct Lines {
     reader: BufReader<BodyReader<'static>>,
     url: String,
@@ -101,7 +101,7 @@ impl Lines {
         &self.line
     }
 
-    /// Reads the next line. False at the end.
+    /// Reads the next line. Returns false at the end.
     fn next(&mut self) -> Result<bool, Error> {
         self.line.clear();
         let read = self.reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut self.line);
@@ -116,7 +116,7 @@ impl Lines {
         }
     }
 
-    /// Creates the error of an answer that ends too early.
+    /// Makes the error for an answer that ends too early.
     fn cut_off(&self) -> Error {
         Error::io("the answer was cut off by", &self.url, io::ErrorKind::UnexpectedEof.into())
     }

@@ -1,4 +1,4 @@
-//! `furui node`, and the client for a node.
+//! The command `furui node`, and the client of a node.
 
 mod client;
 mod settings;
@@ -23,14 +23,14 @@ use crate::program::Program;
 pub use client::{Client, Lines};
 use settings::Settings;
 
-/// The maximum number of warnings about addresses by which the node cannot join.
+/// The maximum number of warnings about bootstrap addresses through which the node cannot join.
 const WARNINGS: usize = 100;
 /// The number of files that a node may have open: for its connections, the HTTP interface, and its own files.
 const FILES: u64 = 4096;
 
 /// Runs the command.
 pub fn run(options: &Options, program: &'static dyn Program) -> Result<ExitCode, Error> {
-    // Only the owner may read the files of a node.
+    // Only the owner may access the files of a node.
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
     raise_files();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
@@ -38,13 +38,13 @@ pub fn run(options: &Options, program: &'static dyn Program) -> Result<ExitCode,
     runtime.block_on(serve(Settings::new(options)?, program))
 }
 
-/// Raises the number of files that the process may open, as far as the system allows. If it stays low, connections that
-/// need a file are refused.
+/// Raises the process's limit of open files as far as the system allows. If it remains low, connections that need a
+/// file are refused.
 fn raise_files() {
     let limit = getrlimit(Resource::Nofile);
     let most = limit.maximum.map_or(FILES, |maximum| maximum.min(FILES));
     if limit.current.is_some_and(|current| current < most) {
-        // If the system refuses, the limit stays as it is.
+        // If the system refuses, the limit is not changed.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(most), ..limit });
     }
 }
@@ -68,7 +68,7 @@ async fn serve(settings: Settings, program: &'static dyn Program) -> Result<Exit
         async move {
             tokio::select! {
                 () = interrupted => {}
-                // The error ends the command.
+                // The sent reason becomes the error of the command.
                 why = node.failed() => drop(failure.send(why)),
             }
         }
@@ -80,7 +80,7 @@ async fn serve(settings: Settings, program: &'static dyn Program) -> Result<Exit
     node.shutdown().await;
     match failed.await {
         Ok(why) => Err(Error::Message(why)),
-        // The channel is closed: the node was interrupted.
+        // The channel was closed because the node was interrupted.
         Err(_) => Ok(ExitCode::SUCCESS),
     }
 }
@@ -93,7 +93,7 @@ fn announce(node: &Node, http: SocketAddr, program: &dyn Program) -> Result<(), 
     program.print(lines.as_bytes()).map(drop)
 }
 
-/// Reads the list of what is blocked again at each SIGHUP.
+/// Reads the file of blocked peers, networks, sites and words again at each SIGHUP.
 async fn reload(node: Node, mut hangups: Signal, program: &'static dyn Program) {
     while hangups.recv().await.is_some() {
         if let Err(error) = node.reload_blocked().await {
@@ -102,7 +102,7 @@ async fn reload(node: Node, mut hangups: Signal, program: &'static dyn Program) 
     }
 }
 
-/// Tells the user, once for each reason, by which addresses the node cannot join the network.
+/// Warns the user, once for each reason, about bootstrap addresses through which the node cannot join the network.
 async fn warn(mut unreached: watch::Receiver<BTreeMap<String, String>>, program: &'static dyn Program) {
     let mut told = BTreeSet::new();
     // Attempts may have failed before this function was called.

@@ -18,7 +18,7 @@ const LISTEN: &str = "/ip4/0.0.0.0/tcp/0";
 /// The default address of a node's HTTP interface.
 const HTTP: &str = "127.0.0.1:7717";
 
-/// The settings of a node: from the options, else from the configuration file, else the defaults.
+/// The settings of a node: from the options, otherwise from the configuration file, otherwise the defaults.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Settings {
     pub data: PathBuf,
@@ -30,7 +30,7 @@ pub struct Settings {
     pub wants: Wants,
 }
 
-/// A configuration file: its keys are the long names of the options.
+/// The contents of a configuration file. Its keys are the long names of the options.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Configuration {
@@ -49,7 +49,7 @@ struct Configuration {
     rate: Option<f64>,
 }
 
-/// Reads a size as `--disk` does: a text such as "20GiB", or a number of bytes.
+/// Parses a size like `--disk`: a text such as "20GiB", or a number of bytes.
 fn size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -63,7 +63,7 @@ fn size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     }
 }
 
-/// Reads a rate as `--rate` does: a number, or a text such as "1%".
+/// Parses a rate like `--rate`: a number, or a text such as "1%".
 fn rate<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -99,7 +99,7 @@ impl Settings {
         if listen.is_empty() {
             listen.push(LISTEN.to_owned());
         }
-        // The rate is taken from the place that names the coding: the options or the configuration file.
+        // The rate is read from the same source as the coding: the options or the configuration file.
         let (coding, rate) = match &options.coding.coding {
             Some(coding) => (Some(coding), options.coding.rate),
             None => (file.coding.as_ref(), file.rate),
@@ -120,7 +120,7 @@ impl Settings {
     }
 }
 
-/// Reads a configuration file. Relative paths in it begin at its directory.
+/// Reads a configuration file. Relative paths in it are resolved against its directory.
 fn read(path: &Path) -> Result<Configuration, Error> {
     let name = path.display();
     let failed = |source| Error::io("cannot read", name.to_string(), source);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::node::Client;
 
-/// Documents that are sent together.
+/// Documents that are published in one request.
 #[derive(Default)]
 pub(super) struct Batch {
     documents: Vec<Document>,
@@ -14,12 +14,12 @@ pub(super) struct Batch {
 
 struct Document {
     id: ContentId,
-    /// The file and line from which the document comes, for messages.
+    /// The file and line of the document, for messages.
     place: String,
     line: Vec<u8>,
 }
 
-/// A document in the form that a node reads.
+/// The JSON form of a document in a request.
 #[derive(Serialize)]
 struct Line<'a> {
     url: &'a str,
@@ -29,7 +29,7 @@ struct Line<'a> {
     publisher: Option<String>,
 }
 
-/// The offered documents that a node does not have.
+/// The node's answer with the offered documents that it wants.
 #[derive(Deserialize)]
 struct Wanted {
     wanted: Vec<usize>,
@@ -50,7 +50,7 @@ impl Batch {
         self.documents.len() == BATCH_DOCUMENTS || self.bytes >= BATCH_BYTES
     }
 
-    /// Publishes the documents that the node does not have, or all of them if `again`. Calls `bad` with the place of
+    /// Publishes the documents that the node wants, or all of them if `again` is true. Calls `bad` with the place of
     /// each document that the node refuses, and the reason.
     pub(super) fn send(
         self,
@@ -68,7 +68,7 @@ impl Batch {
         Ok(PublishSums { documents: sent.documents + known, ..sent })
     }
 
-    /// The documents that the node does not have.
+    /// Asks the node which documents it wants, and returns these.
     fn wanted(self, client: &Client) -> Result<Vec<Document>, Error> {
         let ids: String = self.documents.iter().map(|document| format!("{}\n", document.id)).collect();
         let Wanted { wanted } = client.post("/wanted", ids.as_bytes())?.read()?;

@@ -10,8 +10,8 @@ impl Publisher<'_> {
     /// Publishes the documents of a file that has one document in each line.
     pub(super) fn lines(&mut self, path: &Path) -> Result<(), Error> {
         self.program.lines(path, MAX_LINE, &mut |part| match part {
-            // Blank lines are skipped. But if a line was too long and has been cut, the part that is left is not
-            // skipped, because it may be blank by chance.
+            // Blank lines are skipped. A line that was cut because it is too long is not skipped, because the part that
+            // was read may be blank by chance.
             Part::Line(line, _) if line.len() <= MAX_LINE && line.trim_ascii().is_empty() => Ok(()),
             Part::Line(line, place) => match read_line(line) {
                 Ok(record) => self.record(place, record),

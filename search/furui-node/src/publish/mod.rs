@@ -65,7 +65,7 @@ struct Publisher<'a> {
     options: &'a PublishOptions,
     program: &'a dyn Program,
     client: Client,
-    /// Is told how many bytes were read.
+    /// Advances the progress bar by a number of bytes read.
     progress: Box<dyn FnMut(usize)>,
     once: Once,
     batch: Batch,
@@ -115,7 +115,8 @@ impl Publisher<'_> {
         self.record(place, Record { url: url.into(), title: cut(title, MAX_TITLE), text: page.text, publisher })
     }
 
-    /// The publisher key that was read in a page or file. If it is none, the user is told.
+    /// The publisher key that was read in a page or file. If it is invalid, the user is informed, and the result is
+    /// `None`.
     fn key(&mut self, place: &str, read: Result<PublisherKey, NoPublisherKey>) -> Result<Option<PublisherKey>, Error> {
         match read {
             Ok(key) => Ok(Some(key)),
@@ -157,7 +158,7 @@ impl Publisher<'_> {
         self.options.lang.iter().any(|wanted| [lang, primary].iter().any(|lang| wanted.eq_ignore_ascii_case(lang)))
     }
 
-    /// Publishes the batch.
+    /// Publishes the batch of documents.
     fn send(&mut self) -> Result<(), Error> {
         let batch = std::mem::take(&mut self.batch);
         let sent = batch.send(&self.client, self.options.again, |place, error| self.sums.leave_out(place, error))?;
@@ -175,7 +176,7 @@ fn is_same_site(link: &Url, url: &Url) -> bool {
     is_part(link, url) || is_part(url, link)
 }
 
-/// Cuts a text to at most `most` bytes.
+/// Truncates a text to at most `most` bytes.
 fn cut(mut text: String, most: usize) -> String {
     if text.len() > most {
         let end = (0..=most).rev().find(|&end| text.is_char_boundary(end));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use furui_search::{NoPublisherKey, PublisherKey};
 
-/// The place of the file in which a site names its publisher.
+/// The path of the file in which a site names its publisher.
 pub(super) const FILE: &str = ".well-known/furui-publisher";
 /// The maximum size of the file in bytes.
 pub(super) const MAX_FILE: usize = 1 << 10;
@@ -15,16 +15,16 @@ pub(super) const MAX_FILE: usize = 1 << 10;
 pub(super) struct SiteKeys {
     /// The key of the site whose pages are being published.
     pub(super) current: Option<PublisherKey>,
-    /// By hosts and ports, so that each is asked once.
+    /// The keys of sites by host and port, so that each site is asked only once.
     pub(super) fetched: HashMap<String, Option<PublisherKey>>,
 }
 
-/// Reads the key in the bytes of a file.
+/// Parses the key in the contents of a file.
 pub(super) fn read(bytes: &[u8]) -> Result<PublisherKey, NoPublisherKey> {
     str::from_utf8(bytes).map_err(|_| NoPublisherKey)?.trim().parse()
 }
 
-/// The bytes of the file in a directory; `None` if there is none, or it cannot be read.
+/// Reads the file in a directory; `None` if it does not exist, or cannot be read.
 pub(super) fn in_directory(root: &Path) -> Option<Vec<u8>> {
     let mut bytes = vec![];
     File::open(root.join(FILE)).ok()?.take(MAX_FILE as u64).read_to_end(&mut bytes).ok()?;

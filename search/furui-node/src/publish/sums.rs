@@ -7,21 +7,21 @@ use crate::Error;
 use crate::program::Program;
 use indicatif::HumanCount;
 
-/// How many documents were published or left out, and why.
+/// The numbers of documents that were published, or not published for each [`Reason`].
 pub(super) struct Sums<'a> {
     program: &'a dyn Program,
     strict: bool,
     documents: u64,
     /// The number of documents that the node published in this run.
     sent: u64,
-    /// How many of the sent documents replaced others.
+    /// The number of sent documents that replaced others.
     changed: u64,
-    /// How many of the sent documents were stored by too few nodes.
+    /// The number of sent documents that too few nodes have stored.
     scarce: u64,
     left_out: [u64; REASONS.len()],
 }
 
-/// The reason why something was not published.
+/// The reason that a document was not published.
 #[derive(Clone, Copy)]
 pub(super) enum Reason {
     /// The document is invalid, or cannot be read.
@@ -36,7 +36,7 @@ pub(super) enum Reason {
     Kind,
 }
 
-/// The words after the number of documents in the summary, in the order of [`Reason`].
+/// The phrases after the number of documents in the summary, in the order of [`Reason`].
 const REASONS: [&str; 5] = ["left out", "repeated", "that ask not to be found", "in other languages", "of other kinds"];
 
 impl<'a> Sums<'a> {
@@ -51,12 +51,12 @@ impl<'a> Sums<'a> {
         self.scarce += sent.scarce;
     }
 
-    /// Counts something that is not published. Prints no message.
+    /// Counts a document that is not published, without a message.
     pub(super) fn pass(&mut self, reason: Reason) {
         self.left_out[reason as usize] += 1;
     }
 
-    /// Counts something that is not a document, and prints a message, or returns an error if the run is strict.
+    /// Counts an invalid document and prints a message, or returns an error if the run is strict.
     pub(super) fn leave_out(&mut self, place: &str, why: &str) -> Result<(), Error> {
         if self.strict {
             return Err(Error::Message(format!("{place}: {why}")));
@@ -66,8 +66,8 @@ impl<'a> Sums<'a> {
         Ok(())
     }
 
-    /// Prints a message about something that is not as it should be but is published nevertheless, or returns an error
-    /// if the run is strict.
+    /// Prints a message about a fault of a document that is published nevertheless, or returns an error if the run is
+    /// strict.
     pub(super) fn note(&self, place: &str, what: &str) -> Result<(), Error> {
         if self.strict {
             return Err(Error::Message(format!("{place}: {what}")));

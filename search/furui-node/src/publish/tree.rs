@@ -46,7 +46,7 @@ impl Publisher<'_> {
                 }
                 Err(error) => {
                     let file = error.path().unwrap_or(path).to_owned();
-                    // Without links there is no circle, so the error is one of the operating system.
+                    // As links are not followed, there can be no cycle, so the error is one of the operating system.
                     let error = error.into_io_error().unwrap_or_else(|| io::ErrorKind::Other.into());
                     self.unreadable(&file, error, path)?;
                 }
@@ -88,7 +88,7 @@ impl Publisher<'_> {
             Format::Warc => return self.warc(path, head.chain(file)).map(Ok),
             Format::Page(kind) => kind,
         };
-        // One byte more than the maximum is read, to notice a file that is too long.
+        // One byte more than the maximum is read, to detect a file that is too long.
         if let Err(error) = file.take((MAX_PAGE + 1 - head.len()) as u64).read_to_end(&mut head) {
             return Ok(Err(error));
         }

@@ -106,9 +106,9 @@ impl Publisher<'_> {
         }
         let place = site.origin.join(&format!("/{}", site_key::FILE));
         let answer = place.map_err(|error| error.to_string()).and_then(|place| site.fetch(&place, site_key::MAX_FILE));
-        // Most sites have no such file.
+        // Most sites do not have this file.
         self.keys.current = match answer {
-            // Many sites answer with a page, whatever is requested.
+            // Many sites answer any request with an HTML page.
             Ok(answer) if !answer.bytes.trim_ascii_start().starts_with(b"<") => {
                 self.key(answer.url.as_str(), site_key::read(&answer.bytes))?
             }
@@ -146,7 +146,7 @@ impl<'a> Site<'a> {
         Self { agent: config.into(), origin, base }
     }
 
-    /// The URL on this machine from which a URL in a sitemap is fetched.
+    /// The URL on this machine from which the page with a sitemap's URL is fetched.
     fn local(&self, named: &str) -> Result<Url, String> {
         let url = Url::parse(named).map_err(|error| error.to_string())?;
         match self.base.filter(|base| base.origin() == url.origin()) {
@@ -163,7 +163,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// Fetches at most `most` bytes, and follows redirects on the site.
+    /// Fetches at most `most` bytes from a URL, following redirects within the site.
     fn fetch(&self, url: &Url, most: usize) -> Result<Answer, String> {
         let mut url = url.clone();
         for _ in 0..=MAX_REDIRECTS {
@@ -188,8 +188,8 @@ impl<'a> Site<'a> {
         Err(format!("redirected more than {MAX_REDIRECTS} times"))
     }
 
-    /// Returns an error if a URL is not on this machine, at the port that the user has named. Pages are fetched from
-    /// nowhere else: a site must not lead to other services of this machine.
+    /// Returns an error unless a URL is on this machine, at the port that the user has named. No other pages are
+    /// fetched: a site must not redirect to other services of this machine.
     fn check(&self, url: &Url) -> Result<(), String> {
         check(url)?;
         let (named, port) = (self.origin.port_or_known_default(), url.port_or_known_default());
@@ -222,7 +222,7 @@ fn check(url: &Url) -> Result<(), String> {
         .to_owned())
 }
 
-/// Moves a URL to another site: its path and query are kept.
+/// Moves a URL to another site, with the same path and query.
 fn at(site: &Url, url: &Url) -> Url {
     let mut moved = site.clone();
     moved.set_path(url.path());
@@ -230,7 +230,7 @@ fn at(site: &Url, url: &Url) -> Url {
     moved
 }
 
-/// Reads everything, or fails if it is more than `most` bytes.
+/// Reads everything, or fails if there are more than `most` bytes.
 fn read(from: impl Read, most: usize) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     from.take(most as u64 + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;

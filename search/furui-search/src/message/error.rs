@@ -2,7 +2,7 @@ use thiserror::Error;
 
 use super::super::limits;
 
-/// Why bytes are not a message, or a message cannot be encoded.
+/// The reason that bytes cannot be decoded as a message, or that a message cannot be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum MessageError {
     /// The bytes end within a field.
@@ -16,7 +16,7 @@ pub enum MessageError {
     /// A limit is exceeded.
     #[error("message: {count} {what}, at most {most} are allowed")]
     TooMany {
-        /// The name of the items of which there are too many.
+        /// The name of the items whose number is too large.
         what: &'static str,
         /// The number of these items in the message.
         count: u64,
@@ -31,13 +31,13 @@ pub enum MessageError {
         /// The position of the field.
         at: usize,
     },
-    /// The message has a version of the protocol that this node does not speak.
+    /// The message has an unsupported version of the protocol.
     #[error("message: version {0} of the protocol, but this node speaks version 1: update the older node")]
     Version(u8),
     /// Bytes follow the end of the message.
     #[error("message: bytes after its end at byte {at}")]
     Trailing {
-        /// The position of the end.
+        /// The position of the message's end.
         at: usize,
     },
 }

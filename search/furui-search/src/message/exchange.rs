@@ -2,14 +2,14 @@
 
 use super::super::Coding;
 
-/// Asks the keeper of `word` which ids of a coded set are in its list.
+/// Asks the keeper of `word` for the ids of a coded set that are in its list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meet {
     /// The word.
     pub word: String,
     /// The coded set.
     pub set: Vec<u8>,
-    /// True if the answer is to say how often the word occurs in each document.
+    /// True if the answer must contain the number of the word's occurrences in each document.
     pub weighted: bool,
 }
 
@@ -18,30 +18,31 @@ pub struct Meet {
 pub struct Met {
     /// The coded matches.
     pub matches: Vec<u8>,
-    /// True if the list is [whole](super::WordSize::whole). If not, another replica may know more ids.
+    /// True if the list is [complete](super::WordSize::whole). If not, another replica may have more ids.
     pub whole: bool,
-    /// In an exchange of three messages, the name of the session that the answering node keeps. [`Settle`] repeats it.
+    /// In an exchange of three messages, the number of the session that the answering node keeps. [`Settle`] repeats
+    /// it.
     pub session: Option<u64>,
     /// The coded steps of the matches' [`Weight`](super::super::Weight)s. Empty unless they were requested.
     pub steps: Vec<u8>,
 }
 
-/// The third message of an exchange: the matches that were false, and a checksum of the rest.
+/// The third message of an exchange: the rejected matches, and a checksum of the remaining ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settle {
-    /// The name from [`Met::session`].
+    /// The session number from [`Met::session`].
     pub session: u64,
     /// The coded ranks of the rejected matches.
     pub rejected: Vec<u8>,
-    /// The salted checksum of the matching ids without the rejected ones.
+    /// The salted checksum of the matching ids except the rejected ones.
     pub checksum: u64,
 }
 
 /// The cost of an exchange between two keepers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// The index of the word in a list of the [search](super::Search)'s words: all of `must` but the first, then all of
-    /// `without`.
+    /// The index of the exchange's word among the [search](super::Search)'s words: all of `must` but the first, then
+    /// all of `without`.
     pub term: u32,
     /// The coding of the set that was sent last.
     pub coding: Coding,

@@ -31,24 +31,25 @@ pub enum Request {
         /// The words, normalised.
         words: Vec<String>,
     },
-    /// Asks the keeper of the first word for the documents that hold all words.
+    /// Asks the keeper of the first word for the documents that contain all words.
     Search(Search),
-    /// The keeper of one list asks the keeper of another which documents of a set are in the receiver's list, too.
+    /// Asks the keeper of a list for those documents of a set that are in its list, too. The sender keeps another list.
     Meet(Meet),
     /// Ends an exchange of three messages.
     Settle(Settle),
-    /// Asks what to show of documents, for their records, or whether the receiver keeps them.
+    /// Asks for the titles and snippets of documents, for their records, or for whether the receiver keeps them.
     Show {
-        /// The ids of the documents, each with what is requested of it.
+        /// The ids of the documents, each with the requested part.
         documents: Vec<(ContentId, Part)>,
-        /// The query, which decides what fits, which words count, and which piece of a text is shown.
+        /// The query, which determines the documents that match, the words whose weights are stated, and the text of
+        /// the snippet.
         clauses: Vec<Clause>,
     },
-    /// Asks the receiver to keep postings and records.
+    /// Asks the receiver to store postings and records.
     Store {
         /// For each word, the postings to add to its list.
         postings: Vec<WordPostings>,
-        /// The documents to keep, each with the lock of its publisher.
+        /// The documents to store, each with the lock of its publisher.
         records: Vec<(Lock, Vec<u8>)>,
     },
     /// Withdraws documents: each key opens the lock that the publisher put on a document.
@@ -56,25 +57,26 @@ pub enum Request {
         /// Documents, each with the key to one of its locks.
         keys: Vec<(ContentId, LockKey)>,
     },
-    /// Asks for the locks of these documents, to take the locks over.
+    /// Asks for the locks of these documents, in order to store copies of them.
     Locks {
         /// The ids of these documents.
         ids: Vec<ContentId>,
     },
-    /// Asks which locks of documents have been opened, to take the keys over.
+    /// Asks for the keys that have opened locks of documents, in order to store copies of them.
     Withdrawn {
         /// The range of the documents' ids.
         range: IdRange,
     },
-    /// Asks which of the receiver's lists the sender should hold too. Lists are compared in the order of their words.
+    /// Asks for the sizes and fingerprints of those of the receiver's lists that the sender should hold too, in the
+    /// order of their words.
     Compare {
-        /// The word after which to continue; empty at the beginning.
+        /// The word after which the answer begins; empty for the beginning.
         from: String,
-        /// The receiver's state when the sender had last taken over everything from the receiver; 0 if the sender never
-        /// has. If the state is unchanged, there is nothing to compare.
+        /// The receiver's state number when the sender last took over everything from it; 0 if the sender never has. If
+        /// the state is unchanged, there is nothing to compare.
         since: u64,
     },
-    /// Asks for the ids of words' lists, to take the lists over, or to compare what keepers say of them.
+    /// Asks for the ids of words' lists, in order to store copies or to compare the statements of keepers.
     List {
         /// The words. The empty word stands for the ids of the documents whose records are kept.
         words: Vec<String>,
@@ -83,12 +85,12 @@ pub enum Request {
         /// The maximum number of ids that are requested from each list.
         most: u32,
     },
-    /// Asks how many documents there are, and how long they are.
+    /// Asks for the receiver's estimate of the number and the mean length of all documents.
     Survey,
-    /// Tells a keeper of lists that some of its postings contradict the documents' records. The keeper believes nobody,
-    /// and checks them itself.
+    /// Reports to a keeper of lists that some of its postings contradict the documents' records. The keeper checks this
+    /// itself, whoever reports it.
     Doubt {
-        /// Words, each with a document in its list.
+        /// The doubted postings, each as a word and a document in its list.
         claims: Vec<(String, ContentId)>,
     },
 }
@@ -106,9 +108,9 @@ pub enum Response {
     Settled(bool),
     /// Answers a [`Request::Show`].
     Shown {
-        /// For each document what is shown of it, or why it is not.
+        /// The answer for each document: the requested part, or the reason that it is missing.
         documents: Vec<Shown>,
-        /// True if this node has been given everything that it should hold, so that it also knows what was withdrawn.
+        /// True if the answering node has been given everything that it should hold, including all withdrawals.
         settled: bool,
     },
     /// Answers a [`Request::Store`] or a [`Request::Doubt`].
@@ -126,23 +128,23 @@ pub enum Response {
     Locks(Vec<Vec<(Lock, u8)>>),
     /// Answers a [`Request::Withdrawn`].
     Keys {
-        /// Ascending documents, each with a key to one of its locks, and the number of whole days for which the key is
-        /// still remembered.
+        /// Documents in ascending order, each with a key that opened one of its locks, and the number of whole days for
+        /// which the key is still remembered.
         keys: Vec<(ContentId, LockKey, u8)>,
-        /// True if there are more keys, for later documents of the range.
+        /// True if there are further keys, for later documents in the range.
         more: bool,
     },
     /// Answers a [`Request::Compare`]: the sizes and fingerprints of lists, in the order of their words.
     Compared {
-        /// A number that changes whenever something is stored, or the neighbours of the node change.
+        /// The state number, which changes whenever something is stored or the neighbours of the node change.
         state: u64,
-        /// For each list: its word, the number of its ids, and the sum of their hashes.
+        /// For each list: its word, the number of its ids, and its fingerprint, which is the sum of the ids' hashes.
         lists: Vec<(String, u64, u64)>,
-        /// True if there are more lists after the last one in `lists`.
+        /// True if there are further lists after the last one in `lists`.
         more: bool,
     },
-    /// Answers a [`Request::List`]: the lists of the first words, up to the maximum size of a message; at least a part
-    /// of the first list.
+    /// Answers a [`Request::List`]: the lists of the first words, up to the maximum size of a message. At least a part
+    /// of the first list is included.
     Listed(Vec<Listed>),
     /// Answers a [`Request::Survey`].
     Surveyed(Surveyed),
@@ -150,22 +152,24 @@ pub enum Response {
     Refused(Refusal),
 }
 
-/// Why a request was refused.
+/// The reason that a request was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Refusal {
-    /// Too much is in progress; ask another replica, or ask later.
+    /// The node has reached a limit. Another replica should be asked, or this one later.
     Busy,
-    /// The request breaks a rule of the protocol.
+    /// The request violates the protocol.
     Invalid,
-    /// The session of a [`Settle`] is unknown, or was forgotten.
+    /// The session of a [`Settle`] is unknown, or has expired.
     Forgotten,
-    /// None of the nodes that keep a word answered.
+    /// None of the nodes that keep a word's list has answered.
     Unreachable,
     /// This node's storage failed.
     Failed,
-    /// More ids match than a [`Meet`]'s coding allows in a cell, or than an answer may have: send the set as ids.
+    /// More ids match than a [`Meet`]'s coding allows in a cell, or than an answer may contain. The set should be sent
+    /// as full ids.
     Crowded,
-    /// The records that prove a message's postings could not be had: send the postings again when they are kept.
+    /// The records that prove a message's postings are unavailable. The postings should be sent again when the records
+    /// are stored.
     Unproven,
 }
 
@@ -195,7 +199,7 @@ pub struct Search {
     pub wants: Wants,
     /// An unpredictable number chosen for this query; it salts the checks.
     pub salt: u64,
-    /// Which of the documents are wanted, and how they are scored.
+    /// The selection of the documents to return, and the parameters of their scores.
     pub ranking: Ranking,
 }
 
@@ -204,13 +208,13 @@ pub struct Search {
 pub struct WordSize {
     /// The number of ids in the word's list on this node.
     pub ids: u64,
-    /// True if this node has been given everything that it should hold.
+    /// True if the list is complete: this node has been given everything that it should hold.
     pub whole: bool,
-    /// The nodes nearest to the word that this node knows, itself included, nearest first.
+    /// The nodes nearest to the word that this node knows, including itself, in ascending distance.
     pub holders: Vec<Peer>,
 }
 
-/// A part of a list that is handed over to another node.
+/// A part of a list that is transferred to another node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
     /// The ids, ascending.
@@ -219,6 +223,6 @@ pub struct Listed {
     pub weights: Vec<Weight>,
     /// For each id, the number of whole days for which it is still kept, so that a copy does not outlive the original.
     pub days: Vec<u8>,
-    /// True if there are more ids in the range, after the last of these.
+    /// True if there are further ids in the range after the last of `ids`.
     pub more: bool,
 }

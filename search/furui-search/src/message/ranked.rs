@@ -3,11 +3,11 @@ use super::reader::Reader;
 use super::writer::Writer;
 use super::{Cost, MessageError};
 
-/// Which documents of a [`Search`](super::Search) are wanted: the best ones of a slice of the first word's list.
+/// Selects the documents that a [`Search`](super::Search) returns: the best ones in a slice of the first word's list.
 ///
-/// The receiver takes the postings of its list in the order of their bounds. The bound of a posting is the maximum
-/// score of its document. A slice has the next postings of the whole list in this order. [`Ranked::next`] says where
-/// the following slice begins; no later document has a score above the bound at this place.
+/// The receiver processes the postings of its list in the order of their bounds. The bound of a posting is the maximum
+/// score of its document. A slice contains the next postings of the whole list in this order. [`Ranked::next`] is the
+/// beginning of the following slice; no later document has a score above the bound there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ranking {
     /// The mean number of words in a document; at least one.
@@ -18,7 +18,7 @@ pub struct Ranking {
     pub best: u32,
     /// The minimum score of documents in the answer.
     pub floor: u32,
-    /// If set, the answer has only documents that come after this place in the order of scores.
+    /// If set, the answer contains only documents after this place in the order of scores.
     pub after: Option<Place>,
     /// The bound and the id at which the slice begins; `None` for the first slice.
     pub from: Option<Place>,
@@ -33,11 +33,11 @@ pub struct Ranked {
     pub next: Option<Place>,
     /// The number of ids of the first word's list that were examined.
     pub seen: u64,
-    /// The number of the examined documents that have all words.
+    /// The number of examined documents that match the search.
     pub found: u64,
-    /// True if all lists were [whole](super::WordSize::whole).
+    /// True if all lists were [complete](super::WordSize::whole).
     pub whole: bool,
-    /// The cost of each exchange.
+    /// The costs of the exchanges with the keepers of the other words.
     pub costs: Vec<Cost>,
 }
 

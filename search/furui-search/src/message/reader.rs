@@ -1,8 +1,7 @@
 use super::super::{Coding, ContentId, IdRange, Peer, Weight, limits, varint};
 use super::{MessageError, VERSION};
 
-/// Decodes a message. Memory for elements is allocated only after it was checked that the message has enough bytes for
-/// them.
+/// Decodes a message. Memory for elements is allocated only after checking that the message has enough bytes for them.
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -24,12 +23,12 @@ impl<'a> Reader<'a> {
         if self.at < self.bytes.len() { Err(MessageError::Trailing { at: self.at }) } else { Ok(()) }
     }
 
-    /// The error for a field that begins at `at`.
+    /// Makes the error for a field that begins at `at`.
     fn invalid<T>(what: &'static str, at: usize) -> Result<T, MessageError> {
         Err(MessageError::Invalid { what, at })
     }
 
-    /// Takes `count` bytes.
+    /// Reads `count` bytes.
     pub(super) fn take(&mut self, what: &'static str, count: usize) -> Result<&'a [u8], MessageError> {
         let Some(taken) = self.bytes[self.at..].get(..count) else {
             return Err(MessageError::Short { what, at: self.at });
@@ -38,7 +37,7 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    /// Takes `N` bytes.
+    /// Reads `N` bytes.
     pub(super) fn raw<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], MessageError> {
         let mut bytes = [0; N];
         bytes.copy_from_slice(self.take(what, N)?);
@@ -49,7 +48,7 @@ impl<'a> Reader<'a> {
         Ok(self.take(what, 1)?[0])
     }
 
-    /// Takes a byte that is below `kinds`.
+    /// Reads a byte that must be less than `kinds`.
     pub(super) fn tag(&mut self, what: &'static str, kinds: u8) -> Result<u8, MessageError> {
         let at = self.at;
         let tag = self.byte(what)?;
@@ -81,7 +80,7 @@ impl<'a> Reader<'a> {
         Ok(u64::from_le_bytes(words[0]))
     }
 
-    /// Takes a count of elements, each of which has at least `least` bytes.
+    /// Reads the number of elements, each of which has at least `least` bytes. It is an error if it exceeds `most`.
     pub(super) fn count(&mut self, what: &'static str, most: usize, least: usize) -> Result<usize, MessageError> {
         let at = self.at;
         let count = self.varint(what)?;
@@ -95,7 +94,7 @@ impl<'a> Reader<'a> {
         Ok(count)
     }
 
-    /// Takes a count of elements, each of which has at least `least` bytes, and then the elements.
+    /// Reads the number of elements, each of which has at least `least` bytes, and then the elements.
     pub(super) fn all<T>(
         &mut self,
         what: &'static str,
@@ -127,7 +126,7 @@ impl<'a> Reader<'a> {
         self.text("a word, which is not UTF-8,", "bytes of a word", limits::WORD_BYTES)
     }
 
-    /// Takes bytes that are UTF-8. If they are not, the error calls them `what`.
+    /// Reads UTF-8 text. If it is invalid, the error names the field `what`.
     pub(super) fn text(
         &mut self,
         what: &'static str,
@@ -139,7 +138,7 @@ impl<'a> Reader<'a> {
         std::str::from_utf8(bytes).map(str::to_owned).or_else(|_| Self::invalid(what, at))
     }
 
-    /// Returns an error if the field before was invalid.
+    /// Returns an error if `is_valid`, which refers to the previous field, is false.
     pub(super) fn require(&self, is_valid: bool, what: &'static str) -> Result<(), MessageError> {
         if is_valid { Ok(()) } else { Self::invalid(what, self.at) }
     }

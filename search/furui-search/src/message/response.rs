@@ -18,7 +18,7 @@ const KEYS: u8 = 0x8d;
 const SHOWN: u8 = 0x8e;
 const SURVEYED: u8 = 0x8f;
 
-/// The refusals. The index of each is its number in messages.
+/// All refusals. The index of each is its code in messages.
 const REFUSALS: [Refusal; 7] = [
     Refusal::Busy,
     Refusal::Invalid,
@@ -165,7 +165,7 @@ impl Response {
             }
             LISTED => Self::Listed(from.all("lists", limits::LISTED, 2, |from| {
                 let (more, ids) = (from.flag("whether there are more")?, from.ids(limits::IDS)?);
-                // A list without ids has no weights, so that each message has one encoding.
+                // A list without ids has no weights, so that each list has exactly one encoding.
                 let weighted = from.tag("whether there are weights", if ids.is_empty() { 1 } else { 2 })? == 1;
                 let weights = if weighted { from.weights(ids.len())? } else { Vec::new() };
                 Ok(Listed { days: from.take("the days of ids", ids.len())?.to_vec(), ids, weights, more })

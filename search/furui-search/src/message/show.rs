@@ -7,34 +7,35 @@ use super::MessageError;
 use super::reader::Reader;
 use super::writer::Writer;
 
-/// What is requested of a document with a [`Request::Show`](super::Request::Show).
+/// The part of a document that a [`Request::Show`](super::Request::Show) requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
-    /// What to show of it: [`Shown::Document`].
+    /// The title, snippet and weights, answered with [`Shown::Document`].
     Snippet,
-    /// Whether the node keeps it: [`Shown::Kept`]. If the query has phrases, also whether it fits: otherwise
-    /// [`Shown::Unfit`].
+    /// The presence of the document on the node, answered with [`Shown::Kept`]. If the query has phrases and the document
+    /// does not match, the answer is [`Shown::Unfit`].
     Presence,
-    /// The whole record: [`Shown::Record`].
+    /// The whole record, answered with [`Shown::Record`].
     Record,
 }
 
 /// The answer for one document of a [`Request::Show`](super::Request::Show).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// The document fits the query, and this is shown of it.
+    /// The document matches the query. The title, snippet and weights are included.
     Document(Box<Showing>),
-    /// The whole record, compressed by the network layer, whether it fits or not.
+    /// The whole record, compressed by the network layer, even if it does not match the query.
     Record(Vec<u8>),
-    /// The node keeps the record.
+    /// The node keeps the record. If the query has phrases, the document matches it.
     Kept,
     /// The node does not keep the record.
     Unknown,
-    /// The message is full, or enough records were examined for one message: ask again.
+    /// The message is full, or the maximum number of bytes of records was examined. The document should be requested
+    /// again.
     Later,
-    /// The record fits none of the clauses.
+    /// The record matches none of the clauses.
     Unfit,
-    /// The document was withdrawn: these keys opened its locks on this node. There is at least one, and at most
+    /// The document was withdrawn with these keys, which opened its locks on this node: at least one, and at most
     /// [`limits::LOCKS`].
     Withdrawn(Vec<LockKey>),
 }
@@ -144,7 +145,7 @@ fn decode(from: &mut Reader<'_>) -> Result<Showing, MessageError> {
     Ok(Showing { head, weights, snippet: Snippet { title_marks, text, marks } })
 }
 
-/// Encodes each mark as the number of bytes since the mark before, and the number of its own bytes.
+/// Encodes each mark as the number of bytes since the previous mark, and its own length in bytes.
 fn encode_marks(marks: &[Range<usize>], text: &str, to: &mut Writer) {
     to.count("marks", marks.len(), text.len());
     let mut at = 0;
@@ -168,8 +169,8 @@ fn decode_marks(text: &str, from: &mut Reader<'_>) -> Result<Vec<Range<usize>>, 
     })
 }
 
-/// True if these bytes of the text may be marked, after a mark that ends at `at`: they are characters, and do not touch
-/// the mark before.
+/// True if this range of the text is a valid mark after a mark that ends at `at`: it consists of whole characters, and
+/// does not touch the previous mark.
 fn is_mark(text: &str, at: usize, mark: &Range<usize>, is_first: bool) -> bool {
     (mark.start > at || is_first) && mark.start < mark.end && text.get(mark.clone()).is_some()
 }

@@ -1,7 +1,7 @@
 use furui::filter::sizing;
 use thiserror::Error;
 
-/// The window of ringed filters, in groups. A longer window would avoid only a hundredth of the false positives.
+/// The window of ringed filters, in groups. A longer window would avoid only one percent of the false positives.
 const DELTA: u32 = 1000;
 
 /// The number of bits of the paper's fixed filters, which have five hash functions (α = 2⁻⁵).
@@ -10,7 +10,7 @@ const BITS_OF_FIVE: u32 = 2164;
 /// The paper's false-positive rate for fixed filters.
 const FIXED_RATE: f64 = 1.0 / 32.0;
 
-/// How a query wants sets to be sent between keepers. The answers do not depend on it, only the traffic does.
+/// The encoding of sets between keepers that a query requests. It affects only the traffic, not the answers.
 ///
 /// ```
 /// use furui_search::{Wants, WantsError};
@@ -22,10 +22,10 @@ const FIXED_RATE: f64 = 1.0 / 32.0;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wants {
-    /// The coding that takes the fewest bits: Golomb-Rice coded sets, which are answered with ranks and short checks. A
-    /// third message is sent where it is worth its round trip.
+    /// The coding that needs the fewest bits: Golomb-Rice coded sets, which are answered with ranks and short check
+    /// bits. A third message is sent where it is worth its round trip.
     Best,
-    /// The paper's Naive algorithm: all ids.
+    /// The paper's Naive algorithm: all ids in full.
     Naive,
     /// The paper's TFA with Bloom filters of one size for all lists.
     Fixed {
@@ -36,8 +36,8 @@ pub enum Wants {
     },
     /// The paper's TFA with ringed Bloom filters.
     Ringed {
-        /// The number of probes k = log₂ 1/α. With `None`, it is the best number for the sizes of the two lists, by the
-        /// paper's eq. 18.
+        /// The number of probes k = log₂ 1/α. `None` selects the optimum for the sizes of the two lists, by the paper's
+        /// eq. 18.
         probes: Option<u8>,
         /// The window δ in groups.
         delta: u32,
@@ -47,11 +47,11 @@ pub enum Wants {
 }
 
 impl Wants {
-    /// The names of the codings, as [`named`](Self::named) takes them.
+    /// The names of the codings that [`named`](Self::named) accepts.
     pub const NAMES: [&str; 5] = ["best", "naive", "fixed", "ringed", "golomb"];
 
-    /// The coding with this name. `rate` is the false-positive rate α of its filters, so the number of probes is
-    /// k = ⌈log₂ 1/α⌉ (eq. 16). The result is `None` if there is no name.
+    /// Returns the coding with this name. `rate` is the false-positive rate α of its filters, so the number of probes
+    /// is k = ⌈log₂ 1/α⌉ (eq. 16). The result is `None` if there is no name.
     ///
     /// The default rate of a fixed filter is the paper's, 2⁻⁵. The filter then has 2164 bits; at other rates, its bits
     /// are in proportion to k. The default of a ringed filter is the best rate for each pair of lists (eq. 18).
@@ -83,19 +83,19 @@ impl Wants {
     }
 }
 
-/// Why a name and a rate do not give a coding.
+/// The reason that a name and a rate do not determine a coding.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum WantsError {
     /// No coding has this name.
     #[error("no coding has this name; there are {}", Wants::NAMES.join(", "))]
     Name,
-    /// The coding has no false-positive rate that could be chosen.
+    /// A rate is given for a coding that has no selectable false-positive rate.
     #[error("the coding {coding} has no rate; leave the rate out, or take fixed or ringed")]
     NoRate {
         /// The name of the coding.
         coding: &'static str,
     },
-    /// There is a rate, but no name of a coding.
+    /// A rate is given without the name of a coding.
     #[error("a rate without a coding; add fixed or ringed")]
     NoCoding,
     /// The rate is out of range.

@@ -1,7 +1,7 @@
 use super::super::{ContentId, IdRange, Peer, Weight, limits, varint};
 use super::{MessageError, VERSION};
 
-/// Encodes a message. The first exceeded limit is remembered, and reported at the end.
+/// Encodes a message. The first limit that is exceeded is recorded, and reported at the end.
 pub(super) struct Writer {
     bytes: Vec<u8>,
     broken: Option<MessageError>,
@@ -56,14 +56,15 @@ impl Writer {
         }
     }
 
-    /// Refuses the message if a field has an invalid value.
+    /// Makes the encoding fail if `is_valid` is false, because a field has an invalid value.
     pub(super) fn require(&mut self, is_valid: bool, what: &'static str) {
         if !is_valid {
             self.broken.get_or_insert(MessageError::Invalid { what, at: self.bytes.len() });
         }
     }
 
-    /// Appends bytes whose number the reader knows. It is an error if there are not exactly `count` bytes.
+    /// Appends exactly `count` bytes, a number that the reader knows. Any other number of bytes makes the encoding
+    /// fail.
     pub(super) fn all_bytes(&mut self, what: &'static str, bytes: &[u8], count: usize) {
         self.require(bytes.len() == count, what);
         self.bytes.extend_from_slice(bytes);
@@ -80,7 +81,8 @@ impl Writer {
         self.bound(!range.last);
     }
 
-    /// Appends the most significant bytes of a number, down to the last one that is not 0.
+    /// Appends the number of significant bytes of `number`, and then these bytes, most significant first. Trailing zero
+    /// bytes are omitted.
     fn bound(&mut self, number: u64) {
         let bytes = number.swap_bytes().to_le_bytes();
         let count = 8 - number.trailing_zeros() as usize / 8;

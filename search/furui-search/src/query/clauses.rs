@@ -3,7 +3,7 @@ use super::error::QueryFault;
 use super::expression::Expression;
 use crate::limits;
 
-/// The disjunctive normal form of the expression, or of its negation.
+/// Converts the expression, or its negation if `negated` is true, to disjunctive normal form.
 pub(super) fn clauses(expression: &Expression<'_>, negated: bool) -> Result<Vec<Clause>, QueryFault> {
     match expression {
         &Expression::Words { words, is_quoted } => {
@@ -79,7 +79,7 @@ fn add_new<T: Clone + PartialEq>(all: &mut Vec<T>, new: &T) {
     }
 }
 
-/// Adds a clause, unless a wider clause is there already, and removes narrower ones.
+/// Adds a clause unless a more general clause is there already, and removes less general ones.
 fn add(clauses: &mut Vec<Clause>, clause: Clause) -> Result<(), QueryFault> {
     if clauses.iter().any(|other| includes(other, &clause)) {
         return Ok(());
@@ -92,7 +92,7 @@ fn add(clauses: &mut Vec<Clause>, clause: Clause) -> Result<(), QueryFault> {
     Ok(())
 }
 
-/// True if every document that fits the narrow clause fits the wide one.
+/// True if every document that matches the narrow clause matches the wide one.
 fn includes(wide: &Clause, narrow: &Clause) -> bool {
     wide.must.iter().all(|word| narrow.must.contains(word))
         && wide.without.iter().all(|word| narrow.without.contains(word))

@@ -2,7 +2,7 @@ use thiserror::Error;
 
 use crate::limits;
 
-/// Why a query cannot be understood, and where in its text.
+/// The reason that a query is invalid, and its position in the text.
 ///
 /// ```
 /// use furui_search::{Query, QueryFault};
@@ -15,9 +15,9 @@ use crate::limits;
 pub struct QueryError {
     /// The fault.
     pub fault: QueryFault,
-    /// The index of the byte at which the fault is.
+    /// The byte offset of the fault.
     pub at: usize,
-    /// The number of the character at which the fault is, from 1 on.
+    /// The position of the fault in characters, from 1 on.
     pub character: usize,
 }
 
@@ -60,7 +60,7 @@ pub enum QueryFault {
         name = .0
     )]
     OneSided(&'static str),
-    /// NOT has no words after it.
+    /// NOT is not followed by a word.
     #[error("NOT needs a word after it, as in: word NOT other; to search for the word, write not")]
     NothingExcluded,
     /// The query is longer than [`limits::QUERY_BYTES`].
@@ -84,7 +84,7 @@ pub enum QueryFault {
     /// Quotation marks have no word between them.
     #[error("there is no word between these quotation marks; write one, or leave them out")]
     EmptyPhrase,
-    /// `site:` has no host after it.
+    /// `site:` is not followed by a host.
     #[error("site: needs a host right after it, without a space, as in site:example.org")]
     NoHost,
     /// The text after `site:` is not a host.
@@ -93,7 +93,7 @@ pub enum QueryFault {
          below it"
     )]
     BadHost,
-    /// The text after `site:` is more than a host.
+    /// The text after `site:` contains more than a host.
     #[error(
         "site: takes only a host; leave out what comes after the host, as in site:example.org, and write words of the \
          page beside it"
@@ -105,7 +105,7 @@ pub(super) fn fault(fault: QueryFault, text: &str, at: usize) -> QueryError {
     QueryError { fault, at, character: text[..at].chars().count() + 1 }
 }
 
-/// Where the fault is in the text, if it is at one place.
+/// Formats the position of the fault in the text; empty if the fault has no position.
 fn place(fault: &QueryFault, character: &usize) -> String {
     use QueryFault::{Contradiction, Empty, TooLong, TooManyClauses};
     match fault {

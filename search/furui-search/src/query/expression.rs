@@ -12,7 +12,7 @@ pub(super) enum Expression<'a> {
     Any(Vec<Self>),
 }
 
-/// Parses items as an expression.
+/// A parser that converts items to an expression.
 pub(super) struct Parser<'a> {
     text: &'a str,
     items: &'a [(Item, usize)],
@@ -70,7 +70,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses words, an expression in parentheses, or the negation of either; `None` if something else comes next.
+    /// Parses words, an expression in parentheses, or the negation of either; `None` if the next item is something
+    /// else.
     fn operand(&mut self) -> Result<Option<Expression<'a>>, QueryError> {
         let mut negated = None;
         let mut is_negated = false;
@@ -111,7 +112,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes the next item if it is `wanted`, and returns its position.
+    /// Removes the next item if it is `wanted`, and returns its position.
     fn take(&mut self, wanted: &Item) -> Option<usize> {
         let (_, at) = self.items.get(self.next).filter(|(item, _)| item == wanted)?;
         self.next += 1;

@@ -7,12 +7,12 @@ use crate::limits;
 /// A token of a query.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Item {
-    /// Words that are written together, or in quotation marks.
+    /// Words that are written together or in quotation marks.
     Words {
         words: Phrase,
         is_quoted: bool,
     },
-    /// The word that stands for a host.
+    /// The word that represents a host.
     Site(String),
     Or,
     And,
@@ -21,9 +21,9 @@ pub(super) enum Item {
     Close,
 }
 
-/// The marks that open a phrase anywhere.
+/// The quotation marks that open a phrase anywhere.
 const OPENING: &str = "「『“„";
-/// The marks that open a phrase only at the beginning of a word.
+/// The quotation marks that open a phrase only at the beginning of a word.
 const EITHER: &str = "\"＂”";
 
 /// Splits the text into items, each with its position.
@@ -37,7 +37,7 @@ pub(super) fn items(text: &str) -> Result<Vec<(Item, usize)>, QueryError> {
         let item = match c {
             '(' | '（' => Some(Item::Open),
             ')' | '）' => Some(Item::Close),
-            // A minus before a space is a dash.
+            // A minus sign before a space is a dash.
             '-' | '−' | '－' if text[at..].starts_with(|next: char| !next.is_whitespace()) => Some(Item::Not),
             _ if c.is_whitespace() => continue,
             _ if OPENING.contains(c) || EITHER.contains(c) => {
@@ -58,7 +58,7 @@ pub(super) fn items(text: &str) -> Result<Vec<(Item, usize)>, QueryError> {
             }
         };
         let Some(item) = item else {
-            // Skip punctuation, with the minus right before it.
+            // Punctuation is skipped, except a minus sign directly before the next item.
             let minus = text[..start].chars().next_back().map_or(0, char::len_utf8);
             items.pop_if(|(item, at)| *item == Item::Not && *at + minus == start);
             continue;
@@ -76,9 +76,8 @@ pub(super) fn items(text: &str) -> Result<Vec<(Item, usize)>, QueryError> {
     Ok(items)
 }
 
-/// True if the quotation mark `c` closes a phrase that `opening` opened. Except for Japanese marks, every mark closes
-/// what any other opened: keyboards have one key for opening and closing marks, and languages use “ and ” in either
-/// order.
+/// True if the quotation mark `c` closes a phrase that `opening` opened. Except for Japanese marks, every mark closes a
+/// phrase that any other mark opened: keyboards have one key for both, and languages use “ and ” in either order.
 fn closes(opening: char, c: char) -> bool {
     match opening {
         '「' => c == '」',
@@ -87,7 +86,7 @@ fn closes(opening: char, c: char) -> bool {
     }
 }
 
-/// The item for a run of characters without spaces; `None` if it is only punctuation.
+/// The item for a run of characters without spaces; `None` if it consists of punctuation only.
 fn word(text: &str) -> Result<Option<Item>, QueryFault> {
     let named = text.split_once([':', '：']);
     if let Some((_, host)) = named.filter(|(name, _)| name.eq_ignore_ascii_case("site")) {

@@ -1,4 +1,4 @@
-//! Queries in the language of the search box.
+//! Parses queries in the language of the search box.
 
 mod clauses;
 mod error;
@@ -81,7 +81,7 @@ mod tests {
     use super::super::{Fit, Phrase};
     use super::*;
 
-    /// The clauses, as in `a b -c | d`, with phrases in brackets, and excluded phrases as `-[…]`.
+    /// Formats the clauses like `a b -c | d`, with phrases in brackets, and excluded phrases as `-[…]`.
     fn parsed(text: &str) -> String {
         let query = Query::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         let phrase = |phrase: &Phrase| {
@@ -220,8 +220,8 @@ mod tests {
         assert_eq!(fault(&nested(limits::NESTING + 1)), QueryFault::TooDeep);
     }
 
-    /// A random expression as text, with the set of assignments of the words a to d under which the expression holds:
-    /// one bit for each assignment.
+    /// A strategy for random expressions: the text, and the set of assignments of the words a to d under which the
+    /// expression is true, as one bit per assignment.
     fn expressions() -> impl Strategy<Value = (String, u16)> {
         let word = (0u32..4).prop_map(|word| {
             let holds: u16 =

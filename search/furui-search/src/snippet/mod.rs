@@ -1,4 +1,4 @@
-//! Makes the part of a document that is shown with a result: see [`Snippet`].
+//! Makes the excerpts of documents that are shown with results: see [`Snippet`].
 
 mod piece;
 
@@ -6,12 +6,12 @@ use std::ops::Range;
 
 use piece::piece;
 
-/// The maximum number of marks that are considered: the first marks of a text. The best piece by these marks is good
-/// enough.
+/// The maximum number of marks that are considered, from the beginning of a text. The best excerpt by these marks is
+/// good enough.
 const MARKS: usize = 1 << 14;
 
-/// The part of a document that is shown with a result: its title and a piece of its text, with the words of the query
-/// marked.
+/// The part of a document that is shown with a result: its title and an excerpt of its text, with the words of the
+/// query marked.
 ///
 /// ```text
 ///  new "york times" -tea        … read the [new] issue of the [York Times], while in York …
@@ -33,26 +33,26 @@ const MARKS: usize = 1 << 14;
 pub struct Snippet {
     /// The byte ranges of the marks in the title, in order. No two of them overlap or touch.
     pub title_marks: Vec<Range<usize>>,
-    /// A piece of the text. Each stretch of white space and control characters is one space, and an ellipsis shows
-    /// where the text continues.
+    /// An excerpt of the text. Each run of white space and control characters is one space, and an ellipsis shows where
+    /// the text continues.
     pub text: String,
     /// The byte ranges of the marks in [`text`](Self::text), as in `title_marks`.
     pub marks: Vec<Range<usize>>,
 }
 
 impl Snippet {
-    /// True if the text has this piece.
+    /// True if the text contains this excerpt.
     pub fn is_of(&self, text: &str) -> bool {
         let words: Vec<&str> = text.split(is_blank).filter(|word| !word.is_empty()).collect();
         let text = words.join(" ");
         let begun = self.text.strip_prefix('…').unwrap_or(&self.text);
-        // The text itself may have an ellipsis at the beginning or end of the piece.
+        // The text itself may have an ellipsis at the beginning or the end of the excerpt.
         let pieces = [&self.text, begun].map(|piece| [piece, piece.strip_suffix('…').unwrap_or(piece)]);
         pieces.as_flattened().iter().any(|piece| text.contains(piece))
     }
 }
 
-/// A mark in a text: the number of the word or phrase, and its bytes.
+/// A word or phrase of the query found in a text: its index and its byte range.
 struct Mark {
     of: usize,
     span: Range<usize>,
@@ -63,7 +63,7 @@ struct Mark {
 pub(super) struct Marks(Vec<Mark>);
 
 impl Marks {
-    /// Adds a word or phrase, unless there are enough. Words and phrases are added in the order of their ends.
+    /// Adds a word or phrase unless the maximum number is reached. They must be added in the order of their ends.
     pub(super) fn add(&mut self, of: usize, span: Range<usize>) {
         if self.0.len() < MARKS {
             self.0.push(Mark { of, span });
@@ -75,8 +75,8 @@ impl Marks {
     }
 }
 
-/// The snippet of a document, with at most `most` characters of its text, not counting ellipses. The marks are those of
-/// the title and of the text; their numbers are below `kinds`.
+/// Makes the snippet of a document with at most `most` characters of its text, not counting ellipses. `title_marks` and
+/// `marks` are those of the title and of the text; their indices are less than `kinds`.
 pub(super) fn snippet(text: &str, mut title_marks: Marks, mut marks: Marks, kinds: usize, most: usize) -> Snippet {
     title_marks.sort();
     marks.sort();
@@ -84,9 +84,9 @@ pub(super) fn snippet(text: &str, mut title_marks: Marks, mut marks: Marks, kind
     shown(text, piece, &joined(&marks.0), joined(&title_marks.0))
 }
 
-/// The bytes from the first to the last mark of the best piece; `None` if there are no marks.
+/// The byte range from the first to the last mark of the best excerpt; `None` if there are no marks.
 fn best(text: &str, marks: &[Mark], kinds: usize, most: usize) -> Option<Range<usize>> {
-    // Overlapping marks, such as those of character pairs, stay together.
+    // Overlapping marks, such as those of character pairs, are treated as one group.
     let groups = joined(marks);
     let group = |mark: &Mark| &groups[groups.partition_point(|group| group.end <= mark.span.start)];
     let first_chars = chars_before(text, marks.iter().map(|mark| group(mark).start));
@@ -103,7 +103,7 @@ fn best(text: &str, marks: &[Mark], kinds: usize, most: usize) -> Option<Range<u
             next += 1;
         }
         if next == first {
-            // The group of overlapping marks is longer than a piece.
+            // This group of overlapping marks is longer than an excerpt.
             continue;
         }
         if (different, next - first) > best {
@@ -117,7 +117,7 @@ fn best(text: &str, marks: &[Mark], kinds: usize, most: usize) -> Option<Range<u
     found
 }
 
-/// The number of characters before each byte position in `places`. The positions ascend.
+/// The number of characters before each of the ascending byte offsets in `places`.
 fn chars_before(text: &str, places: impl Iterator<Item = usize>) -> Vec<usize> {
     let (mut at, mut chars) = (0, 0);
     let count = |place| {
@@ -128,7 +128,7 @@ fn chars_before(text: &str, places: impl Iterator<Item = usize>) -> Vec<usize> {
     places.map(count).collect()
 }
 
-/// The bytes of these marks, joined where they overlap or touch.
+/// The byte ranges of these marks, joined where they overlap or touch.
 fn joined(marks: &[Mark]) -> Vec<Range<usize>> {
     let mut joined: Vec<Range<usize>> = Vec::new();
     for Mark { span, .. } in marks {
@@ -144,7 +144,7 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() || c.is_control()
 }
 
-/// A piece of a text as it is shown, with its marks.
+/// Makes the snippet for a byte range of a text, with its marks.
 fn shown(text: &str, piece: Range<usize>, marks: &[Range<usize>], title_marks: Vec<Range<usize>>) -> Snippet {
     let ellipsis = |cut: &str| if cut.chars().all(is_blank) { "" } else { "…" };
     let mut snippet = Snippet { title_marks, text: ellipsis(&text[..piece.start]).to_owned(), marks: Vec::new() };
@@ -186,7 +186,7 @@ mod tests {
     use super::super::{Query, Record, Showings};
     use super::*;
 
-    /// The title and the piece, with brackets around the marks.
+    /// The title and the excerpt with brackets around the marks.
     fn snippet(query: &str, title: &str, text: &str, most: usize) -> (String, String) {
         let query = Query::parse(query).unwrap();
         let record = Record { url: "u:1".into(), title: title.into(), text: text.into(), publisher: None };
@@ -277,11 +277,11 @@ mod tests {
             prop_assert_eq!(&all.text, &spaced.join(" "));
             let other = Snippet { text: "another text".into(), ..snippet.clone() };
             prop_assert!(snippet.is_of(&text) && !other.is_of(&text));
-            // If the record fits, something is marked.
+            // If the record matches, at least one mark exists.
             let is_marked = !all.marks.is_empty();
             let fits = super::super::Fit::new(query.clauses()).unwrap().fits(&record);
             prop_assert!(is_marked || !fits);
-            // If the whole text has a mark, the snippet has one too, unless the end of the snippet cuts the mark.
+            // If the whole text has a mark, the snippet has one too, unless its end cuts the mark off.
             prop_assert!(most < 20 || is_marked != snippet.marks.is_empty());
         }
     }

@@ -2,12 +2,13 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// The maximum distance, in characters, at which to look for a boundary between words.
+/// The maximum distance, in characters, at which a word boundary is searched.
 const SLACK: usize = 32;
-/// Of the characters around the marks of a snippet, one in this number comes before the first mark.
+/// The fraction of a snippet's unmarked characters that precede its first mark is one divided by this number.
 const BEFORE: usize = 3;
 
-/// The piece of at most `most` characters around the bytes `found`. If there are none, it is the beginning of the text.
+/// The byte range of an excerpt with at most `most` characters around the byte range `found`. If `found` is `None`, the
+/// excerpt is the beginning of the text.
 pub(super) fn piece(text: &str, found: Option<Range<usize>>, most: usize) -> Range<usize> {
     let Some(found) = found else { return 0..end_of_word(text, 0, 0, forward(text, 0, most)) };
     let spare = most.saturating_sub(text[found.clone()].chars().count());
@@ -18,7 +19,7 @@ pub(super) fn piece(text: &str, found: Option<Range<usize>>, most: usize) -> Ran
     start..if end > found.end { end_of_word(text, start, found.end, end) } else { end }
 }
 
-/// The position `chars` characters before this byte, or the beginning of the text.
+/// The byte offset `chars` characters before the offset `at`, or the beginning of the text.
 fn back(text: &str, at: usize, chars: usize) -> usize {
     match chars {
         0 => at,
@@ -26,13 +27,13 @@ fn back(text: &str, at: usize, chars: usize) -> usize {
     }
 }
 
-/// The position `chars` characters after this byte, or the end of the text.
+/// The byte offset `chars` characters after the offset `at`, or the end of the text.
 fn forward(text: &str, at: usize, chars: usize) -> usize {
     text[at..].char_indices().nth(chars).map_or(text.len(), |(after, _)| at + after)
 }
 
-/// The position at or after `at` where the first word begins, but not beyond `last`. If no word begins nearby, the
-/// result is `last` if that is nearby, and otherwise `at`.
+/// The byte offset at or after `at` where the first word begins, but not beyond `last`. If no word begins nearby,
+/// returns `last` if that is nearby, and otherwise `at`.
 fn start_of_word(text: &str, at: usize, last: usize) -> usize {
     if at == 0 {
         return 0;
@@ -43,8 +44,8 @@ fn start_of_word(text: &str, at: usize, last: usize) -> usize {
     starts.next().map_or(if to < last { at } else { last }, |start| start.min(last))
 }
 
-/// The position at or before `at` where the last word ends, but not before `least`. If no word ends nearby, the result
-/// is `at`.
+/// The byte offset at or before `at` where the last word ends, but not before `least`. If no word ends nearby, returns
+/// `at`.
 fn end_of_word(text: &str, start: usize, least: usize, at: usize) -> usize {
     if at == text.len() {
         return at;

@@ -5,20 +5,20 @@ use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// How a character takes part in words.
+/// The way in which a character forms words.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The character is in no word.
+    /// The character is part of no word.
     None,
-    /// The character is in one word with its neighbours, as in scripts that put spaces between words.
+    /// The character forms one word with its neighbours, as in scripts that put spaces between words.
     Spaced,
-    /// The character makes a word with the next one.
+    /// The character forms a word with the next one.
     Paired,
-    /// The character makes a word with the next one, and also a word by itself.
+    /// The character forms a word with the next one, and also a word on its own.
     Syllable,
 }
 
-/// The piece in normal form NFKC, case folded, without invisible characters.
+/// Normalises a piece of text: normal form NFKC, case folded, without invisible characters.
 pub(super) fn normalised(piece: &str) -> Cow<'_, str> {
     if piece.is_ascii() {
         return match piece.bytes().any(|byte| byte.is_ascii_uppercase()) {
@@ -29,7 +29,7 @@ pub(super) fn normalised(piece: &str) -> Cow<'_, str> {
     let visible = piece.chars().filter(|&c| !is_ignorable(c));
     let mut last = ' ';
     let folded = visible.nfkc().flat_map(fold).filter(move |&c| {
-        // Drops the dot that case folding leaves of İ.
+        // This removes the dot that case folding leaves of İ.
         let stays = c != '\u{307}' || last != 'i';
         if stays {
             last = c;
@@ -61,12 +61,12 @@ pub(super) fn kind(c: char) -> Kind {
         '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}' | '\u{3038}'..='\u{303b}' | '\u{3400}'..='\u{4dbf}'
         | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}'
         | '\u{1100}'..='\u{11ff}' | '\u{a960}'..='\u{a97f}' | '\u{ac00}'..='\u{d7ff}' => Kind::Syllable,
-        // Kana.
+        // Japanese kana.
         '\u{3031}'..='\u{3035}' | '\u{3040}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{1aff0}'..='\u{1b16f}'
         // Thai and Lao, Burmese, Khmer, the scripts of Tai languages.
         | '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{a9e0}'..='\u{a9ff}' | '\u{aa60}'..='\u{aa7f}'
         | '\u{1780}'..='\u{17ff}' | '\u{1950}'..='\u{19df}' | '\u{1a20}'..='\u{1aaf}' | '\u{aa80}'..='\u{aadf}'
-            // Digits of these scripts make numbers.
+            // Digits of these scripts form numbers, not pairs.
             if !c.is_numeric() => Kind::Paired,
         _ => Kind::Spaced,
     }

@@ -34,13 +34,14 @@ pub fn words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     Tokens::new(text, false).map(|token| token.word)
 }
 
-/// The words to use in a search: the words of [`words`] that are not implied by other words. A text with the word 東京
-/// also has the words 東 and 京.
+/// The words to use in a search: those words of [`words`] that no other word implies. For example, a text with the word
+/// 東京 also contains the words 東 and 京.
 pub(super) fn telling_tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     Tokens::new(text, false).filter(|token| !token.implied)
 }
 
-/// The words of [`words`], each with its unit and, if `located`, with its bytes in the text, which takes more time.
+/// The words of [`words`], each with its unit. If `located` is true, the byte range in the text is computed too, which
+/// takes more time.
 pub(super) fn tokens(text: &str, located: bool) -> impl Iterator<Item = Token<'_>> {
     Tokens::new(text, located)
 }
@@ -48,14 +49,14 @@ pub(super) fn tokens(text: &str, located: bool) -> impl Iterator<Item = Token<'_
 /// A word with its position in the text.
 pub(super) struct Token<'a> {
     pub(super) word: Cow<'a, str>,
-    /// True if the word is part of a longer one.
+    /// True if the word is part of a longer word, which implies it.
     pub(super) implied: bool,
     /// True if the word was longer than [`WORD_BYTES`](crate::limits::WORD_BYTES), and was cut.
     pub(super) is_cut: bool,
-    /// The number of the unit at which the word begins. Units are words, or characters of scripts without spaces. Even
-    /// a character at which no word begins is a unit.
+    /// The index of the unit at which the word begins. Units are words, or characters of scripts without spaces. A
+    /// character at which no word begins is a unit, too.
     pub(super) unit: usize,
-    /// The bytes of the word in the text, if it was located. If normalising leaves no exact position, the range is
+    /// The byte range of the word in the text, if requested. If normalisation leaves no exact position, the range is
     /// larger.
     pub(super) span: Range<usize>,
 }

@@ -11,14 +11,15 @@ use super::Token;
 use super::character::{Kind, kind, normalised};
 use crate::limits;
 
-/// The maximum size of a character with its marks in scripts without spaces, in bytes: two of them are a word.
+/// The maximum size of a character with its combining marks in scripts without spaces, in bytes. Two of them form a
+/// word.
 const MAX_CLUSTER: usize = limits::WORD_BYTES / 2;
 
-/// Splits the text into pieces (between boundaries of UAX #29), and a piece into units. A unit is a word, or a
-/// character of a script without spaces, which makes words with its neighbours.
+/// Splits the text into pieces (between the boundaries of UAX #29), and each piece into units. A unit is a word, or a
+/// character of a script without spaces, which forms words with its neighbours.
 pub(super) struct Tokens<'a> {
     pieces: UnicodeWordIndices<'a>,
-    /// The normalised piece, which has been read up to `at`.
+    /// The normalised text of the current piece, which was read up to the offset `at`.
     piece: Cow<'a, str>,
     at: usize,
     /// The bytes of the piece in the text.
@@ -27,15 +28,15 @@ pub(super) struct Tokens<'a> {
     /// The number of units before the current one.
     units: usize,
     located: bool,
-    /// For each character of the piece, its end in normal form and before normalising. Empty if these do not differ, or
-    /// are not needed.
+    /// For each character of the piece, its end offsets in the normal form and in the original. Empty if the two are
+    /// equal, or are not needed.
     ends: Vec<(usize, usize)>,
     /// The previous character, if it belongs to a script without spaces.
     last: Option<Cluster>,
     ready: VecDeque<Token<'a>>,
 }
 
-/// A character with its marks.
+/// A character with its combining marks.
 struct Cluster {
     text: String,
     kind: Kind,
@@ -62,7 +63,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// The position in the text of the bytes `part` of the piece.
+    /// The byte range in the original text of the range `part` of the normalised piece.
     fn span(&self, part: Range<usize>) -> Range<usize> {
         if self.ends.is_empty() {
             return self.start + part.start..self.start + part.end;
@@ -73,8 +74,8 @@ impl<'a> Tokens<'a> {
         self.start + start..self.start + self.ends[last].1
     }
 
-    /// Reads the next unit of the piece. Returns the word of this unit if it is the next word of the text; other words
-    /// go to `ready`.
+    /// Reads the next unit of the piece. Returns the word of this unit if it is the next word of the text; otherwise
+    /// words are added to `ready`.
     fn step(&mut self) -> Option<Token<'a>> {
         let rest = &self.piece[self.at..];
         let c = rest.chars().next()?;
@@ -128,7 +129,7 @@ impl<'a> Tokens<'a> {
         self.last = Some(cluster);
     }
 
-    /// Ends a sequence of characters that make words in pairs. The last character makes no word with a next one.
+    /// Ends a run of characters that form words in pairs. The last character forms no word with a next one.
     fn end_run(&mut self) {
         if let Some(last) = self.last.take()
             && (last.kind == Kind::Syllable || !last.follows)
@@ -175,8 +176,8 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// For each character as readers see it, its end in the normal form and in the piece. If normalising joins characters,
-/// the only entry is for the whole piece.
+/// For each grapheme cluster, its end offsets in the normal form and in the piece. If normalisation joins clusters, the
+/// only entry is for the whole piece.
 fn ends(piece: &str, normal: &str) -> Vec<(usize, usize)> {
     let mut ends = Vec::new();
     let mut end = 0;
@@ -191,7 +192,7 @@ fn ends(piece: &str, normal: &str) -> Vec<(usize, usize)> {
     if end == normal.len() { ends } else { vec![(normal.len(), piece.len())] }
 }
 
-/// The length of the word at the beginning, in a script with spaces.
+/// The length in bytes of the word at the beginning of the text, in a script with spaces.
 fn word_length(text: &str) -> usize {
     let mut before = None;
     let mut chars = text.char_indices().peekable();
@@ -208,12 +209,12 @@ fn word_length(text: &str) -> usize {
     text.len()
 }
 
-/// The length of the character at the beginning, with its marks.
+/// The length in bytes of the character at the beginning of the text, including its combining marks.
 fn cluster_length(text: &str) -> usize {
     text.char_indices().skip(1).find(|&(_, c)| !is_combining_mark(c)).map_or(text.len(), |(at, _)| at)
 }
 
-/// The beginning of a word, at most `most` bytes, without a full stop at its end.
+/// The first at most `most` bytes of a word, without a full stop at the end.
 fn cut(word: &str, most: usize) -> &str {
     let mut end = most.min(word.len());
     while !word.is_char_boundary(end) {
