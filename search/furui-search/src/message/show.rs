@@ -12,8 +12,8 @@ use super::writer::Writer;
 pub enum Part {
     /// The title, snippet and weights, answered with [`Shown::Document`].
     Snippet,
-    /// The presence of the document on the node, answered with [`Shown::Kept`]. If the query has phrases and the document
-    /// does not match, the answer is [`Shown::Unfit`].
+    /// The presence of the document on the node, answered with [`Shown::Kept`]. If the query has phrases and the
+    /// document does not match, the answer is [`Shown::Unfit`].
     Presence,
     /// The whole record, answered with [`Shown::Record`].
     Record,
