@@ -12,8 +12,8 @@ const SAMPLE_IDS: u32 = 256;
 const PROVED: usize = 12;
 /// The time limit for the samples, and again for the records.
 const TIMEOUT: Duration = Duration::from_secs(2);
-/// Two sizes agree if they differ by at most this part of the smaller one (one divided by this number) or by a few ids
-/// ([`CLOSE`]). Keepers of a growing list do not have the same ids at every moment.
+/// Two sizes agree if they differ by at most the smaller one divided by this number, plus [`CLOSE`] ids. Keepers of a
+/// growing list do not have the same ids at every moment.
 const PART: u64 = 8;
 const CLOSE: u64 = 2;
 /// A sample fits the stated size of its list if its number of ids differs from the expected number by at most this
