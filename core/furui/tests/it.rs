@@ -40,5 +40,6 @@ mod storage;
 mod support;
 mod tiers;
 mod trie;
+mod window_runs;
 mod windows;
 mod write_buffer;

@@ -194,7 +194,7 @@ impl Round {
     }
 }
 
-/// The number of keys of a recent cache for a set with `memory` bytes, at most `most`.
+/// Returns the capacity, in keys, of the recent cache of a set that has `memory` bytes of RAM. It is at most `most`.
 fn recent_keys(most: u64, memory: u64) -> u64 {
     (memory / RECENT_SHARE / size_of::<u64>() as u64).clamp(RECENT_LEAST, most)
 }

@@ -24,8 +24,8 @@ pub struct Server {
     set: RemoteSet,
     /// The lines of a dry run so far, which the server does not record. `None` if this is no dry run.
     dry: Option<Box<Dry>>,
-    /// True if new lines are recorded and printed, so that lines that cannot be printed are removed from the server's
-    /// set.
+    /// True if the run prints the new lines that it records. If one of them cannot be printed, its key is then removed
+    /// from the server's set again.
     takes_back: bool,
     answers: Vec<bool>,
     /// The new keys whose lines may not have been read yet, in the order of the input, one list for each block.

@@ -14,8 +14,9 @@ use crate::say::number::{counted, grouped};
 use crate::say::report::Report;
 use crate::say::size;
 
-/// Prints the summary in this format, if there is one, and the counts of each file, if there are any. If memory allowed
-/// fewer threads than asked for, `fewer` is the number of threads that worked, and the number that was asked for.
+/// Prints the summary in this format, if there is one, and the counts of each file, if there are any. `fewer` is `None`
+/// if the run had as many threads as `--threads` says; otherwise it is the pair of the threads that ran and of
+/// `--threads`, because `--memory` had no room for more.
 pub fn report(decider: &Decider, format: Option<StatsFormat>, by_file: Option<&ByFile>, fewer: Option<(usize, usize)>) {
     let fewer_text = |(threads, asked)| {
         format!("{} of {asked} worked: --memory has no room for more\n", counted(threads as u64, "thread"))

@@ -29,7 +29,7 @@ pub(in crate::node) struct Asking<T> {
 type Answered<T> = (Peer, T, Option<(Response, u64)>);
 
 /// An event of the requests in flight.
-pub(in crate::node) enum Came<T> {
+pub(in crate::node) enum KeeperEvent<T> {
     /// A keeper has answered; `response` is `None` if it failed to.
     Answer { from: Peer, about: T, response: Option<Response> },
     /// These keepers have become slow.
@@ -65,7 +65,7 @@ impl<T: Send + 'static> Asking<T> {
     }
 
     /// Waits for the next event. `None` if no request is in flight, or the deadline has passed.
-    pub(in crate::node) async fn next(&mut self) -> Option<Came<T>> {
+    pub(in crate::node) async fn next(&mut self) -> Option<KeeperEvent<T>> {
         let slow_at = self.awaited.iter().map(|(at, _)| *at).min().unwrap_or(self.until);
         tokio::select! {
             answered = self.in_flight.next() => {
@@ -74,7 +74,7 @@ impl<T: Send + 'static> Asking<T> {
                 if from != self.reputation.me() {
                     self.spent.received += answer.as_ref().map_or(0, |(_, bytes)| *bytes);
                 }
-                Some(Came::Answer { from, about, response: answer.map(|(response, _)| response) })
+                Some(KeeperEvent::Answer { from, about, response: answer.map(|(response, _)| response) })
             }
             () = sleep_until(slow_at.min(self.until)) => {
                 let now = Instant::now();
@@ -83,7 +83,7 @@ impl<T: Send + 'static> Asking<T> {
                 for peer in &slow {
                     self.reputation.shun(peer.clone()).await;
                 }
-                (!slow.is_empty() || now < self.until).then_some(Came::Slow(slow))
+                (!slow.is_empty() || now < self.until).then_some(KeeperEvent::Slow(slow))
             }
         }
     }

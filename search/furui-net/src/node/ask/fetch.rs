@@ -6,7 +6,7 @@ use std::time::Duration;
 use furui_search::{ContentId, Part, Peer, Request, Response, Shown, limits};
 
 use crate::node::HEDGE_AFTER;
-use crate::node::asking::{Asking, Came};
+use crate::node::asking::{Asking, KeeperEvent};
 use crate::node::reputation::Reputation;
 use crate::shelf::packed;
 
@@ -81,12 +81,12 @@ pub(in crate::node) async fn records(reputation: &Reputation, except: Option<&Pe
             }
         }
         while records.found.len() < ids.len()
-            && let Some(came) = asking.next().await
+            && let Some(event) = asking.next().await
         {
-            let (keeper, mut load, response) = match came {
-                Came::Answer { from, about, response } => (from, about, response),
-                Came::Slow(_) if replicas == 1 => break,
-                Came::Slow(_) => continue,
+            let (keeper, mut load, response) = match event {
+                KeeperEvent::Answer { from, about, response } => (from, about, response),
+                KeeperEvent::Slow(_) if replicas == 1 => break,
+                KeeperEvent::Slow(_) => continue,
             };
             let rest = load.split_off(load.len().min(limits::FETCHED));
             let Some(response) = response.filter(|it| !matches!(it, Response::Refused(_))) else { continue };

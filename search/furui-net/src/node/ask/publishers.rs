@@ -4,7 +4,7 @@ use furui_search::{ContentId, Lock, Peer, PublisherKey, Request, Response, limit
 use tokio::task::spawn_blocking;
 
 use crate::net::is_signed;
-use crate::node::asking::{Asking, Came};
+use crate::node::asking::{Asking, KeeperEvent};
 use crate::node::spent::Spent;
 use crate::node::{Inner, PATIENCE};
 
@@ -27,8 +27,8 @@ pub(in crate::node) async fn publishers(inner: &Inner, ids: &[ContentId]) -> Pub
     // Requests to nodes that recently did not answer are sent too, but their answers are not awaited.
     let silent: HashSet<Peer> = inner.reputation.to_ask_last().into_iter().collect();
     while asking.waits_for(|peer| !silent.contains(peer)) || heard.len() < ids.len() {
-        let Some(came) = asking.next().await else { break };
-        let Came::Answer { from, about: ids, response } = came else { continue };
+        let Some(event) = asking.next().await else { break };
+        let KeeperEvent::Answer { from, about: ids, response } = event else { continue };
         match response {
             Some(Response::Locks(all)) if all.len() == ids.len() => {
                 heard.extend(ids.iter().copied());

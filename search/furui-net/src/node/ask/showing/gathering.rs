@@ -5,7 +5,7 @@ use furui_search::{Clause, ContentId, Part, Peer, Place, Record, Request, Respon
 use super::evidence::{Evidence, Heard, Question};
 use super::truth::{Criteria, Ranks, Truth};
 use super::verdict::Verdict;
-use crate::node::asking::{Asking, Came};
+use crate::node::asking::{Asking, KeeperEvent};
 use crate::node::spent::Spent;
 use crate::node::{Inner, PATIENCE};
 use crate::shelf::{MAX_RECORD, packed};
@@ -70,10 +70,10 @@ impl<'a> Gathering<'a> {
                 break;
             }
             match asking.next().await {
-                Some(Came::Answer { from, about, response }) => {
+                Some(KeeperEvent::Answer { from, about, response }) => {
                     self.take(from, &about, response, &mut candidates, &mut criteria).await;
                 }
-                Some(Came::Slow(peers)) => criteria.slow.extend(peers),
+                Some(KeeperEvent::Slow(peers)) => criteria.slow.extend(peers),
                 None => break,
             }
         }

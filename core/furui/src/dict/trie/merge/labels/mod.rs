@@ -65,7 +65,7 @@ pub(super) struct Labels<'t> {
 enum Rare {
     /// A record of tokens: the index of its first word, the number of its tokens, and the hash of its text.
     Tokens { start: u32, count: u32, hash: u64 },
-    /// A text that cannot be divided into tokens, as its range in `text`.
+    /// A text that is not a sequence of tokens. `start` and `end` are its range in the field `text`.
     Long { start: u32, end: u32 },
 }
 
