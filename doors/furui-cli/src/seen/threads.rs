@@ -9,7 +9,7 @@ use crate::opening::is_url;
 /// The number of threads, and the memory that they need, which is subtracted from that of the set.
 pub struct Plan {
     threads: usize,
-    /// The value of `--threads` or its default; 1 if the lines must be read in order by one thread.
+    /// The value of `--threads` or its default, or 1 if one thread must process all lines in order.
     asked: usize,
     batches: usize,
     /// The number of bytes that one read requests until blocks are large.

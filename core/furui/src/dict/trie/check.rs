@@ -4,7 +4,6 @@ use super::block::NodeBlock;
 use super::labels::Rest;
 use super::parts::Names;
 use super::position::{NODES, Position};
-use super::writer::DIRECTORY_STEP;
 use super::{Trie, TriePart};
 
 /// A damage that a check found: its offset among the trie's bytes, and the problem.
@@ -18,7 +17,6 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
     pub fn check(&self) -> Result<(), Damage> {
         let nodes = self.part(TriePart::Nodes);
         let names = self.names();
-        let directory = self.part(TriePart::Directory).as_chunks::<8>().0;
         // The block to which the next group of children belongs, and the rank of the block's first inner node.
         let mut parent = (0, 1);
         let (mut offset, mut number) = (0, 0);
@@ -26,13 +24,6 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
         let mut last_edge = None;
         while number < self.nodes() {
             let block = NodeBlock::at(nodes, offset).ok_or((offset, "the nodes end early"))?;
-            let index = number / NODES as u64;
-            if index.is_multiple_of(DIRECTORY_STEP as u64)
-                && directory.get(index as usize / DIRECTORY_STEP).map(|at| u64::from_le_bytes(*at))
-                    != Some(offset as u64)
-            {
-                return Err((offset, "the directory has a wrong offset of a block"));
-            }
             if (block.inner_rank(0), block.leaf_rank(0)) != (inners, leaves) {
                 return Err((offset, "a block's ranks are not those of its first node"));
             }

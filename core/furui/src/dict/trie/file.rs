@@ -7,7 +7,6 @@ use super::parts::{PARTS, Parts, TriePart};
 use super::position::NODES;
 use super::skeleton::MAX_NODES;
 use super::values::{Width, terminals_len};
-use super::writer::DIRECTORY_STEP;
 use super::{Trie, TrieShape, Trusted};
 use crate::bits::Cpu;
 use crate::format::field::{put, u16_at, u32_at, u64_at};
@@ -19,7 +18,7 @@ const META: Tag = Tag::new(*b"META");
 /// The tag of the section with the bytes of the trie.
 const TRIE: Tag = Tag::new(*b"TRIE");
 
-const META_LEN: usize = 128;
+const META_LEN: usize = LENGTHS + 8 * PARTS;
 const KEYS: usize = 0;
 const NODE_COUNT: usize = 8;
 const LEAVES: usize = 16;
@@ -116,10 +115,7 @@ impl TrieShape {
             return Err("no trie has these numbers of keys, nodes and leaves");
         }
         let blocks = nodes.div_ceil(NODES as u64);
-        if length(TriePart::Nodes) < blocks * CODES as u64
-            || (nodes == 0 && length(TriePart::Nodes) > 0)
-            || length(TriePart::Directory) != blocks.div_ceil(DIRECTORY_STEP as u64) * 8
-        {
+        if length(TriePart::Nodes) < blocks * CODES as u64 || (nodes == 0 && length(TriePart::Nodes) > 0) {
             return Err("no trie has so many blocks for its nodes");
         }
         let terminals = if keys > leaves { terminals_len(nodes - leaves + 1) } else { 0 };

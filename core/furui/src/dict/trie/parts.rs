@@ -9,8 +9,6 @@ use super::label::Token;
 pub(super) enum TriePart {
     /// The nodes of the trie, in blocks of 64.
     Nodes,
-    /// The offset of every 64th block of nodes, in 8 bytes each.
-    Directory,
     /// For each code of a frequent label, the offset and the length of the label's text in [`Texts`](Self::Texts).
     Places,
     /// The texts of the frequent labels, which nodes refer to by codes.
@@ -32,13 +30,12 @@ pub(super) enum TriePart {
     Deleted,
 }
 
-pub(super) const PARTS: usize = 11;
+pub(super) const PARTS: usize = 10;
 
 impl TriePart {
     /// All sections of a trie, in the order in which they are stored.
     pub(super) const ALL: [Self; PARTS] = [
         Self::Nodes,
-        Self::Directory,
         Self::Places,
         Self::Texts,
         Self::Tokens,
@@ -54,7 +51,6 @@ impl TriePart {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Nodes => "nodes",
-            Self::Directory => "directory",
             Self::Places => "places",
             Self::Texts => "texts",
             Self::Tokens => "tokens",

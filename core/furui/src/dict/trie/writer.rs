@@ -13,9 +13,6 @@ use super::values::Width;
 use super::{Found, TrieError, TrieShape, Trusted};
 use crate::bits::{Buffer, Cpu, prefetch};
 
-/// The directory of a trie has the offset of every 64th block of nodes.
-pub(super) const DIRECTORY_STEP: usize = 64;
-
 /// An encoded trie: its sizes and its bytes.
 pub(super) struct Encoded {
     pub(super) shape: TrieShape,
@@ -30,7 +27,6 @@ pub(super) struct Writer {
     nodes: Body,
     /// A buffer in which a block is encoded before it is appended to `nodes`.
     block: Vec<u8>,
-    directory: Vec<u8>,
     long: Vec<u8>,
     ends: Ends,
     /// The length of each block in bytes.
@@ -61,7 +57,6 @@ impl Writer {
         Ok(Self {
             nodes: Body::with_room(room)?,
             block,
-            directory: vec![],
             lengths: vec![],
             long: vec![],
             ends: Ends::new(width, root)?,
@@ -165,10 +160,6 @@ impl Writer {
     /// Writes the current block, and fills in the positions of children in the blocks of their parents.
     fn block(&mut self) -> Result<(), TrieError> {
         let offset = self.nodes.len();
-        if self.lengths.len().is_multiple_of(DIRECTORY_STEP) {
-            reserve(&mut self.directory, size_of::<u64>())?;
-            self.directory.extend((offset as u64).to_le_bytes());
-        }
         let mut firsts = self.draft.first();
         self.block.clear();
         self.draft.write(&mut self.block);
@@ -227,8 +218,7 @@ impl Writer {
         let jump_lengths = jump.lengths;
         let mut body = self.nodes;
         let mut lengths = [body.len() as u64; PARTS];
-        let behind =
-            [self.directory, places, texts, tokens, self.long, terminals, jump.buckets, jump.paths, vec![], deleted];
+        let behind = [places, texts, tokens, self.long, terminals, jump.buckets, jump.paths, vec![], deleted];
         for ((part, length), bytes) in TriePart::ALL.iter().zip(&mut lengths).skip(1).zip(behind) {
             body.pad(ALIGN as usize)?;
             let start = body.len();

@@ -99,8 +99,8 @@ impl Labels<'_> {
         rest.is_some_and(<[u8]>::is_empty)
     }
 
-    /// Writes a label whose text is not a sequence of tokens. The text itself is written to the part `long`, outside the
-    /// blocks of nodes.
+    /// Writes a label whose text is not a sequence of tokens. The text itself is written to the part `long`, outside
+    /// the blocks of nodes.
     fn long(&mut self, writer: &mut Writer, text: Range<usize>) -> Result<(), TrieError> {
         let text = &self.text[text];
         let hash = self.rolling.push_all(self.rolling.start(), text).finish().get();
