@@ -7,6 +7,7 @@ mod bloom;
 mod cascade;
 mod cascade_filter;
 mod combinations;
+mod commits;
 mod counting;
 mod dict;
 mod dict_attack;

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use furui::KeyHash;
 use furui::format::{Access, publish};
-use furui::store::cascade::{Cascade, CascadeOptions};
+use furui::store::Directory;
+use furui::store::cascade::{Cascade, CascadeOptions, ExpectedNote};
 
 use crate::cli::{ExportOptions, ImportOptions};
 use crate::combine;
@@ -63,7 +64,8 @@ pub fn import(options: &ImportOptions) -> Result<ExitCode, Error> {
     let file = if name == "-" { standard_input() } else { File::open(&options.file) };
     let mut file = file.map_err(|error| Error::io("cannot open", &name, error))?;
     let settings = CascadeOptions { memory: memory::quarter(), hash: None, form: None, journal: false };
-    let mut set = Cascade::open(Files::Store(open_to_write(&options.store, &options.wait)?.mapped(false)), settings)?;
+    let base = Files::Store(Directory::open_read_only(&options.store)?.mapped(false));
+    let mut run = Cascade::open_over(&base, Files::temporary(0), settings)?;
     let (mut bytes, mut keys, mut new) = (vec![], vec![], vec![]);
     loop {
         bytes.clear();
@@ -71,7 +73,7 @@ pub fn import(options: &ImportOptions) -> Result<ExitCode, Error> {
         let count = read.map_err(|error| Error::io("cannot read", &name, error))?;
         let (hashes, rest) = bytes.as_chunks::<HASH>();
         if !rest.is_empty() {
-            let reason = "ends within a hash: a hash takes 8 bytes; nothing of its last mebibyte was inserted";
+            let reason = "ends within a hash: a hash takes 8 bytes; nothing was inserted";
             return Err(Error::Message(format!("{name}: {reason}")));
         }
         if count == 0 {
@@ -80,8 +82,9 @@ pub fn import(options: &ImportOptions) -> Result<ExitCode, Error> {
         keys.clear();
         keys.extend(hashes.iter().map(|&hash| KeyHash::new(u64::from_le_bytes(hash))));
         new.clear();
-        set.insert_all(&keys, &mut new)?;
+        run.insert_all(&keys, &mut new)?;
     }
-    set.publish()?;
+    let mut set = Cascade::open(Files::Store(open_to_write(&options.store, &options.wait)?.mapped(false)), settings)?;
+    set.commit(run.new_keys()?, None, ExpectedNote::Any)?;
     Ok(ExitCode::SUCCESS)
 }

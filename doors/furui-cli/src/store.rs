@@ -9,7 +9,7 @@ use furui::format::{Envelope, Kind, Printable};
 use furui::raw::FilteredTrie;
 use furui::seen::{KeptTiers, Replacement};
 use furui::store::cascade::{Cascade, CascadeFilter, CascadeOptions, Journal, Run};
-use furui::store::{Directory, DiskFile, Manifest, StoreKind, Window};
+use furui::store::{Directory, DiskFile, Manifest, Note, StoreKind, Window};
 
 use crate::cli::{CompactOptions, InfoOptions, SnapshotOptions};
 use crate::dict;
@@ -130,6 +130,7 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
             .number("bytes", stored)
             .number("journal", journal)
             .number("generation", set.manifest().generation())
+            .text_or_null("note", set.manifest().note.as_ref().map(Note::text))
             .number("expected_collisions", format!("{lost:e}"));
         if let Some(window) = set.manifest().window {
             report.text("window", &of_lines(window)).number("slices", slices_with_keys(set.manifest()));
@@ -164,6 +165,9 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
         ),
         format!("generation  {}", set.manifest().generation()),
     ];
+    if let Some(note) = &set.manifest().note {
+        lines.push(format!("note        {}", Printable(note.text())));
+    }
     if let Some(window) = set.manifest().window {
         lines.push(format!(
             "window      the last {}; {} of {} slices have keys, and a key counts in each in which it occurred",

@@ -20,11 +20,15 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
         },
         Error::Format(error) => damage(py, &error),
         Error::Store(error) if error.problem == StoreProblem::Locked => new(py, "LockedError", (text,)),
+        Error::Store(error) if matches!(error.problem, StoreProblem::OtherNote { .. }) => {
+            new(py, "ConflictError", (text,))
+        }
         Error::Store(error) => match error.problem {
             StoreProblem::OtherKind { .. }
             | StoreProblem::OtherMade { .. }
             | StoreProblem::OtherForm { .. }
             | StoreProblem::OtherWindow { .. }
+            | StoreProblem::NoteTooLong { .. }
             | StoreProblem::HasWindow { .. } => config(py, text),
             _ => new(py, "Error", (text,)),
         },
@@ -56,6 +60,7 @@ fn damage(py: Python<'_>, error: &FormatError) -> PyErr {
         | Problem::NotAFilter(_)
         | Problem::UnknownKind(_)
         | Problem::UnknownStore(_)
+        | Problem::UnknownSection(_)
         | Problem::UnknownHash(_)
         | Problem::OtherHash { .. }
         | Problem::NoSeed

@@ -17,6 +17,7 @@ mod fork;
 mod guard;
 mod key;
 mod options;
+mod run;
 mod seen;
 mod shared;
 mod shares;
@@ -42,6 +43,8 @@ mod _furui {
     use crate::guard::close_all;
     #[pymodule_export]
     use crate::options::window;
+    #[pymodule_export]
+    use crate::run::Run;
     #[pymodule_export]
     use crate::seen::Seen;
     #[pymodule_export]

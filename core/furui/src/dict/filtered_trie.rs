@@ -111,17 +111,12 @@ impl FilteredTrie {
     fn read(file: Bytes, name: &str) -> Result<(Envelope, Self)> {
         let envelope = Envelope::open(&file, name)?;
         envelope.expect_kind(Kind::FilteredTrie)?;
-        let tags: Vec<Tag> = envelope.sections().iter().map(|section| section.tag).collect();
-        if tags != [TRIE, FILTER] && tags != [TRIE, FILTER, VALUES] {
-            return Err(envelope
-                .error(0, Problem::Invalid("its sections are not those of a dictionary's trie"))
-                .into());
-        }
+        envelope.expect_sections(&[TRIE, FILTER], &[VALUES])?;
         let (bytes, part_name) = part(&file, &envelope, TRIE)?;
         let trie = CheckedTrie::open(&bytes, &part_name)?;
         let (bytes, part_name) = part(&file, &envelope, FILTER)?;
         let filter = TrieFilter::open(&bytes, &part_name, envelope.hash())?;
-        let values = if tags.contains(&VALUES) {
+        let values = if envelope.section(VALUES).is_ok() {
             let (bytes, part_name) = part(&file, &envelope, VALUES)?;
             Some(ValueFile::open(&bytes, &part_name)?)
         } else {

@@ -131,9 +131,7 @@ impl CheckedPolynomials {
         let envelope = Envelope::open(&**bytes, name)?;
         envelope.expect_kind(Kind::PolynomialBloom)?;
         envelope.expect_hash(HashSpec::default())?;
-        if !envelope.sections().iter().map(|section| section.tag).eq([META, BITS]) {
-            return Err(envelope.error(0, Problem::Invalid("its sections are not those of its kind")).into());
-        }
+        envelope.expect_sections(&[META, BITS], &[])?;
         let meta = envelope.read_section(&**bytes, META, META_LEN)?;
         let section = envelope.section(BITS)?;
         let start = section.offset as usize;

@@ -105,7 +105,19 @@ pub enum StoreProblem {
         /// The window that was asked for.
         expected: Window,
     },
-    /// The set forgets keys, so it cannot be combined with others, or exported.
+    /// The note of the set is not the one after which the commit was to come: another commit came first.
+    OtherNote {
+        /// The note's text; `None` if the set has no note.
+        found: Option<String>,
+    },
+    /// The text of a note is longer than [`Note::MAX_BYTES`](crate::store::Note::MAX_BYTES).
+    NoteTooLong {
+        /// The length of the text in bytes.
+        bytes: usize,
+        /// The maximum length in bytes.
+        most: usize,
+    },
+    /// The set forgets keys, so it cannot be combined with others or exported, and there are no runs over it.
     HasWindow {
         /// The window of the set.
         window: Window,
@@ -186,6 +198,18 @@ impl fmt::Display for StoreProblem {
                     f,
                     "remembers {found}, not a window of {expected}, which is fixed: give no window, or make a new store"
                 );
+            }
+            Self::OtherNote { found: None } => {
+                "has no note, so that it is not the set after which the commit was to come: ask a new run, and commit it"
+            }
+            Self::OtherNote { found: Some(found) } => {
+                return write!(
+                    f,
+                    "its note is {found:?}, because another commit came first: ask a new run, and commit it"
+                );
+            }
+            Self::NoteTooLong { bytes, most } => {
+                return write!(f, "a note of {bytes} bytes, where at most {most} fit: shorten it");
             }
             Self::HasWindow { window } => {
                 return write!(f, "remembers only a window of {window}: use a set that remembers all its keys");

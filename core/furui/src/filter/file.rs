@@ -91,11 +91,10 @@ impl<'a, M> FilterSource<'a, M> {
 
     /// Checks that the sections of the file have these tags, in this order.
     pub(super) fn expect_sections(&self, tags: &[Tag]) -> Result<(), ReadError> {
-        let sections = self.envelope.own_sections().iter().map(|section| section.tag);
-        if self.embedded || sections.eq(tags.iter().copied()) {
+        if self.embedded {
             return Ok(());
         }
-        Err(self.envelope.error(0, Problem::Invalid("its sections are not those of its kind")).into())
+        Ok(self.envelope.expect_sections(tags, &[])?)
     }
 
     /// Creates the error that the section `tag` is invalid; `what` is the reason.

@@ -226,6 +226,24 @@ impl Envelope {
         }
     }
 
+    /// Checks that the file has the sections `required` and, after them, some of `optional`, in this order.
+    ///
+    /// # Errors
+    /// [`Problem::UnknownSection`] if a section is none of these: a newer furui wrote the file, because the envelope is
+    /// whole. [`Problem::Invalid`] if a section is missing or at another place.
+    pub(crate) fn expect_sections(&self, required: &[Tag], optional: &[Tag]) -> Result<(), FormatError> {
+        let own = self.own_sections().iter().map(|section| section.tag);
+        if let Some(tag) = own.clone().find(|tag| !required.contains(tag) && !optional.contains(tag)) {
+            let offset = self.section(tag).map_or(0, |section| section.offset);
+            return Err(self.error(offset, Problem::UnknownSection(tag)));
+        }
+        let there = |tag: &Tag| own.clone().any(|own| own == *tag);
+        if own.clone().eq(required.iter().chain(optional.iter().filter(|tag| there(tag))).copied()) {
+            return Ok(());
+        }
+        Err(self.error(0, Problem::Invalid("its sections are not those of its kind")))
+    }
+
     /// Reads and checks every byte of the file in order: the sections by their checksums, the padding, which must be
     /// zero, the envelope again, and the checksums of regions, if the file has them. This takes 256 KiB of memory, and
     /// for the checksums of regions 1/512 of the file's length.

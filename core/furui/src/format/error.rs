@@ -93,6 +93,8 @@ pub enum Problem {
     Missing,
     /// The file is whole, but not the one that another file refers to by its [`Seal`](super::Seal).
     OtherFile,
+    /// The file has a section that this version of furui does not know: a later version wrote it.
+    UnknownSection(Tag),
     /// The file has no section with this tag.
     NoSection(Tag),
     /// A section is longer than its reader allows.
@@ -152,6 +154,9 @@ impl fmt::Display for Problem {
             Self::Missing => write!(f, "the file is missing, though its store needs it; restore the store from a copy"),
             Self::OtherFile => write!(f, "not the file that its store names; restore the store from one copy"),
             Self::UnknownStore(kind) => write!(f, "a store of kind {kind:?} is unknown to this furui: upgrade furui"),
+            Self::UnknownSection(tag) => {
+                write!(f, "its section {tag} is unknown to this furui, because a newer one wrote it: upgrade furui")
+            }
             Self::NoSection(tag) => write!(f, "section {tag} is missing; restore the file from a copy"),
             Self::TooLong { length, limit } => {
                 write!(f, "a section of {length} bytes, where at most {limit} belong; restore the file from a copy")

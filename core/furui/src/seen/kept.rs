@@ -51,8 +51,8 @@ const HEAD: Tag = Tag::new(*b"HEAD");
 const HEAD_LEN: usize = 32;
 /// The tag of the section with the keys in the exact cache.
 const KEYS: Tag = Tag::new(*b"KEYS");
-/// The tags of the two sections with the stable filter.
-const FILTER: [Tag; 2] = [Tag::new(*b"META"), Tag::new(*b"BITS")];
+/// The tags of all sections; the last two are those of the stable filter.
+const SECTIONS: [Tag; 4] = [HEAD, KEYS, Tag::new(*b"META"), Tag::new(*b"BITS")];
 const KEY_LEN: u64 = 8;
 /// The number of bytes of keys that are read or written at a time.
 const CHUNK: usize = 64 << 10;
@@ -114,10 +114,7 @@ pub(super) fn open<S: Storage>(storage: &S) -> Result<Option<Kept<S::File>>> {
     };
     let envelope = Envelope::open(&file, &storage.path(TIERS))?;
     envelope.expect_kind(Kind::Tiers)?;
-    let tags = [HEAD, KEYS].into_iter().chain(FILTER);
-    if !envelope.sections().iter().map(|section| section.tag).eq(tags) {
-        return Err(envelope.error(0, Problem::Invalid("its sections are not those of its kind")).into());
-    }
+    envelope.expect_sections(&SECTIONS, &[])?;
     let at = envelope.section(HEAD)?.offset;
     let invalid = |what| envelope.error(at, Problem::Invalid(what));
     let head = KeptHead::decode(&envelope.read_section(&file, HEAD, HEAD_LEN)?);

@@ -1,6 +1,7 @@
 //! The syntax of the command line. The commands decide what the options mean.
 
 mod combine;
+mod commit;
 mod dict;
 mod filter;
 pub mod formats;
@@ -26,6 +27,7 @@ use crate::input::split::Split;
 use crate::network::{self, NetworkCommand};
 
 pub use combine::CombineOptions;
+pub use commit::CommitOptions;
 pub use dict::*;
 pub use filter::*;
 pub use has::HasOptions;
@@ -74,6 +76,7 @@ pub fn arguments() -> Result<Cli, clap::Error> {
 #[derive(Subcommand)]
 pub enum Command {
     Seen(Box<SeenOptions>),
+    Commit(CommitOptions),
     Has(HasOptions),
     /// Write the union of stores or of filters: the lines that are in any of them
     ///

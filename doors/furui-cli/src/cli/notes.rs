@@ -75,6 +75,14 @@ const NOTES: &[Notes] = &[
         ],
     },
     Notes {
+        command: "commit",
+        statuses: DONE,
+        examples: &[
+            ("furui seen --store known --pending new.run urls.txt > out && upload out && furui commit known new.run", "record lines only after they were uploaded"),
+            ("furui commit known new.run --note 2026-11-27 --after 2026-11-26", "record the lines of a day, once, after those of the day before"),
+        ],
+    },
+    Notes {
         command: "export",
         statuses: DONE,
         examples: &[("furui export known --u64 -o known.u64", "write the hashes of a store as sorted numbers of 64 bits")],

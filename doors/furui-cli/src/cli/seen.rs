@@ -55,6 +55,16 @@ pub struct SeenOptions {
     pub sync: Option<Duration>,
     #[command(flatten, next_help_heading = headings::SET)]
     pub wait: WaitOptions,
+    /// Record nothing yet; write the new lines to FILE for `furui commit`
+    ///
+    /// For a job whose lines count only when they have come to their place: `furui seen --store DIR --pending FILE >
+    /// out && upload out && furui commit DIR FILE`. If the job fails before the commit, the store is as before, and the
+    /// next attempt prints the same lines. An old FILE is removed when the run begins; the new one is written at the
+    /// end, after all lines were delivered, and not at all after an error. The store is not locked meanwhile. FILE has
+    /// 5 to 7 bytes for each new line
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "store",
+          conflicts_with_all = ["sync", "window", "reset_clock", "remove", "dry_run"], help_heading = headings::SET)]
+    pub pending: Option<PathBuf>,
     /// Remember only the last SPAN, as in 30m, 7d or 1000000
     ///
     /// SPAN is a time, as in 500ms, 90s, 30m, 1h or 7d, or a number of lines, as in 1000000. A line that last came
@@ -78,7 +88,7 @@ pub struct SeenOptions {
     /// never fill up. FILE is replaced at the end, whole or not at all: after a crash it is as before, and the next run
     /// prints these lines again
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath,
-          conflicts_with_all = ["store", "sync", "wait", "window", "reset_clock", "memory", "no_mmap", "threads", "cache", "fpr", "protect",
+          conflicts_with_all = ["store", "sync", "wait", "pending", "window", "reset_clock", "memory", "no_mmap", "threads", "cache", "fpr", "protect",
                                 "TierOptions", "hash", "hash_seed", "like"], help_heading = headings::SET)]
     pub filter: Option<PathBuf>,
     /// Take the lines of FILE out of the set, print nothing
@@ -185,7 +195,7 @@ fn regex(text: &str) -> Result<Regex, String> {
 impl SeenOptions {
     /// The files that are read, or replaced, while lines are printed, so that none of them can be the output.
     pub fn read(&self) -> Vec<&Path> {
-        let others = [&self.filter, &self.outputs.repeats].into_iter().flatten().map(PathBuf::as_path);
+        let others = [&self.filter, &self.pending, &self.outputs.repeats].into_iter().flatten().map(PathBuf::as_path);
         self.input.inputs().into_iter().chain(others).collect()
     }
 

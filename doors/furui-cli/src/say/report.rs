@@ -34,6 +34,11 @@ impl Report {
         self.add(name, value)
     }
 
+    /// Adds a text in quotes, or null.
+    pub fn text_or_null(&mut self, name: &'static str, value: Option<&str>) -> &mut Self {
+        self.add(name, &value)
+    }
+
     /// Adds a path. Bytes of it that are not UTF-8 become U+FFFD, and then all its bytes, as a list of numbers, are
     /// added under `bytes_name`.
     pub fn path(&mut self, name: &'static str, bytes_name: &'static str, path: &Path) -> &mut Self {

@@ -49,6 +49,7 @@ const SEEN: &[Row] = &[
     row("--store st2", "", "--rrrr"),
     row("--sync 9", "", "rkrrrr"),
     row("--wait", "", "rkrrrk"),
+    row("--pending P", "", "rkrrrr"),
     row("--window 1", "", "akkrar"),
     row("--reset-clock", "--window 1h", "rkkrrr"),
     row("--filter f2", "", "-rr-rr"),

@@ -12,6 +12,7 @@ from ._furui import (
     Filter,
     QuotientFilter,
     RingedBloom,
+    Run,
     ScalableBloom,
     Seen,
     SplitBlockBloom,
@@ -20,13 +21,14 @@ from ._furui import (
     _after_fork,
     _close_all,
 )
-from .errors import ConfigError, DamageError, Error, FullError, LockedError
+from .errors import ConfigError, ConflictError, DamageError, Error, FullError, LockedError
 
 __all__ = [
     "Answers",
     "BlockedBloom",
     "Bloom",
     "ConfigError",
+    "ConflictError",
     "CountingBloom",
     "DamageError",
     "Dict",
@@ -36,6 +38,7 @@ __all__ = [
     "LockedError",
     "QuotientFilter",
     "RingedBloom",
+    "Run",
     "ScalableBloom",
     "Seen",
     "SplitBlockBloom",

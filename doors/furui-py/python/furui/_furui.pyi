@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
-from types import TracebackType
+from types import EllipsisType, TracebackType
 from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar, final, overload, type_check_only
 from uuid import UUID
 
@@ -39,7 +39,6 @@ class _Store:
         traceback: TracebackType | None = None,
     ) -> Literal[False]: ...
 
-@final
 class Seen(_Store):
     def __new__(
         cls,
@@ -72,7 +71,22 @@ class Seen(_Store):
     @property
     def hash(self) -> str: ...
     @property
+    def note(self) -> str | None: ...
+    @property
     def form(self) -> str: ...
+
+@final
+class Run(Seen):
+    def __new__(
+        cls,
+        path: _Path,
+        *,
+        memory: int | str = "64MiB",
+        hash: str | None = None,
+        like: _Like | None = None,
+        form: str | None = None,
+    ) -> Run: ...
+    def commit(self, note: str | None = None, *, after: str | None | EllipsisType = ...) -> int: ...
 
 class Filter:
     @classmethod

@@ -32,5 +32,9 @@ class ConfigError(Error, ValueError):
     """An argument is invalid, or does not fit the set, the filter or the dictionary."""
 
 
+class ConflictError(Error):
+    """Another commit came first. Ask again, and commit what is new then."""
+
+
 class FullError(Error):
     """A filter of fixed size has no room for another key."""

@@ -149,7 +149,8 @@ async fn sixty_nodes_find_the_nearest_with_few_bytes_and_again_when_a_quarter_is
         }
     })
     .await;
-    // A node refreshes its routing table after its neighbourhood has changed. Until then, a bucket may have been emptied.
+    // A node refreshes its routing table after its neighbourhood has changed. Until then, a bucket may have been
+    // emptied.
     for net in &nodes {
         soon("looking around", net.refresh()).await;
     }

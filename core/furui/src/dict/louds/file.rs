@@ -53,9 +53,7 @@ impl LoudsTrie<Bytes> {
         let envelope = Envelope::open(&**bytes, name)?;
         envelope.expect_kind(Kind::LoudsTrie)?;
         envelope.expect_hash(HashSpec::default())?;
-        if !envelope.sections().iter().map(|section| section.tag).eq(SECTIONS) {
-            return Err(envelope.error(0, Problem::Invalid("its sections are not those of a LOUDS trie")).into());
-        }
+        envelope.expect_sections(&SECTIONS, &[])?;
         let meta = envelope.read_section(&**bytes, META, META_LEN)?;
         let part = |tag| {
             let section = envelope.section(tag)?;

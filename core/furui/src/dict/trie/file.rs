@@ -74,9 +74,7 @@ fn read_shape(file: &(impl ReadAt + ?Sized), name: &str) -> Result<(Envelope, Tr
     let envelope = Envelope::open(file, name)?;
     envelope.expect_kind(Kind::Trie)?;
     envelope.expect_hash(HashSpec::default())?;
-    if !envelope.sections().iter().map(|section| section.tag).eq([META, TRIE]) {
-        return Err(envelope.error(0, Problem::Invalid("its sections are not those of a trie")).into());
-    }
+    envelope.expect_sections(&[META, TRIE], &[])?;
     let meta = envelope.read_section(file, META, META_LEN)?;
     let invalid = |what| envelope.error(envelope.sections()[0].offset, Problem::Invalid(what));
     let meta: [u8; META_LEN] = meta.try_into().map_err(|_| invalid("the section META is too short"))?;

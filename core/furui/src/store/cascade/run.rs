@@ -8,7 +8,7 @@ use super::run_writer::{FENCES, META, META_BYTES, PAGES};
 use crate::bits::prefetch;
 use crate::error::{Error, Result};
 use crate::format::{Align, Envelope, Kind, Problem, ReadAt, Seal, field};
-use crate::hash::HashSpec;
+use crate::hash::{HashSpec, KeyForm};
 use crate::store::Fingerprints;
 
 /// The number of look-ups in a mapped file that are interleaved: each step prefetches for all of them what the next
@@ -76,9 +76,16 @@ impl<F: ReadAt> Run<F> {
     /// # Errors
     /// [`Error::Format`] if the file is not a run, damaged, or made with another `hash`; [`Error::Io`].
     pub fn open(file: F, name: &str, hash: HashSpec) -> Result<Self> {
+        let run = Self::open_any(file, name)?;
+        run.envelope.expect_hash(hash)?;
+        Ok(run)
+    }
+
+    /// Opens a run as [`open`](Self::open) does, whatever the hash of its keys.
+    pub(crate) fn open_any(file: F, name: &str) -> Result<Self> {
         let envelope = Envelope::open(&file, name)?;
         envelope.expect_kind(Kind::Run)?;
-        envelope.expect_hash(hash)?;
+        envelope.expect_sections(&[PAGES, FENCES, META], &[])?;
         let meta_start = envelope.section(META)?.offset;
         let invalid = |what| Error::from(envelope.error(meta_start, Problem::Invalid(what)));
         let meta: [u8; META_BYTES] = envelope
@@ -131,6 +138,16 @@ impl<F: ReadAt> Run<F> {
     /// The bytes of RAM that the run's fences and marks take, a little over 8 for each page.
     pub fn resident_bytes(&self) -> u64 {
         self.pages() as u64 * 8 + self.pages().div_ceil(4) as u64
+    }
+
+    /// The spec by which the keys were hashed.
+    pub(crate) fn hash(&self) -> HashSpec {
+        self.envelope.hash()
+    }
+
+    /// The form in which the keys were made, if the file says so; otherwise the empty form.
+    pub(crate) fn form(&self) -> Result<KeyForm> {
+        Ok(self.envelope.key_form(&self.file)?)
     }
 
     /// The number of keys.
