@@ -142,7 +142,7 @@ impl Seen {
         let memory = memory.map_or(Ok(64 << 20), |memory| parse(memory, text::size))?;
         let window = window.map(|window| parse(window, str::parse)).transpose()?;
         let interval = sync.map(Duration::try_from_secs_f64).transpose().map_err(|_| {
-            config(py, "sync is a number of seconds, or None: 0 makes keys durable before a call returns")
+            config(py, "sync must be a number of seconds, or None: 0 makes keys durable before a call returns")
         })?;
         let cache = if read_only { Cache::None } else { Cache::Recent };
         let options = SeenOptions { memory, hash: made.hash, form: Some(form), cache, ..SeenOptions::default() };

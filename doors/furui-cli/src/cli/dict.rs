@@ -19,10 +19,10 @@ pub enum DictCommand {
     /// Put lines into a dictionary: KEY, or KEY, a tab and a value
     ///
     /// The kind of values (--values) is fixed when the dictionary is made. In a dictionary of numbers, which is the
-    /// default, a line without a tab is a key. If the key is new, it gets a number as by `dict number`. In a line with a
-    /// tab, the last tab separates the key from its number, which replaces an earlier number of the key. So you can
-    /// import a table of numbers, and `dict number` goes on after the greatest. That no two keys in the table have the
-    /// same number is not checked.
+    /// default, a line without a tab is a key. If the key is new, it gets a number as by `dict number`. In a line with
+    /// a tab, the last tab separates the key from its number, which replaces an earlier number of the key. So you can
+    /// import a table of numbers, and `dict number` goes on after the greatest. Two keys in the table must not have the
+    /// same number, which is not checked.
     ///
     /// In a dictionary of values or counts each line has a tab, and a number below 2^32 after the last one. In a
     /// dictionary of bytes, the first tab separates the key from its value, which may be any bytes up to 16 MiB,
@@ -53,9 +53,9 @@ pub enum DictCommand {
     ///
     /// A new line gets the number after the greatest that the dictionary has ever held, from 0 on. No number is given
     /// twice, and none that `dict build` put is given, not even after a crash or after keys were deleted: a number is
-    /// printed only after it is on the disk. If the greatest is 4294967294 or more, because it was put, a new line gets the smallest
-    /// number that the dictionary has never held (of more than 1000 gaps between numbers, only the widest are used).
-    /// 4294967295 is never given.
+    /// printed only after it is on the disk. If the greatest is 4294967294 or more, because it was put, a new line gets
+    /// the smallest number that the dictionary has never held (of more than 1000 gaps between numbers, only the widest
+    /// are used). 4294967295 is never given.
     ///
     /// If lines arrive slowly, each number is printed at once; otherwise many are printed at a time. For a header of
     /// --csv or --tsv nothing is printed, and for a line without a key an empty line, or nothing with --missing drop. A
@@ -68,9 +68,9 @@ pub enum DictCommand {
     /// `furui dict count --csv --key lang --top 10 FILE`. A key of several columns is printed with tabs between them.
     ///
     /// With --store the counts are the values of a dictionary of counts, and the next run with this dictionary adds to
-    /// them. They are recorded at intervals, and at the end: a run that ends by an error or by ^C, SIGTERM or SIGHUP has
-    /// counted the lines that it had read, and a run that was killed has counted some of them. A count of 2^32 is an
-    /// error. A dictionary of numbers, values or bytes is refused.
+    /// them. They are recorded at intervals, and at the end: a run that ends by an error or by ^C, SIGTERM or SIGHUP
+    /// has counted the lines that it had read, and a run that was killed has counted some of them. A count of 2^32 is
+    /// an error. A dictionary of numbers, values or bytes is refused.
     Count(CountOptions),
 }
 

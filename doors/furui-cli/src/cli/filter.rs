@@ -100,9 +100,9 @@ pub struct BuildOptions {
     pub seed_file: Option<PathBuf>,
     /// The groups in a window of a ringed filter [default: 1000]
     ///
-    /// The filter has a group of bits for each line, and spreads the probes of a line over a window of so many groups. A
-    /// wider window lowers the rate a little; a narrower one makes filters that are larger than the caches faster. The
-    /// paper of Sei et al. has 100000
+    /// The filter has a group of bits for each line, and spreads the probes of a line over a window of so many groups.
+    /// A wider window lowers the rate a little; a narrower one makes filters that are larger than the caches faster.
+    /// The paper of Sei et al. has 100000
     #[arg(long, value_name = "GROUPS", value_parser = number::between::<u32>(1, u32::MAX.into()),
           help_heading = headings::PAPERS_FILTERS)]
     pub delta: Option<u32>,

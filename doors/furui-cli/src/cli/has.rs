@@ -34,8 +34,8 @@ pub struct HasOptions {
     pub input: InputOptions,
     /// Each line of SET is a key as it is
     ///
-    /// Then --csv, --tsv, --json and --field apply to FILE only. SET may be empty, and may have NUL bytes. With --json a
-    /// line of SET is the text of a string, or any JSON value
+    /// Then --csv, --tsv, --json and --field apply to FILE only. SET may be empty, and may have NUL bytes. With --json
+    /// a line of SET is the text of a string, or any JSON value
     #[arg(long, help_heading = headings::INPUT)]
     pub set_lines: bool,
     #[command(flatten)]

@@ -136,7 +136,7 @@ fn a_site_on_this_machine_is_published_by_its_sitemap_and_no_other() {
     assert_eq!(text(&output.stdout), "3 documents: 3 new, 0 known; 4 left out, 1 of other kinds\n");
     let errors = text(&output.stderr);
     for error in [
-        "/gone: the answer is 404",
+        "/gone: the server answers 404",
         "192.0.2.1/: only sites on this machine",
         "/away: only sites",
         "only http: is fetched",

@@ -30,8 +30,8 @@ pub struct UnblockOptions {
 
 /// Remove from this node what a peer or network sent, the documents of a site, or the list of a word
 ///
-/// What is published through this node is kept, apart from the lists of words. Other nodes keep what they have, and send
-/// it again unless it is blocked: see "furui block".
+/// What is published through this node is kept, apart from the lists of words. Other nodes keep what they have, and
+/// send it again unless it is blocked: see "furui block".
 #[derive(Args)]
 pub struct PurgeOptions {
     /// A peer (12D3…), an address or network (192.0.2.0/24), a site (example.org, with the hosts below it), or a word
