@@ -257,13 +257,13 @@ impl fmt::Display for Mismatch {
             ),
             Self::Parts { parts, most } => write!(
                 f,
-                "the growing filters have {parts} parts together, and a filter has at most {most}: insert the keys of one \
-                 into the other, or build Bloom filters of equal size, of which any number can be united"
+                "the growing filters have {parts} parts together, and a filter has at most {most}: insert the keys of \
+                 one into the other, or build Bloom filters of equal size, of which any number can be united"
             ),
             Self::Rates { ours, theirs } => write!(
                 f,
-                "the growing filters have rates {ours} and {theirs}: the rates of a union add up, and the sum must be less \
-                 than 1; build both with smaller rates"
+                "the growing filters have rates {ours} and {theirs}: the rates of a union add up, and the sum must be \
+                 less than 1; build both with smaller rates"
             ),
             Self::NoMemory => f.write_str("there is no memory for both filters and the result"),
         }

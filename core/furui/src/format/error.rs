@@ -132,7 +132,9 @@ impl fmt::Display for Problem {
             Self::NoSeed => f.write_str(
                 "the seed of its hash is kept elsewhere, by those who share it: name the file of the seed (--seed-file)",
             ),
-            Self::OtherSeed => f.write_str("it was made with another seed than the given one: give the seed that it was made with"),
+            Self::OtherSeed => {
+                f.write_str("it was made with another seed than the given one: give the seed that it was made with")
+            }
             Self::OtherHash { found, expected } => {
                 write!(f, "made with {found}, not with {expected}: the two cannot be combined")
             }

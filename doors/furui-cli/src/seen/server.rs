@@ -119,7 +119,7 @@ impl Server {
         if self.uncertain > 0 {
             let lines = counted(self.uncertain, "line");
             complain(&Error::Message(format!(
-                "{}: the connection was lost and made again; {lines} on the way then count as new, though some may be repeats",
+                "{}: the connection was lost and made again; {lines} on the way then count as new, but may be repeats",
                 self.set.url()
             )));
         }
