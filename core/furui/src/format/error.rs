@@ -183,7 +183,7 @@ impl std::error::Error for FormatError {}
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The operating system could not read the file.
+    /// The operating system could not read the file, or this machine has too little memory or address space for it.
     Io {
         /// The file's name, as the caller gave it.
         file: String,

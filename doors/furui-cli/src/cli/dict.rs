@@ -261,7 +261,7 @@ pub struct MakingOptions {
     pub window: usize,
     /// Keep at most F tries
     ///
-    /// A look-up may have to ask each of them
+    /// If there are more, some are merged. A look-up may have to search each of them
     #[arg(long, value_name = "F", value_parser = number::between::<usize>(1, MAX_RUNS as u64), default_value_t = USUAL.merge_after)]
     pub merge_after: usize,
     /// Which tries are merged: geometric or all

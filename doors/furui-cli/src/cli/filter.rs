@@ -69,7 +69,7 @@ pub struct BuildOptions {
     #[arg(long, value_name = "P", value_parser = number::between::<usize>(1, u32::MAX.into()), requires = "bits",
           help_heading = headings::PAPERS_FILTERS)]
     pub decrements: Option<usize>,
-    /// For a quotient filter from which nothing will be removed
+    /// Build a quotient filter from which nothing can be removed
     ///
     /// Lines with the same fingerprint share one copy. Without this, each line has a copy of its own
     #[arg(long, help_heading = headings::FILTER)]
@@ -127,7 +127,8 @@ pub enum FilterKind {
     StableLight,
     /// For filters of many sizes in which the same keys are looked up: the positions of a key do not depend on the size
     Ringed,
-    /// Can remove lines, grow and shrink; sorted inside. A line that occurs repeatedly in the input is inserted once
+    /// Can remove lines, grow and shrink; holds sorted fingerprints. A line that occurs repeatedly in the input is
+    /// inserted once
     Quotient,
     /// Larger than memory: a directory of sorted fingerprints; only the fingerprints of the newest lines are in memory.
     /// Takes any number of lines
