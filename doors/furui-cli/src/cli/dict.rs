@@ -19,10 +19,10 @@ pub enum DictCommand {
     /// Put lines into a dictionary: KEY, or KEY, a tab and a value
     ///
     /// The kind of values (--values) is fixed when the dictionary is made. In a dictionary of numbers, which is the
-    /// default, a line without a tab is a key. If the key is new, it gets a number as by `dict number`. In a line with
-    /// a tab, the last tab separates the key from its number, which replaces an earlier number of the key. So you can
-    /// import a table of numbers, and `dict number` goes on after the greatest. Two keys in the table must not have the
-    /// same number, which is not checked.
+    /// default, a line without a tab is a key. If the key is new, it gets the number that `dict number` would give it.
+    /// In a line with a tab, the last tab separates the key from its number, which replaces an earlier number of the
+    /// key. So you can import a table of numbers, and `dict number` goes on after the greatest. Two keys in the table
+    /// must not have the same number, which is not checked.
     ///
     /// In a dictionary of values or counts each line has a tab, and a number below 2^32 after the last one. In a
     /// dictionary of bytes, the first tab separates the key from its value, which may be any bytes up to 16 MiB,

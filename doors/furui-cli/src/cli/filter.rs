@@ -65,7 +65,7 @@ pub struct BuildOptions {
     #[arg(long, value_name = "K", value_parser = number::between::<u32>(1, 64), requires = "bits",
           help_heading = headings::PAPERS_FILTERS)]
     pub probes: Option<u32>,
-    /// With --bits, if stable: counters that a line decrements
+    /// For a stable filter with --bits: counters each line decrements
     #[arg(long, value_name = "P", value_parser = number::between::<usize>(1, u32::MAX.into()), requires = "bits",
           help_heading = headings::PAPERS_FILTERS)]
     pub decrements: Option<usize>,
@@ -98,7 +98,7 @@ pub struct BuildOptions {
     /// seed. If the file does not exist, it is made, with a random seed. The hash is siphash by default
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "hash_seed", help_heading = headings::FILTER)]
     pub seed_file: Option<PathBuf>,
-    /// The groups in a window of a ringed filter [default: 1000]
+    /// How many groups a window of a ringed filter has [default: 1000]
     ///
     /// The filter has a group of bits for each line, and spreads the probes of a line over a window of so many groups.
     /// A wider window lowers the rate a little; a narrower one makes filters that are larger than the caches faster.

@@ -244,7 +244,7 @@ pub enum ReplacementKind {
 /// Parses the size of a tier.
 fn size(text: &str) -> Result<usize, String> {
     usize::try_from(text::count(text).map_err(|error| error.to_string())?)
-        .map_err(|_| "more than fit into the memory of this machine".into())
+        .map_err(|_| "more than fits into the memory of this machine".into())
 }
 
 /// Parses a number of seconds, such as 0.5.

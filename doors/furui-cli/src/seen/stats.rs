@@ -71,8 +71,8 @@ fn set_text(seen: &Seen<Files>) -> String {
         ));
         lines.push(format!(
             "new lines taken for repeats: about {} times (of {} that the filter took for repeats and that were then \
-             looked up in the set, {} were new); such a line counts again if it comes again, and may be printed then; a \
-             full filter errs about {} times, at the rate {rate:.1e}",
+             looked up in the set, {} were new); such a line counts again if it comes again, and may be printed then; \
+             a full filter errs about {} times, at the rate {rate:.1e}",
             grouped(c.dropped_measured().round() as u64),
             counted(c.audited, "line"),
             grouped(c.audited_false),
