@@ -229,7 +229,7 @@ impl Set {
         let newest = self.ring.newest();
         if number > newest || newest - number > Window::SLICES || (self.window().is_none() && number != 0) {
             return Err(Refusal::because(format!(
-                "{name} belongs to a slice of time that the window of the set does not have"
+                "{name} belongs to a slice that the window of the set does not have"
             )));
         }
         let place = self.ring.slices.partition_point(|(own, _)| *own < number);

@@ -69,7 +69,10 @@ impl Publisher<'_> {
                 continue;
             };
             if sitemap.has_more {
-                let why = format!("the URLs after the first {}, the most of a sitemap", furui_pages::MAX_SITEMAP_URLS);
+                let why = format!(
+                    "the URLs after the first {}, the most that a sitemap may have",
+                    furui_pages::MAX_SITEMAP_URLS
+                );
                 self.sums.leave_out(place.as_str(), &why)?;
             }
             for inner in sitemap.sitemaps {
