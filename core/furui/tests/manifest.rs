@@ -259,7 +259,7 @@ fn orphans_are_files_of_ours_that_nobody_names() {
     assert_eq!(left, [&named, "1.run", MANIFEST, "notes.txt"]);
     put(&storage, &StoreKind::Seen.file_name(next + 1), b"");
     let error = format_error(open());
-    assert!(error.to_string().contains("older than the runs beside it"), "{error}");
+    assert!(error.to_string().contains("older than the other files of its store"), "{error}");
 }
 
 #[test]

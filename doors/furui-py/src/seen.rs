@@ -67,6 +67,15 @@ pub enum Kind {
     Run(Run<Files>),
 }
 
+impl Kind {
+    fn set_mut(&mut self) -> &mut Set<Files> {
+        match self {
+            Self::Stored(set) | Self::Temporary(set) => set,
+            Self::Run(run) => run.seen_mut(),
+        }
+    }
+}
+
 impl Store for Opened {
     fn sync(&mut self) -> furui::Result<()> {
         match &mut self.kind {
@@ -96,10 +105,7 @@ impl Opened {
     }
 
     fn set_mut(&mut self) -> &mut Set<Files> {
-        match &mut self.kind {
-            Kind::Stored(set) | Kind::Temporary(set) => set,
-            Kind::Run(run) => run.seen_mut(),
-        }
+        self.kind.set_mut()
     }
 
     /// The run, if this is one.
@@ -139,10 +145,7 @@ impl Opened {
 
     /// Observes the keys in the list for them.
     fn observe_key(&mut self) -> furui::Result<()> {
-        let (mut key, mut verdicts) = (std::mem::take(&mut self.key), std::mem::take(&mut self.verdicts));
-        let observed = self.set_mut().observe_all(&key, &mut verdicts);
-        (self.key, self.verdicts) = (key, verdicts);
-        observed
+        self.kind.set_mut().observe_all(&self.key, &mut self.verdicts)
     }
 
     fn part(&self) -> usize {
@@ -190,7 +193,7 @@ impl Seen {
         let memory = memory.map_or(Ok(64 << 20), |memory| parse(memory, text::size))?;
         let window = window.map(|window| parse(window, str::parse)).transpose()?;
         let interval = sync.map(Duration::try_from_secs_f64).transpose().map_err(|_| {
-            config(py, "sync is a number of seconds, or None: 0 makes keys durable before a call returns")
+            config(py, "sync must be a number of seconds, or None: 0 makes keys durable before a call returns")
         })?;
         let cache = if read_only { Cache::None } else { Cache::Recent };
         let options = SeenOptions { memory, hash: made.hash, form: Some(form), cache, ..SeenOptions::default() };

@@ -59,14 +59,14 @@ impl Account {
         let exceeds = |sum: usize, limit: i64| usize::try_from(limit).is_ok_and(|limit| limit > 0 && sum > limit);
         if exceeds(bytes.saturating_add(more), MAX_KEY.load(Relaxed)) {
             return Err(Refusal::because(format!(
-                "the key would take {} bytes, more than furui.max-key-memory",
+                "the key would take {} bytes, more than furui.max-key-memory allows",
                 bytes.saturating_add(more)
             )));
         }
         let all = ALL.load(Relaxed).saturating_sub(self.counted).saturating_add(bytes).saturating_add(more);
         if exceeds(all, MAX_ALL.load(Relaxed)) {
             return Err(Refusal::because(format!(
-                "all keys of furui would take {all} bytes, more than furui.max-memory"
+                "all keys of furui would take {all} bytes, more than furui.max-memory allows"
             )));
         }
         Ok(())

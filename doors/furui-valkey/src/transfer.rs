@@ -84,7 +84,9 @@ fn load(call: &Call<'_>) -> Result<(), Refusal> {
     let read = |text: &str| text.parse::<usize>().ok().filter(|number| (1..=MAX_PIECES).contains(number));
     let place = place.split_once('/').and_then(|(place, pieces)| Some((read(place)?, read(pieces)?)));
     let place = place.filter(|(place, pieces)| place <= pieces);
-    let place = place.ok_or_else(|| Refusal::because("the place of the piece is not as in 1/3"))?;
+    let place = place.ok_or_else(|| {
+        Refusal::because("the place of the piece must be its number and the number of all pieces, as in 1/3")
+    })?;
     arrive(call, place, call.text(3)?, call.bytes(4)?)
 }
 
@@ -152,7 +154,7 @@ fn kind_of(files: &Files) -> Result<ValueKind, Refusal> {
         return Ok(ValueKind::Filter);
     }
     let Some((name, bytes)) = files.only() else {
-        return Err(Refusal::because("several files without a MANIFEST are no value"));
+        return Err(Refusal::because("a value of several files needs a file MANIFEST"));
     };
     match Envelope::open(bytes, name)?.kind() {
         Kind::Run => Ok(ValueKind::Set),
@@ -194,7 +196,9 @@ fn dump(call: &Call<'_>) -> Result<(), Refusal> {
     };
     let pieces = found.files.pieces().count();
     let Some((file, data)) = piece.checked_sub(1).and_then(|index| found.files.pieces().nth(index)) else {
-        return Err(Refusal::because(format!("there are {pieces} pieces, from 1 on")));
+        return Err(Refusal::because(format!(
+            "there is no piece {piece}: the pieces have the numbers from 1 to {pieces}"
+        )));
     };
     call.array(4);
     call.integer(piece);
@@ -249,7 +253,7 @@ impl Value for Arriving {
     }
 
     fn open(_files: Files) -> Result<Self, Refusal> {
-        Err(Refusal::because("the files alone do not say how many pieces are missing"))
+        Err(Refusal::because("the value has not arrived as a whole: load all of its pieces"))
     }
 
     fn bytes(&self) -> usize {
@@ -280,7 +284,7 @@ impl Value for Arriving {
     fn load(from: &mut In) -> Result<Self, Refusal> {
         let (here, pieces) = (usize::try_from(from.number()?)?, usize::try_from(from.number()?)?);
         if !(1..pieces).contains(&here) || pieces > MAX_PIECES {
-            return Err(Refusal::because("the pieces are not counted right"));
+            return Err(Refusal::because("the value is damaged: its numbers of pieces are impossible"));
         }
         let mut arriving = Self { here, files: Files::load(from)?, ..Self::new(pieces) };
         arriving.account.settle(arriving.bytes());

@@ -99,10 +99,14 @@ impl FilteredTrie {
             return Err(envelope.error(0, Problem::OtherFile).into());
         }
         if opened.values.is_some() != (making.has_bytes()) {
-            return Err(envelope.error(0, Problem::Invalid("it belongs to the other kind of dictionary")).into());
+            return Err(envelope
+                .error(0, Problem::Invalid("either it or its store is of a dictionary of bytes, and the other is not"))
+                .into());
         }
         if (opened.trie.layout(), opened.filter.hash()) != (making.layout, making.filter_hash) {
-            return Err(envelope.error(0, Problem::Invalid("its trie or filter is not of its store's layout")).into());
+            return Err(envelope
+                .error(0, Problem::Invalid("its trie or filter has another layout than its manifest states"))
+                .into());
         }
         Ok(Self { entry: *entry, ..opened })
     }
@@ -218,18 +222,18 @@ impl FilteredTrie {
                 return Err(invalid("the keys of the trie are not in order"));
             }
             if !self.filter.contains(&Asked::new(key, hasher.hash(key)))? || trie.get(key) != Some(found) {
-                return Err(invalid("a key of the trie is not found"));
+                return Err(invalid("a look-up does not find a key of the trie"));
             }
             if let (Some(taken), Some(number)) = (taken, found.value())
                 && !taken.contains(number)
             {
-                return Err(invalid("a number that the manifest does not know as taken"));
+                return Err(invalid("a key has a number that the manifest does not list as assigned"));
             }
             keys += 1;
             last = Some(key.to_vec());
         }
         if keys != self.entry.keys {
-            return Err(invalid("the trie has a different number of keys"));
+            return Err(invalid("the trie has another number of keys than is stated"));
         }
         if let Some(values) = &self.values {
             values.check(&trie.value_ids()?)?;

@@ -163,7 +163,7 @@ impl fmt::Display for StoreProblem {
             Self::Failed => "an earlier change failed: open the store again",
             Self::WithoutJournal => "opened without its journal, for reading only: open the whole store",
             Self::Lent => "parts of the set are in use, or have failed: give all of them back, or open the store again",
-            Self::NotADirectory => "a file, where the directory of a store belongs; name another path",
+            Self::NotADirectory => "this is a file, not the directory of a store; name another path",
             Self::Foreign => "holds other files and is not a store; name an empty or a new directory",
             Self::Occupied => "holds a store, or a part of a copy that was cut short; name a new or an empty directory",
             Self::NoStore => "not a store: it has no MANIFEST; name the directory of a store",
@@ -177,7 +177,7 @@ impl fmt::Display for StoreProblem {
             Self::OtherMade { option, found, expected } => {
                 return write!(
                     f,
-                    "made with {option} {found}, not {expected}, which is fixed: omit the option, or make a new store"
+                    "made with {option} {found}, which is fixed, not {expected}: omit the option, or make a new store"
                 );
             }
             Self::OtherForm { found, expected } => {
@@ -196,7 +196,7 @@ impl fmt::Display for StoreProblem {
                 let found = found.map_or_else(|| "all keys".to_owned(), |window| format!("a window of {window}"));
                 return write!(
                     f,
-                    "remembers {found}, not a window of {expected}, which is fixed: give no window, or make a new store"
+                    "remembers {found}, which is fixed, not a window of {expected}: give no window, or make a new store"
                 );
             }
             Self::OtherNote { found: None } => {
@@ -221,7 +221,7 @@ impl fmt::Display for StoreProblem {
                 );
             }
             Self::Name(name) => return write!(f, "{name:?} is not valid as the name of a file here"),
-            Self::NoLog => "a temporary file cannot be a log; use a directory",
+            Self::NoLog => "temporary files cannot keep a log; use a directory",
             Self::Manifest(problem) => return write!(f, "{problem}; nothing was written"),
             Self::NoFileNumberLeft => "all numbers for files have been used: copy the store to a new one",
         })

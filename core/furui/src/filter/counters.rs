@@ -126,11 +126,12 @@ impl<M: Deref<Target = [u8]>> CounterTable<M> {
         let meta: [u8; META_BYTES] = source.meta()?;
         let (counters, probes, bits) = (u64_at(&meta, 0), u32_at(&meta, 16), u32_at(&meta, 20));
         if !(1..=MAX_COUNTERS).contains(&counters) || !(1..=MAX_PROBES).contains(&probes) || !widths.contains(&bits) {
-            return Err(source.invalid(META, "no filter of its kind has these numbers of counters, probes and bits"));
+            return Err(
+                source.invalid(META, "a filter of its kind cannot have these numbers of counters, probes and bits")
+            );
         }
         let bytes = source.table(BITS, Cells::bytes(counters, bits))?;
-        let len =
-            usize::try_from(counters).map_err(|_| source.invalid(META, "the table is too large for this machine"))?;
+        let len = usize::try_from(counters).map_err(|_| source.too_large())?;
         let cells = Cells::from_bytes(bytes, len, bits)
             .ok_or_else(|| source.invalid(BITS, "a bit beyond the last counter is set"))?;
         Ok((Self { cells, probes }, u64_at(&meta, 8), u64_at(&meta, 24)))

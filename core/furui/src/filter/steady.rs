@@ -123,7 +123,8 @@ pub(super) fn read_stable<M: Deref<Target = [u8]>>(
     widths: &[u32],
 ) -> Result<(CounterTable<M>, usize, u64), ReadError> {
     let (counters, decrements, state) = CounterTable::read(source, widths)?;
-    let invalid = || source.invalid(META, "no stable filter has these numbers of counters, probes and decrements");
+    let invalid =
+        || source.invalid(META, "a stable filter cannot have these numbers of counters, probes and decrements");
     let decrements = usize::try_from(decrements).map_err(|_| invalid())?;
     check_stable(counters.len(), counters.probes, decrements).map_err(|_| invalid())?;
     Ok((counters, decrements, state))

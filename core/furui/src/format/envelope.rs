@@ -213,7 +213,7 @@ impl Envelope {
         // An empty form has no section.
         form.filter(|form: &KeyForm| !form.is_empty()).ok_or_else(|| {
             let offset = self.section(FORM).map_or(0, |section| section.offset);
-            self.error(offset, Problem::Invalid("it does not say how keys are made")).into()
+            self.error(offset, Problem::Invalid("the section FORM does not say how keys are made")).into()
         })
     }
 
@@ -368,7 +368,7 @@ impl<F: ReadAt + ?Sized> Reader<'_, F> {
         for (entry, at) in table.chunks_exact(ENTRY_LEN).zip((table_offset..).step_by(ENTRY_LEN)) {
             let section = section_of(entry, end)
                 .filter(|section| sections.iter().all(|before| before.tag != section.tag))
-                .ok_or_else(|| self.error(at, Problem::Invalid("an entry of the section table")))?;
+                .ok_or_else(|| self.error(at, Problem::Invalid("an entry of the section table is invalid")))?;
             end = section
                 .offset
                 .checked_add(section.length)

@@ -134,7 +134,9 @@ impl fmt::Display for Problem {
             Self::NoSeed => f.write_str(
                 "the seed of its hash is kept elsewhere, by those who share it: name the file of the seed (--seed-file)",
             ),
-            Self::OtherSeed => f.write_str("it was made with another seed than the one that was given"),
+            Self::OtherSeed => {
+                f.write_str("it was made with another seed than the given one: give the seed that it was made with")
+            }
             Self::OtherHash { found, expected } => {
                 write!(f, "made with {found}, not with {expected}: the two cannot be combined")
             }
@@ -152,14 +154,17 @@ impl fmt::Display for Problem {
                 write!(f, "the file has grown by {bytes} bytes, which furui did not write: restore it from a copy")
             }
             Self::Missing => write!(f, "the file is missing, though its store needs it; restore the store from a copy"),
-            Self::OtherFile => write!(f, "not the file that its store names; restore the store from one copy"),
+            Self::OtherFile => write!(
+                f,
+                "not the file that its store names, but one of another store or time; restore the store from one copy"
+            ),
             Self::UnknownStore(kind) => write!(f, "a store of kind {kind:?} is unknown to this furui: upgrade furui"),
             Self::UnknownSection(tag) => {
                 write!(f, "its section {tag} is unknown to this furui, because a newer one wrote it: upgrade furui")
             }
             Self::NoSection(tag) => write!(f, "section {tag} is missing; restore the file from a copy"),
             Self::TooLong { length, limit } => {
-                write!(f, "a section of {length} bytes, where at most {limit} belong; restore the file from a copy")
+                write!(f, "a section has {length} bytes, of at most {limit}; restore the file from a copy")
             }
             Self::Checksum => write!(f, "checksum mismatch, the bytes are damaged; restore the file from a copy"),
             Self::Invalid(what) => write!(f, "damaged: {what}; restore the file from a copy"),
@@ -183,7 +188,7 @@ impl std::error::Error for FormatError {}
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The operating system could not read the file.
+    /// The operating system could not read the file, or this machine has too little memory or address space for it.
     Io {
         /// The file's name, as the caller gave it.
         file: String,

@@ -297,7 +297,7 @@ impl Manifest {
             let Some(number) = self.store.number_of(&name).filter(|number| !named.contains(number)) else { continue };
             // A crash leaves at most one run: the one that was being added.
             if number > self.next_file {
-                let problem = Problem::Invalid("older than the runs beside it");
+                let problem = Problem::Invalid("it is older than the other files of its store");
                 return Err(FormatError { file: storage.path(MANIFEST), offset: 0, problem }.into());
             }
             orphans.push(name);
@@ -376,7 +376,7 @@ impl Manifest {
         };
         let meta = envelope.read_section(file, META, META_LEN)?;
         if meta.len() != META_LEN {
-            return Err(envelope.error(meta_at, Problem::Invalid("the section META has another length")).into());
+            return Err(envelope.error(meta_at, Problem::Invalid("the section META has a wrong length")).into());
         }
         let runs = envelope.read_section(file, RUNS, MAX_RUNS * RUN_LEN)?;
         if runs.len() != usize::from(u16_at(&meta, META_RUN_COUNT)) * RUN_LEN {
@@ -388,20 +388,20 @@ impl Manifest {
         let taken = match optional(NUMBERS, Taken::MAX_BYTES)? {
             Some((at, bytes)) => Taken::from_bytes(&bytes)
                 .filter(|taken| *taken != Taken::default())
-                .ok_or_else(|| envelope.error(at, Problem::Invalid("an invalid section NUMB")))?,
+                .ok_or_else(|| envelope.error(at, Problem::Invalid("the section NUMB is invalid")))?,
             None => Taken::default(),
         };
         let note = match optional(NOTE, Note::MAX_SECTION)? {
             Some((at, bytes)) => {
                 let note = Note::from_bytes(&bytes);
-                Some(note.ok_or_else(|| envelope.error(at, Problem::Invalid("an invalid section NOTE")))?)
+                Some(note.ok_or_else(|| envelope.error(at, Problem::Invalid("the section NOTE is invalid")))?)
             }
             None => None,
         };
         let journal_bytes = match optional(JOURNAL_TAG, JOURNAL_LEN)? {
             Some((at, bytes)) => {
                 let bytes = bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)).filter(|&bytes| bytes > 0);
-                bytes.ok_or_else(|| envelope.error(at, Problem::Invalid("an invalid section JRNL")))?
+                bytes.ok_or_else(|| envelope.error(at, Problem::Invalid("the section JRNL is invalid")))?
             }
             None => 0,
         };
@@ -421,11 +421,19 @@ impl Manifest {
         let (capacity, fingerprints) = match (store, rate) {
             (StoreKind::Filter, Some((at, rate))) if rate.len() == RATE_LEN => {
                 let last = u64_at(&rate, RATE_LAST);
-                let invalid = || envelope.error(at + RATE_LAST as u64, Problem::Invalid("invalid last fingerprint"));
+                let invalid =
+                    || envelope.error(at + RATE_LAST as u64, Problem::Invalid("the last fingerprint is invalid"));
                 (u64_at(&rate, 0), Fingerprints::new(last).ok_or_else(invalid)?)
             }
             (StoreKind::Seen | StoreKind::Dict(_), None) => (0, Fingerprints::EXACT),
-            _ => return Err(envelope.error(meta_at, Problem::Invalid("a wrong or missing section RATE")).into()),
+            _ => {
+                return Err(envelope
+                    .error(
+                        meta_at,
+                        Problem::Invalid("the section RATE is missing, wrong, or in a store that has no rate"),
+                    )
+                    .into());
+            }
         };
         // In a set, the byte that names the layout of a dictionary tells whether runs may share keys.
         let (shares_keys, layout) = match (store, meta[META_LAYOUT]) {
@@ -446,7 +454,7 @@ impl Manifest {
         let (window, tick) = match window {
             Some((at, bytes)) => {
                 let (window, tick) = window_of(&bytes, &mut runs)
-                    .ok_or_else(|| envelope.error(at, Problem::Invalid("an invalid section WIND")))?;
+                    .ok_or_else(|| envelope.error(at, Problem::Invalid("the section WIND is invalid")))?;
                 (Some(window), tick)
             }
             None => (None, 0),
@@ -481,24 +489,24 @@ impl Manifest {
     /// a run and the problem.
     fn check(&self) -> std::result::Result<(), (usize, &'static str)> {
         if self.runs.len() > MAX_RUNS {
-            return Err((MAX_RUNS, "more than 4096 runs, compact the store"));
+            return Err((MAX_RUNS, "there are more than 4096 runs: compact the store"));
         }
         let purpose = self.store.purpose();
         if self.next_id != 0 && purpose != Some(Purpose::Bytes) {
-            return Err((0, "ids of values in a store that has none"));
+            return Err((0, "it counts ids of values, and its store has none"));
         }
         if self.taken != Taken::default() && purpose != Some(Purpose::Numbers) {
-            return Err((0, "numbers in a store that gives none"));
+            return Err((0, "it lists assigned numbers, and its store assigns none"));
         }
         if self.journal_bytes > 0 && purpose.is_some() {
-            return Err((0, "a dictionary with a journal"));
+            return Err((0, "it has a journal, and a dictionary has none"));
         }
         let has_rate = self.capacity > 0 && !self.fingerprints.is_exact();
         if has_rate != (self.store == StoreKind::Filter) {
             return Err((0, "capacity and rate do not fit the kind of the store"));
         }
         if self.window.is_some() && self.store != StoreKind::Seen || self.window.is_none() && self.tick != 0 {
-            return Err((0, "a window in a store that has none"));
+            return Err((0, "it has a window or its time, and its store has no window"));
         }
         if (self.note.is_some() || self.shares_keys) && self.store != StoreKind::Seen {
             return Err((0, "a note, or runs that share keys, in a store that is no set"));
@@ -513,9 +521,9 @@ impl Manifest {
             if run.number >= self.next_file {
                 return Err((index, "a run has a file number that was never given out"));
             }
-            keys = keys.checked_add(run.keys).ok_or((index, "more than 2^64 keys"))?;
+            keys = keys.checked_add(run.keys).ok_or((index, "its runs have more than 2^64 keys"))?;
             if run.slice < slice || run.slice > self.slice() {
-                return Err((index, "a run of a slice that is out of order or in the future"));
+                return Err((index, "the slice of a run is out of order or in the future"));
             }
             slice = run.slice;
         }

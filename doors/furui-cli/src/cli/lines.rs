@@ -76,9 +76,10 @@ pub struct LineOptions {
     /// A record is broken if a quote is not closed, or if the text is not JSON
     #[arg(long, value_enum, value_name = "FATE", default_value = "error")]
     pub bad: Policy,
-    /// Make keys so, even if the set was made with other keys
+    /// Use a set even if it was made with other key options
     ///
-    /// Otherwise a store or filter that was made with other key options is refused
+    /// The keys of lines are made by the options that are given here. Without --as-is, a store or filter that was made
+    /// with other key options is refused
     #[arg(long)]
     pub as_is: bool,
 }
@@ -119,7 +120,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
         _ => match text.as_bytes() {
             b"\n" => Err("a line break cannot separate fields".into()),
             [byte] => Ok(*byte),
-            _ => Err("must be one byte (\\t and \\0 are understood)".into()),
+            _ => Err("must be one byte, or \\t for a tab, or \\0 for NUL".into()),
         },
     }
 }

@@ -131,7 +131,7 @@ const NOTES: &[Notes] = &[
         statuses: &[("0", "done"), ERROR, SIGNAL],
         examples: &[
             ("furui dict build --store ids ids.tsv", "lines of a key, a tab and a number become entries; `dict number` goes on above the greatest"),
-            ("furui dict build --values values --store ranks ranks.tsv", "numbers that are no names of lines"),
+            ("furui dict build --values values --store ranks ranks.tsv", "numbers with a meaning of their own, such as ranks"),
             ("furui dict build --store ranks --layout louds --merging all --filter-hash polynomials-4 ranks.tsv", "a new dictionary in the way of Koyanagi et al."),
             ("furui dict build --values bytes --store titles urls.tsv", "lines of a key, a tab and any text become entries"),
         ],

@@ -43,7 +43,7 @@ pub struct SeenOptions {
     /// the module furui-valkey; it needs a build with the feature net. Any number of processes, on any machines, share
     /// it; they must give the same key options. User and password go before the host, as in
     /// redis://USER:PASSWORD@HOST/NAME, or the password into $REDISCLI_AUTH. The server records a line before it is
-    /// printed, so lines on their way when this process is killed are recorded, and printed by nobody. --memory,
+    /// printed, so lines that are on their way when this process is killed are recorded, but never printed. --memory,
     /// --threads, --cache, --sync and other options of a set on this machine are refused
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = headings::SET)]
     pub store: Option<PathBuf>,
@@ -117,7 +117,7 @@ pub struct SeenOptions {
     /// instead of a signal. (Files larger than half of the machine's memory are always read)
     #[arg(long, hide_short_help = true, help_heading = headings::SET)]
     pub no_mmap: bool,
-    /// How many threads work
+    /// The number of threads
     ///
     /// They read and decode, hash, decide and write at the same time; what is printed does not depend on their number.
     /// With --cache lru+stable and with --limit, one thread works [default: as many as the machine or the container has
@@ -129,7 +129,7 @@ pub struct SeenOptions {
     pub dry_run: bool,
     /// How lines are hashed [default: xxh3]
     ///
-    /// Use siphash for lines of strangers who see what is printed. A store keeps the hash that it was created
+    /// Use siphash if strangers choose the lines and see what is printed. A store keeps the hash that it was created
     /// with
     #[arg(long, value_name = "HASH", value_parser = hash_name(), help_heading = headings::SET)]
     pub hash: Option<HashAlgorithm>,
@@ -139,9 +139,9 @@ pub struct SeenOptions {
     /// are not printed, or lines that make the set slow
     #[arg(long, value_name = "SEED", value_parser = text::seed, hide_short_help = true, help_heading = headings::SET)]
     pub hash_seed: Option<u64>,
-    /// A new store takes the hash and the keys of this one
+    /// Make the new store with the hash of the store DIR
     ///
-    /// So `furui union`, `subtract` and `intersect` can combine the two. Keys must be made as in this one
+    /// Then `furui union`, `subtract` and `intersect` can combine the two. Give the key options with which DIR was made
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "store", conflicts_with_all = ["hash", "hash_seed"], help_heading = headings::SET)]
     pub like: Option<PathBuf>,
     /// Print the repeats instead
@@ -168,9 +168,9 @@ pub struct SeenOptions {
     #[arg(short, long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text",
           help_heading = headings::OUTPUT)]
     pub stats: Option<StatsFormat>,
-    /// What is asked before the set [default: recent]
+    /// The cache that is searched before the set [default: recent]
     ///
-    /// Which of the latest lines are kept in a small table, which is searched before the exact set
+    /// It holds lines that came lately, so that the exact set need not be searched for most repeats
     #[arg(long, value_enum, help_heading = headings::TIERS)]
     pub cache: Option<CacheKind>,
     /// With --cache lru+stable: how often new lines are dropped
@@ -189,7 +189,7 @@ pub struct SeenOptions {
 }
 
 fn regex(text: &str) -> Result<Regex, String> {
-    Regex::new(text).map_err(|error| format!("no regex: {error}"))
+    Regex::new(text).map_err(|error| format!("not a regular expression: {error}"))
 }
 
 impl SeenOptions {
@@ -254,7 +254,7 @@ pub enum ReplacementKind {
 /// Parses the size of a tier.
 fn size(text: &str) -> Result<usize, String> {
     usize::try_from(text::count(text).map_err(|error| error.to_string())?)
-        .map_err(|_| "more than this machine can count in memory".into())
+        .map_err(|_| "more than fits into the memory of this machine".into())
 }
 
 /// Parses a number of seconds, such as 0.5.
@@ -278,7 +278,7 @@ pub enum CacheKind {
     /// --fpr. With --store the LRU and the filter are kept for the next run
     #[value(name = "lru+stable")]
     LruStable,
-    /// No lines
+    /// No cache
     None,
 }
 

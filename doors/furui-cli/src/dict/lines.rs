@@ -42,7 +42,7 @@ impl Lines {
         }
         unescaped(text).ok_or_else(|| {
             let place = block.place(index);
-            Error::Message(format!("{place}: with --escape a backslash is followed by one of \\ t n r 0"))
+            Error::Message(format!("{place}: after a backslash, --escape takes only one of \\ t n r 0"))
         })
     }
 

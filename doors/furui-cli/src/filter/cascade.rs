@@ -38,7 +38,7 @@ pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {
     }
     if options.seed_file.is_some() {
         let reason =
-            "--kind cascade has no --seed-file: a store keeps its seed, which is random unless --hash-seed gives it";
+            "--kind cascade takes no --seed-file: the filter keeps its seed, which is random if --hash-seed gives none";
         return Err(Error::Message(reason.into()));
     }
     refuse_strays(options)?;

@@ -23,7 +23,10 @@ pub fn details(path: &Path, filter: &AnyFilter, form: KeyForm, bytes: u64) -> St
     }
     if let Some(held) = filter.cardinality() {
         let holds = lines(held.value, held.error);
-        rows.push(("holds", if may_be_intersection(filter) { holds + "; of an intersection, fewer" } else { holds }));
+        rows.push((
+            "holds",
+            if may_be_intersection(filter) { holds + "; fewer if this is an intersection" } else { holds },
+        ));
     }
     let rate = error_rate(filter);
     let intended = filter.intended_rate().map_or(String::new(), |rate| format!(" (made for {})", figure(rate)));

@@ -59,7 +59,7 @@ pub fn open(path: &Path, seed: Option<u64>) -> Result<AnyFilter, Error> {
 /// opening it would wait.
 pub fn refuse_pipe(path: &Path) -> Result<(), Error> {
     if path.metadata().is_ok_and(|data| !data.is_file() && !data.is_dir()) {
-        let reason = "not a regular file, and nothing else can be opened here: write its contents to a file first";
+        let reason = "not a regular file, as a filter must be: write its contents to a file first";
         return Err(Error::Message(format!("{}: {reason}", path.display())));
     }
     Ok(())

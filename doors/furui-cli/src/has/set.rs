@@ -77,7 +77,7 @@ impl Set {
             (options.no_mmap && is_mapped, "--no-mmap is for a store, a cascade filter or lines: this file is mapped"),
             (
                 options.lines.as_is && matches!(source, Source::Text(_)),
-                "--as-is is for what was made with other key options: the keys of lines are made now",
+                "--as-is is for a set that was made with other key options: the keys of a file of lines are made now",
             ),
         ] {
             if is_stray {

@@ -61,8 +61,8 @@ pub fn run(command: &NetworkCommand) -> Result<ExitCode, Error> {
         NetworkCommand::Demo(_) => "demo",
     };
     Err(Error::Message(format!(
-        "this build of furui has no search engine, to which the command \"{name}\" belongs; \
-         install one that has: {}",
+        "the command \"{name}\" belongs to the search engine, which this build of furui does not have; \
+         install one that has it: {}",
         install("node")
     )))
 }

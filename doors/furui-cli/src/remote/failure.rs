@@ -68,7 +68,8 @@ fn reason(error: &RedisError) -> String {
         ": the server has no memory left for the set: raise its limit (maxmemory or furui.max-memory), or remove keys"
             .to_owned()
     } else if lower.starts_with("moved") {
-        ": the server is in a cluster, but does not tell this user who has which slots: allow CLUSTER SLOTS".to_owned()
+        ": the server is in a cluster, but does not tell this user which node has which slots: allow CLUSTER SLOTS"
+            .to_owned()
     } else if lower.starts_with("readonly") {
         ": this is a replica: name its master".to_owned()
     } else {

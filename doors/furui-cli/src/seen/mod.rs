@@ -203,7 +203,7 @@ fn hash(storage: &Files, options: &cli::SeenOptions) -> Result<HashSpec, Error> 
     let mut hash = match (Manifest::load(storage)?, like) {
         (Some(manifest), Some((path, like))) if (manifest.hash, manifest.form) != (like.hash, like.form) => {
             return Err(Error::Message(format!(
-                "{}: is there already, and has another hash or keys of another form than {}: name a new store, or leave out --like",
+                "{}: exists already, with another hash or other key options than {}: name a new store, or omit --like",
                 storage.path(""),
                 path.display()
             )));

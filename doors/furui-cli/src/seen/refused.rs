@@ -13,10 +13,14 @@ pub fn check(options: &SeenOptions) -> Result<(), Error> {
     let is_remote = options.store.as_deref().is_some_and(is_url);
     let modes: [(bool, &str, &[Refused]); 5] = [
         (is_remote, "for a set in a server", &of_a_server(options)),
-        (options.remove.is_some(), "for --remove", &[("--threads", options.threads.is_some(), "one thread works")]),
+        (
+            options.remove.is_some(),
+            "for --remove",
+            &[("--threads", options.threads.is_some(), "it works in one thread")],
+        ),
         (
             options.store.is_none() && options.filter.is_none(),
-            "for a set that is not kept",
+            "for a set that is not kept (see --store)",
             &[
                 ("--wait", wait, "no other process uses it"),
                 ("--as-is", options.lines.as_is, "it was not made with other key options"),
@@ -32,7 +36,7 @@ pub fn check(options: &SeenOptions) -> Result<(), Error> {
             "for a dry run",
             &[
                 ("--sync", options.sync.is_some(), "nothing is recorded"),
-                ("--wait", wait, "no other process keeps it from reading the store"),
+                ("--wait", wait, "it reads the store even while another process writes to it"),
             ],
         ),
     ];

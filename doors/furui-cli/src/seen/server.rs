@@ -119,7 +119,7 @@ impl Server {
         if self.uncertain > 0 {
             let lines = counted(self.uncertain, "line");
             complain(&Error::Message(format!(
-                "{}: the connection was lost and made again; {lines} on the way then count as new, though the server had them",
+                "{}: the connection was lost and made again; {lines} on the way then count as new, but may be repeats",
                 self.set.url()
             )));
         }
@@ -128,7 +128,9 @@ impl Server {
             self.set.forget(&keys.only(|index| index >= read)).map_err(|failure| {
                 let (url, reason) = (self.set.url(), failure.reason);
                 let lines = counted((keys.len() - read) as u64, "line");
-                Error::Message(format!("{url}: {reason}; {lines} that nobody has read cannot be taken back"))
+                Error::Message(format!(
+                    "{url}: {reason}; {lines} that nobody has read may stay recorded, and are repeats in the next run"
+                ))
             })?;
         }
         Ok(())

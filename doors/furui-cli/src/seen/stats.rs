@@ -70,12 +70,12 @@ fn set_text(seen: &Seen<Files>) -> String {
             grouped(c.stable_forgotten)
         ));
         lines.push(format!(
-            "new lines taken for repeats: about {} times, as {} of {} that the filter took for repeats and that were looked up \
-             were new; a line that comes again counts again, and may be printed then; a filter that is full errs about {} times \
-             at the rate {rate:.1e}",
+            "new lines taken for repeats: about {} times (of {} that the filter took for repeats and that were then \
+             looked up in the set, {} were new); such a line counts again if it comes again, and may be printed then; \
+             a full filter errs about {} times, at the rate {rate:.1e}",
             grouped(c.dropped_measured().round() as u64),
-            grouped(c.audited_false),
             counted(c.audited, "line"),
+            grouped(c.audited_false),
             grouped(c.dropped_expected(rate).round() as u64)
         ));
         let start = match seen.start() {

@@ -86,7 +86,7 @@ const SEEN: &[Row] = &[
 ];
 
 /// The message of a run that has accepted its options and tries to reach the server.
-const UNREACHED: &str = if cfg!(feature = "net") { "no server listens there" } else { "reaches no server" };
+const UNREACHED: &str = if cfg!(feature = "net") { "no server listens there" } else { "cannot reach servers" };
 
 /// The kinds of SET of `furui has`.
 const SETS: [&str; 4] = ["lines", "store", "filter", "server"];

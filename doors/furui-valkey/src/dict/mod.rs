@@ -275,7 +275,8 @@ impl Value for Dictionary {
         let manifest = Manifest::load(&memory)?.ok_or_else(|| Refusal::because("the store has no manifest"))?;
         remove_others(&memory, &manifest)?;
         let purpose = manifest.store.purpose();
-        let purpose = purpose.ok_or_else(|| Refusal::because(format!("this is {}, no dictionary", manifest.store)))?;
+        let purpose =
+            purpose.ok_or_else(|| Refusal::because(format!("this is {}, not a dictionary", manifest.store)))?;
         let content = Content::open(memory.clone(), purpose, options())?;
         content.verify()?;
         let len = content.count()?;

@@ -91,7 +91,9 @@ fn list(call: &Call<'_>, next: usize, start: &[u8], end: Option<&[u8]>) -> Resul
             "LIMIT" => {
                 limit = call.number(value, "LIMIT")?;
                 if !(1..=MOST).contains(&limit) {
-                    return Err(Refusal::because(format!("LIMIT is from 1 to {MOST}: go on with AFTER")));
+                    return Err(Refusal::because(format!(
+                        "LIMIT must be from 1 to {MOST}: for more, go on with AFTER"
+                    )));
                 }
             }
             "AFTER" => {

@@ -120,7 +120,7 @@ fn each<T>(
 /// Checks the length of a field or of a value.
 fn check_length(what: &str, bytes: &[u8], most: usize) -> Result<(), Refusal> {
     if bytes.len() > most {
-        return Err(Refusal::because(format!("a {what} has {} bytes: the most is {most}", bytes.len())));
+        return Err(Refusal::because(format!("a {what} of {} bytes is too long: the most is {most}", bytes.len())));
     }
     Ok(())
 }

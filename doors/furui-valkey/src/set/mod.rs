@@ -222,11 +222,15 @@ impl Set {
         Envelope::open(run, name)?.verify(run)?;
         let run = Run::open(Arc::<[u8]>::from(run), name, self.hash())?;
         if run.remainder_bits().get() < LEAST_REMAINDER {
-            return Err(Refusal::because(format!("{name} has keys that are too close together for hashes")));
+            return Err(Refusal::because(format!(
+                "{name} is damaged: by its density, the set would have more than 2^40 members"
+            )));
         }
         let newest = self.ring.newest();
         if number > newest || newest - number > Window::SLICES || (self.window().is_none() && number != 0) {
-            return Err(Refusal::because(format!("{name} is of a slice that the window does not have")));
+            return Err(Refusal::because(format!(
+                "{name} belongs to a slice that the window of the set does not have"
+            )));
         }
         let place = self.ring.slices.partition_point(|(own, _)| *own < number);
         if self.ring.slices[place].0 != number {

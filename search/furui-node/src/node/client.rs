@@ -72,7 +72,10 @@ impl Client {
         match lines.next() {
             // The body of the answer contains the node's error message.
             Err(error @ Error::Message(_)) => Err(error),
-            _ => Err(Error::Message(format!("{} answers {status}: is this a node?", self.url))),
+            _ => Err(Error::Message(format!(
+                "{} answers with the status {status}: is this a node? Name the URL of one by --node",
+                self.url
+            ))),
         }
     }
 }
@@ -92,7 +95,10 @@ impl Lines {
             return Err(self.cut_off());
         }
         serde_json::from_slice(&self.line).map_err(|error| {
-            Error::Message(format!("{} does not answer as a node does ({error}): is it a node?", self.url))
+            Error::Message(format!(
+                "{} does not answer as a node does ({error}): is it a node? Name the URL of one by --node",
+                self.url
+            ))
         })
     }
 

@@ -94,7 +94,7 @@ impl Publisher<'_> {
         }
         (self.progress)(head.len());
         let place = path.display().to_string();
-        let url = self.url(path, root).map_err(|error| Error::io("cannot name", &place, error))?;
+        let url = self.url(path, root).map_err(|error| Error::io("cannot make a URL for", &place, error))?;
         let media = &kind.into();
         self.page(Source { place, url, is_own: true, media, title: &name, bytes: &head }).map(Ok)
     }

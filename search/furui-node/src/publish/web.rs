@@ -69,7 +69,10 @@ impl Publisher<'_> {
                 continue;
             };
             if sitemap.has_more {
-                let why = format!("a sitemap of more than {} URLs; the rest of them", furui_pages::MAX_SITEMAP_URLS);
+                let why = format!(
+                    "the URLs after the first {}, the most that a sitemap may have",
+                    furui_pages::MAX_SITEMAP_URLS
+                );
                 self.sums.leave_out(place.as_str(), &why)?;
             }
             for inner in sitemap.sitemaps {
@@ -172,12 +175,12 @@ impl<'a> Site<'a> {
             let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
             let status = response.status();
             if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
-                let to = header("location").ok_or_else(|| format!("{status} without a target"))?;
-                url = url.join(to).map_err(|error| format!("redirected to {to:?}: {error}"))?;
+                let to = header("location").ok_or_else(|| format!("the server answers {status} without a new URL"))?;
+                url = url.join(to).map_err(|error| format!("redirected to {to:?}, which is no URL: {error}"))?;
                 continue;
             }
             if status != StatusCode::OK {
-                return Err(format!("the answer is {status}"));
+                return Err(format!("the server answers {status}"));
             }
             let media = header("content-type").map_or(Some(Kind::Html.into()), Media::of);
             let noindex = header("x-robots-tag").is_some_and(is_noindex);
@@ -195,7 +198,7 @@ impl<'a> Site<'a> {
         let (named, port) = (self.origin.port_or_known_default(), url.port_or_known_default());
         if port != named {
             return Err(format!(
-                "only port {} is fetched, as in the URL that was given; publish a site at another port by its own URL",
+                "only pages at port {}, that of the given URL, are fetched; publish a site at another port by its own URL",
                 named.unwrap_or_default()
             ));
         }
@@ -206,7 +209,7 @@ impl<'a> Site<'a> {
 /// Returns an error if a URL is not on this machine.
 fn check(url: &Url) -> Result<(), String> {
     if url.scheme() != "http" {
-        return Err(format!("only http: is fetched, not {}:", url.scheme()));
+        return Err(format!("only http: URLs are fetched, not {}:", url.scheme()));
     }
     let is_loopback = match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
@@ -234,5 +237,5 @@ fn at(site: &Url, url: &Url) -> Url {
 fn read(from: impl Read, most: usize) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     from.take(most as u64 + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    if bytes.len() > most { Err(format!("more than {most} bytes")) } else { Ok(bytes) }
+    if bytes.len() > most { Err(format!("it has more than {most} bytes")) } else { Ok(bytes) }
 }

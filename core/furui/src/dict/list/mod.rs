@@ -226,7 +226,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         };
         let layers = manifest.runs.iter().zip(files).map(open).collect::<Result<Vec<Layer>>>()?;
         if layers.iter().any(|layer| layer.ids().end > manifest.next_id) {
-            let problem = Problem::Invalid("an id of a value that it does not know as given");
+            let problem = Problem::Invalid("a trie has an id of a value that this manifest has not assigned");
             return Err(FormatError { file: storage.path(MANIFEST), offset: 0, problem }.into());
         }
         if let Some(published) = &mut published {

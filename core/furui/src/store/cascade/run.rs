@@ -93,13 +93,14 @@ impl<F: ReadAt> Run<F> {
             .try_into()
             .map_err(|_| invalid("the description of a run has a wrong length"))?;
         let keys = field::u64_at(&meta, 0);
-        let fingerprints =
-            Fingerprints::new(field::u64_at(&meta, 24)).ok_or_else(|| invalid("an invalid number of fingerprints"))?;
+        let fingerprints = Fingerprints::new(field::u64_at(&meta, 24))
+            .ok_or_else(|| invalid("the number of fingerprints is invalid"))?;
         let greatest = field::u64_at(&meta, 8);
         if greatest > fingerprints.last() {
             return Err(invalid("the greatest key is no fingerprint"));
         }
-        let bits = RemainderBits::new(field::u32_at(&meta, 16)).ok_or_else(|| invalid("an invalid width"))?;
+        let bits = RemainderBits::new(field::u32_at(&meta, 16))
+            .ok_or_else(|| invalid("the number of bits of a remainder is invalid"))?;
         if field::u32_at(&meta, 20) != 0 {
             return Err(invalid("a reserved byte is not zero"));
         }
