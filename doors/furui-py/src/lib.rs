@@ -19,6 +19,7 @@ mod key;
 mod options;
 mod run;
 mod seen;
+mod sets;
 mod shared;
 mod shares;
 mod syncer;
@@ -47,6 +48,8 @@ mod _furui {
     use crate::run::Run;
     #[pymodule_export]
     use crate::seen::Seen;
+    #[pymodule_export]
+    use crate::sets::{export_hashes, import_hashes, intersect, subtract, union};
     #[pymodule_export]
     use crate::shares::{Shares, answers};
 

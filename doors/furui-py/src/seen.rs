@@ -79,8 +79,12 @@ impl Kind {
 impl Store for Opened {
     fn sync(&mut self) -> furui::Result<()> {
         match &mut self.kind {
-            Kind::Stored(set) if set.unsynced() + set.unsynced_repeats() > 0 => set.sync(),
-            _ => Ok(()),
+            Kind::Stored(set) => {
+                // A new set is recorded even if it is empty, so that others can read it.
+                let is_new = set.set().manifest().generation() == 0;
+                if is_new || set.unsynced() + set.unsynced_repeats() > 0 { set.sync() } else { Ok(()) }
+            }
+            Kind::Temporary(_) | Kind::Run(_) => Ok(()),
         }
     }
 
@@ -435,6 +439,11 @@ impl Seen {
         let hasher = run.hash_spec().hasher();
         let set = Guarded::new(Opened::new(Kind::Run(run), &hasher), None)?;
         Ok(Self { set, path: Some(path), hasher, form, is_immediate: false, is_read_only: false, counts_time: false })
+    }
+
+    /// The directory of the set; `None` if it has none.
+    pub fn directory(&self) -> Option<PathBuf> {
+        self.path.clone()
     }
 
     /// The open set, whose lock no call holds meanwhile.

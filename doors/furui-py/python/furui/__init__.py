@@ -20,6 +20,11 @@ from ._furui import (
     __version__,
     _after_fork,
     _close_all,
+    export_hashes,
+    import_hashes,
+    intersect,
+    subtract,
+    union,
 )
 from .errors import ConfigError, ConflictError, DamageError, Error, FullError, LockedError
 
@@ -44,6 +49,11 @@ __all__ = [
     "SplitBlockBloom",
     "StableBloomLight",
     "__version__",
+    "export_hashes",
+    "import_hashes",
+    "intersect",
+    "subtract",
+    "union",
 ]
 
 if hasattr(_os, "register_at_fork"):

@@ -7,6 +7,7 @@ mod drain;
 mod durable;
 mod fences;
 mod filter;
+mod hashes;
 pub(crate) mod journal;
 mod journal_writer;
 mod key_set;
