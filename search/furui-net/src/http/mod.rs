@@ -58,22 +58,23 @@ pub use search::{SearchLine, Summary};
 pub use server::{HEAD_TIME, MAX_CONNECTIONS};
 pub use step::Step;
 
-/// The maximum number of concurrent searches. Chosen.
+/// The maximum number of concurrent searches. The value is a choice, not a measurement.
 pub const MAX_SEARCHES: usize = 64;
-/// The maximum number of concurrent requests that publish. Chosen.
+/// The maximum number of concurrent requests that publish. The value is a choice, not a measurement.
 pub const MAX_PUBLISHES: usize = 8;
 /// The maximum length of a line of a published body, in bytes. It suffices for the longest document with all of its
 /// characters escaped.
 pub const MAX_LINE: usize = 8 << 20;
-/// The maximum number of documents that are published at a time. Chosen.
+/// The maximum number of documents that are published at a time. The value is a choice, not a measurement.
 pub const BATCH_DOCUMENTS: usize = 256;
 /// The size in bytes at which a batch of documents is published. Chosen: the size of a few messages.
 pub const BATCH_BYTES: usize = 1 << 20;
-/// The maximum number of lines in a body of ids, URLs, or entries to block. Chosen.
+/// The maximum number of lines in a body of ids, URLs, or entries to block. The value is a choice, not a measurement.
 pub const MAX_IDS: usize = 4096;
-/// The maximum length of a body of URLs or of entries to block, in bytes. Chosen.
+/// The maximum length of a body of URLs or of entries to block, in bytes. The value is a choice, not a measurement.
 const MAX_BODY: usize = 1 << 20;
-/// The maximum number of results of one search. The cursor in the last line of the answer continues the search. Chosen.
+/// The maximum number of results of one search. The cursor in the last line of the answer continues the search. The
+/// value is a choice, not a measurement.
 pub const MAX_LIMIT: u32 = 1_000;
 /// The default number of results of a search. Chosen: a page of results.
 const DEFAULT_LIMIT: u32 = 10;

@@ -25,9 +25,11 @@ pub const MAX_CONNECTIONS: usize = 256;
 pub const HEAD_TIME: Duration = Duration::from_secs(10);
 /// The maximum time for which a client may read nothing of an answer. Chosen: three times as long as a head may take.
 const STALL_TIME: Duration = Duration::from_secs(30);
-/// The maximum time for which the shutdown waits for requests in progress before all connections are closed. Chosen.
+/// The maximum time for which the shutdown waits for requests in progress before all connections are closed. The value
+/// is a choice, not a measurement.
 const CLOSING: Duration = Duration::from_secs(1);
-/// The pause after accepting a connection has failed, for example because the process has too many open files. Chosen.
+/// The pause after accepting a connection has failed, for example because the process has too many open files. The
+/// value is a choice, not a measurement.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(200);
 
 /// Serves `router` until the future `until` is ready. Then no more requests are accepted, and those in progress have

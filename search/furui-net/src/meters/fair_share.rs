@@ -4,7 +4,7 @@ use std::time::Duration;
 use super::{Limit, Meters, Used};
 
 /// The multiple of the common limit that all parties together may reach: when the limit is used up, each party that has
-/// not yet used its equal share may still use it. Chosen.
+/// not yet used its equal share may still use it. The value is a choice, not a measurement.
 const MOST: f64 = 2.0;
 
 /// A common limit of all parties, in addition to the limit of each.

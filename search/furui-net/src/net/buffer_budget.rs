@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout};
 use super::{Prefix, Refusals};
 
 /// The maximum total size of the requests that are held in memory, in bytes. A request is held from the arrival of its
-/// first byte until it is answered. Chosen.
+/// first byte until it is answered. The value is a choice, not a measurement.
 const MAX_REQUEST_BYTES: usize = 64 << 20;
 /// The maximum total size of one peer's requests that are held in memory, over all of its connections, in bytes.
 /// Further requests of the peer wait unread. Chosen: four of the largest requests, which fill a sixteenth of the
@@ -22,7 +22,7 @@ pub(super) const PEER_REQUEST_BYTES: usize = 4 << 20;
 /// fill the memory.
 const PREFIX_REQUEST_BYTES: usize = 16 << 20;
 /// The maximum number of one peer's requests that wait unread. The streams of further ones are closed.
-/// Chosen.
+/// The value is a choice, not a measurement.
 const PEER_WAITING: usize = 16;
 /// The maximum number of requests of one address prefix that wait unread. Chosen: eight peers.
 const PREFIX_WAITING: usize = 128;

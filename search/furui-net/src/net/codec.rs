@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::buffer_budget::{BufferBudget, RequestMemory, RequestReader, STEP};
 use super::counters::Tally;
 
-/// The maximum length of a request or an answer, in bytes. Chosen.
+/// The maximum length of a request or an answer, in bytes. The value is a choice, not a measurement.
 pub const MAX_MESSAGE: usize = 1 << 20;
 
 /// The maximum total size of the answers that this node reads at the same time, in bytes. Chosen: as for requests.

@@ -24,7 +24,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// The default time limit of a call. Chosen.
+    /// The default time limit of a call. The value is a choice, not a measurement.
     pub const CALL_TIMEOUT: Duration = Duration::from_secs(10);
 
     /// Makes the configuration of a node without bootstrap addresses. It listens on a free port of the loopback

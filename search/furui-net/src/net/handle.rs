@@ -13,11 +13,11 @@ use super::driver::Driver;
 use super::quota::MAX_IN_FLIGHT;
 use super::{CallError, Config, Counters, Inbound, Prefix, Refusals, Reply, StartError, diversity, known};
 
-/// The maximum number of this node's calls in flight. Further calls wait. Chosen.
+/// The maximum number of this node's calls in flight. Further calls wait. The value is a choice, not a measurement.
 const MAX_CALLS: usize = 256;
-/// The maximum number of look-ups in flight. Further look-ups wait. Chosen.
+/// The maximum number of look-ups in flight. Further look-ups wait. The value is a choice, not a measurement.
 const MAX_LOOKUPS: usize = 64;
-/// The maximum number of commands that wait for the driver. Chosen.
+/// The maximum number of commands that wait for the driver. The value is a choice, not a measurement.
 const COMMANDS: usize = 64;
 
 /// A handle to this node in the network. Clones refer to the same node. The node leaves the network when the last

@@ -9,11 +9,12 @@ use tokio::time::Instant;
 use super::area::Area;
 use super::known::{KnownPeer, id, peer};
 
-/// The time for which the result of a look-up is reused. Chosen.
+/// The time for which the result of a look-up is reused. The value is a choice, not a measurement.
 const CACHE_LIFE: Duration = Duration::from_secs(600);
-/// The maximum number of results that are cached. Chosen.
+/// The maximum number of results that are cached. The value is a choice, not a measurement.
 const CACHE_KEYS: usize = 16384;
-/// The maximum number of cached look-up results with many peers, which also answer look-ups of keys nearby. Chosen.
+/// The maximum number of cached look-up results with many peers, which also answer look-ups of keys nearby. The value
+/// is a choice, not a measurement.
 const AREAS: usize = 256;
 /// The number of buckets of a routing table: one for each number of leading bits that a peer's key shares with this
 /// node's.

@@ -7,9 +7,9 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use super::Inner;
 use crate::net::Counters;
 
-/// The length of a [`Span`]. Chosen.
+/// The length of a [`Span`]. The value is a choice, not a measurement.
 pub const SPAN: Duration = Duration::from_secs(10);
-/// The number of spans that are remembered: half an hour. Chosen.
+/// The number of spans that are remembered: half an hour. The value is a choice, not a measurement.
 pub const SPANS: usize = 180;
 
 /// The traffic in one [`SPAN`].

@@ -9,7 +9,7 @@ use super::word_key;
 use crate::shelf::Shelf;
 
 /// The maximum number of nodes in [`Kept::since`]. If it is exceeded, no list of this node counts as complete until the
-/// node has taken over everything again. Chosen.
+/// node has taken over everything again. The value is a choice, not a measurement.
 const MET: usize = 1 << 13;
 
 /// The shelf of this node, with the bookkeeping that tells which of its lists are complete.

@@ -2,10 +2,11 @@ use std::path::Path;
 
 use crate::shelf::Bounds;
 
-/// The default of [`NodeOptions::disk`], in bytes. If a tenth of the disk is less, that is the default. Chosen.
+/// The default of [`NodeOptions::disk`], in bytes. If a tenth of the disk is less, that is the default. The value is a
+/// choice, not a measurement.
 pub const DISK: u64 = 10 << 30;
 /// The free space below which a node stores no data of other nodes, in bytes. The file system of the node's directory
-/// counts. Chosen.
+/// counts. The value is a choice, not a measurement.
 pub const FREE_FLOOR: u64 = 512 << 20;
 
 /// The options of a node apart from those of its network.

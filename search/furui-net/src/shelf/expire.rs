@@ -10,7 +10,8 @@ use super::posting::Posting;
 use super::tables::{META, ORIGINS, Row, Tablets, View};
 use super::{RECORDS, Shelf, lists, records};
 
-/// The maximum number of documents removed in one transaction, which bounds its memory. Chosen.
+/// The maximum number of documents removed in one transaction, which bounds its memory. The value is a choice, not a
+/// measurement.
 const PASS: usize = 1 << 18;
 
 /// The documents to remove: their numbers in ascending order, with the hashes of their ids.

@@ -9,7 +9,7 @@ use super::posting::{self, Posting};
 use super::tables::{Row, Tablets, View};
 use super::varint;
 
-/// The maximum encoded length of the postings in a word's own row, in bytes. Chosen.
+/// The maximum encoded length of the postings in a word's own row, in bytes. The value is a choice, not a measurement.
 const INLINE_BYTES: usize = 256;
 /// The maximum length of an unpacked block, in bytes, so that it fits into a page of the database even if packing does
 /// not shorten it.

@@ -6,10 +6,10 @@ use super::fault::{Fault, Outcome};
 use super::tables::Row;
 
 /// The maximum number of publishers of one address prefix that are counted separately. Further ones are counted
-/// together. Chosen.
+/// together. The value is a choice, not a measurement.
 const PER_PREFIX: usize = 64;
 /// The maximum number of publishers that are counted separately. Further ones, whatever their prefix, are counted
-/// together. Chosen.
+/// together. The value is a choice, not a measurement.
 const MOST: usize = 8192;
 /// The origin number of this node itself, whose publications are never removed to make room.
 pub(super) const OWN: u32 = 0;

@@ -5,7 +5,8 @@ use std::io::Read;
 use zstd::bulk;
 use zstd::stream::read::Decoder;
 
-/// The base-2 logarithm of the decoder's maximum window, in bytes, which bounds its memory. Chosen.
+/// The base-2 logarithm of the decoder's maximum window, in bytes, which bounds its memory. The value is a choice, not
+/// a measurement.
 const WINDOW_LOG: u32 = 23;
 
 /// The compression effort.

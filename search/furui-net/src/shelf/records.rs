@@ -12,14 +12,16 @@ use super::{MAX_RECORD, varint};
 
 /// The maximum length of a block, in bytes: sixteen pages of the database, less the database's own overhead.
 const BLOCK_BYTES: usize = 65_400;
-/// The minimum length in bytes of a block that counts as full, so that it is not extended. Chosen.
+/// The minimum length in bytes of a block that counts as full, so that it is not extended. The value is a choice, not a
+/// measurement.
 const FULL: usize = BLOCK_BYTES * 7 / 8;
 /// The maximum uncompressed length, in bytes, of the records in a block with more than one record. To read one record,
-/// its whole block is decompressed. Chosen.
+/// its whole block is decompressed. The value is a choice, not a measurement.
 const RAW_BYTES: usize = 1 << 20;
-/// The uncompressed length of a block that is tried first, in bytes. It suits text that compresses well. Chosen.
+/// The uncompressed length of a block that is tried first, in bytes. It suits text that compresses well. The value is a
+/// choice, not a measurement.
 const FIRST_RAW: usize = 320 << 10;
-/// The maximum number of attempts to fill a block. Chosen.
+/// The maximum number of attempts to fill a block. The value is a choice, not a measurement.
 const TRIES: usize = 3;
 /// The maximum uncompressed length of any block, in bytes.
 const MAX_RAW: usize = MAX_RECORD + RAW_BYTES + (1 << 20);

@@ -12,9 +12,10 @@ use super::locks::{Locks, beside, entries, withdrawn_row};
 use super::tables::{META, Tablets, WITHDRAWN};
 use super::{RECORDS, Shelf, expire, lists, records};
 
-/// The maximum number of keys that are remembered: 24 MiB. Chosen.
+/// The maximum number of keys that are remembered: 24 MiB. The value is a choice, not a measurement.
 const MAX_WITHDRAWN: u64 = 1 << 18;
-/// A key that opens no lock on this shelf is remembered only while fewer keys than this are remembered. Chosen.
+/// A key that opens no lock on this shelf is remembered only while fewer keys than this are remembered. The value is a
+/// choice, not a measurement.
 const MAX_TOLD: u64 = MAX_WITHDRAWN / 2;
 
 impl Shelf {

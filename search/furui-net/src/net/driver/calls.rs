@@ -17,9 +17,11 @@ use super::{Call, Driver};
 /// The maximum number of calls in flight to one peer: half of the number that a peer serves, so that it does not refuse
 /// them.
 const CALLS_PER_PEER: usize = 16;
-/// The number of consecutive calls that time out after which a peer is removed from the routing table. Chosen.
+/// The number of consecutive calls that time out after which a peer is removed from the routing table. The value is a
+/// choice, not a measurement.
 const STRIKES: u8 = 2;
-/// The delay between the removal of a peer and the next refresh of the routing table. Chosen.
+/// The delay between the removal of a peer and the next refresh of the routing table. The value is a choice, not a
+/// measurement.
 const SECOND_CHANCE: Duration = Duration::from_secs(60);
 
 impl Driver {

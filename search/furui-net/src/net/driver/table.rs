@@ -17,12 +17,13 @@ use super::super::known::{self, KnownPeer};
 use super::super::routes;
 use super::{Driver, Lookup};
 
-/// The maximum number of addresses that are stored for a peer. Chosen.
+/// The maximum number of addresses that are stored for a peer. The value is a choice, not a measurement.
 const MAX_ADDRESSES: usize = 4;
 
-/// The time for which it is remembered that a peer was dialled to check that it is alive. Chosen.
+/// The time for which it is remembered that a peer was dialled to check that it is alive. The value is a choice, not a
+/// measurement.
 const PROBED: Duration = Duration::from_secs(10);
-/// The maximum number of peers that are remembered as dialled for this check. Chosen.
+/// The maximum number of peers that are remembered as dialled for this check. The value is a choice, not a measurement.
 const MAX_PROBED: usize = 1024;
 
 impl Driver {

@@ -9,9 +9,9 @@ use crate::net::Net;
 use crate::node::{call, word_key};
 
 /// The maximum number of doubted postings that are reported at once. Further ones are dropped, and are reported when a
-/// later search meets them again. Chosen.
+/// later search meets them again. The value is a choice, not a measurement.
 const MOST: usize = 4096;
-/// The maximum number of reports in flight. Chosen.
+/// The maximum number of reports in flight. The value is a choice, not a measurement.
 const MESSAGES: usize = 8;
 
 /// Reports postings, each as its word and its document, that contradict the documents' records to the keepers of the

@@ -8,10 +8,11 @@ use crate::node::showing::{Gathering, Proof, Ranks, Verdict};
 use crate::node::versions::Versions;
 use crate::node::{Hit, Inner, SearchEvent};
 
-/// The maximum number of candidates that one search with a limit examines. The search then ends with a cursor. Chosen.
+/// The maximum number of candidates that one search with a limit examines. The search then ends with a cursor. The
+/// value is a choice, not a measurement.
 const CHECKED: u64 = 1 << 12;
 /// The minimum number of candidates in the first batch that is examined for a query with phrases, before any document
-/// was found to fit. Chosen.
+/// was found to fit. The value is a choice, not a measurement.
 const FIRST: u64 = 16;
 
 /// Examines the candidates that the lists name for a query, and collects the documents that fit. Each is ranked by its

@@ -14,11 +14,13 @@ use crate::meters::make_room;
 use crate::node::filling::Filling;
 use crate::node::{Node, SearchError, SearchEvent, doubts, showing, word_key};
 
-/// The time for which the known keepers of a word and the size of its list are reused. Chosen.
+/// The time for which the known keepers of a word and the size of its list are reused. The value is a choice, not a
+/// measurement.
 const KNOWN_LIFE: Duration = Duration::from_secs(60);
-/// The maximum number of words that are remembered. Chosen.
+/// The maximum number of words that are remembered. The value is a choice, not a measurement.
 const KNOWN_WORDS: usize = 1 << 14;
-/// The capacity of the channel for answers and look-up results to the querier. Chosen.
+/// The capacity of the channel for answers and look-up results to the querier. The value is a choice, not a
+/// measurement.
 const ANSWERS: usize = 64;
 
 /// The options of a search.

@@ -7,9 +7,11 @@ use furui_search::{ContentId, Place, PublisherKey};
 
 use crate::node::answer::Version;
 
-/// The maximum number of documents with shared URLs that are compared in one search. Chosen.
+/// The maximum number of documents with shared URLs that are compared in one search. The value is a choice, not a
+/// measurement.
 pub(in crate::node) const COMPARED: usize = 256;
-/// The maximum number of other versions that are listed with a shown document. Chosen.
+/// The maximum number of other versions that are listed with a shown document. The value is a choice, not a
+/// measurement.
 const ALSO: usize = 16;
 
 /// The documents of a search, grouped by URL. One document of each URL is shown.

@@ -7,11 +7,13 @@ use futures::StreamExt;
 
 use crate::net::Net;
 
-/// The maximum number of keys whose keepers are looked up in one portion without asking other nodes. Chosen.
+/// The maximum number of keys whose keepers are looked up in one portion without asking other nodes. The value is a
+/// choice, not a measurement.
 const KEYS: usize = 1 << 10;
 /// The maximum number of look-ups of keepers in flight. Chosen: as many as the net has in flight.
 const LOOKUPS: usize = 64;
-/// The maximum number of look-ups in flight that each request many peers at once. Chosen.
+/// The maximum number of look-ups in flight that each request many peers at once. The value is a choice, not a
+/// measurement.
 const AREAS: usize = 8;
 /// A look-up of many peers is made only if it answers at least this number of keys on average, because it takes as many
 /// requests as five ordinary look-ups.

@@ -11,12 +11,12 @@ use crate::node::keeper::{LIFE, unix_seconds};
 use crate::node::loads::loads;
 use crate::node::{Inner, Node, PublishError, record_key, withdraw, word_key};
 
-/// The maximum number of messages in flight. Chosen.
+/// The maximum number of messages in flight. The value is a choice, not a measurement.
 const MESSAGES: usize = 16;
 /// The maximum size of the postings and records of a message in bytes, as [`Parcel::bytes`] counts them. The rest of
 /// the message is for its other fields.
 const MESSAGE_ROOM: usize = limits::MESSAGE_BYTES - (32 << 10);
-/// The maximum number of times that a message is sent to a busy node. Chosen.
+/// The maximum number of times that a message is sent to a busy node. The value is a choice, not a measurement.
 const TRIES: u32 = 4;
 /// The pause before a message is sent to a busy node for the second time. It doubles with each further repetition.
 const PAUSE: Duration = Duration::from_millis(100);

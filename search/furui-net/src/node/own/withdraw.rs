@@ -9,7 +9,7 @@ use crate::node::keeper::unix_seconds;
 use crate::node::loads::loads;
 use crate::node::{Inner, Node, PublishError, call, record_key};
 
-/// The number of documents that are withdrawn at a time. Chosen.
+/// The number of documents that are withdrawn at a time. The value is a choice, not a measurement.
 const BATCH: usize = 1 << 10;
 /// The maximum number of messages in flight. Chosen: as for publications.
 const MESSAGES: usize = 16;

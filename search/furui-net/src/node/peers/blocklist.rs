@@ -16,7 +16,7 @@ use crate::net::peer_of;
 
 /// The name of the file with the list in a node's directory.
 const FILE: &str = "blocked";
-/// The maximum number of lines of the file. Chosen.
+/// The maximum number of lines of the file. The value is a choice, not a measurement.
 const MAX_BLOCKS: usize = 10_000;
 /// The maximum size of the file, in bytes. Chosen: some hundred bytes a line.
 const MAX_BYTES: u64 = 4 << 20;

@@ -11,15 +11,15 @@ use crate::node::{Inner, PATIENCE};
 use crate::shelf::{MAX_RECORD, packed};
 
 /// One candidate of this number is fetched whole to check its keepers, within the bounds [`LEAST_SAMPLED`] and
-/// [`MOST_SAMPLED`]. Chosen.
+/// [`MOST_SAMPLED`]. The value is a choice, not a measurement.
 const SAMPLED: usize = 5;
-/// The minimum number of candidates of a page that are fetched whole. Chosen.
+/// The minimum number of candidates of a page that are fetched whole. The value is a choice, not a measurement.
 const LEAST_SAMPLED: usize = 2;
-/// The maximum number of candidates of a page that are fetched whole. Chosen.
+/// The maximum number of candidates of a page that are fetched whole. The value is a choice, not a measurement.
 const MOST_SAMPLED: usize = 8;
 
 /// A node that denies at least this number of candidates on a page, although other nodes keep them, is distrusted and
-/// asked last for a while. Chosen.
+/// asked last for a while. The value is a choice, not a measurement.
 const DENIED: usize = 3;
 
 /// Asks the nodes that keep the candidates of one search for the contents of these documents, and verifies the answers.

@@ -15,9 +15,9 @@ use tokio::time::sleep;
 use crate::node::Inner;
 use tables::{DOCUMENTS, DocumentTable, PublishedTables, URLS, WITHDRAWN, WithdrawnTable, find, head, seconds};
 
-/// The table is compacted after this time without a publication. Chosen.
+/// The table is compacted after this time without a publication. The value is a choice, not a measurement.
 const QUIET: Duration = Duration::from_secs(60);
-/// The table is compacted only after at least this number of changes. Chosen.
+/// The table is compacted only after at least this number of changes. The value is a choice, not a measurement.
 const CHANGES: u64 = 8;
 
 /// The table of the documents that this node has published for its users, with their times and URLs. It serves to skip

@@ -14,7 +14,7 @@ pub(super) const DOCUMENTS: TableDefinition<'_, &[u8; ContentId::BYTES], Publish
 pub(super) const URLS: TableDefinition<'_, u64, u32> = TableDefinition::new("places");
 /// The set of withdrawn documents whose keepers were not informed yet, each with the number of its earlier withdrawals.
 pub(super) const WITHDRAWN: TableDefinition<'_, (&[u8; ContentId::BYTES], u32), ()> = TableDefinition::new("withdrawn");
-/// The maximum size of the database's page cache, in bytes. Chosen.
+/// The maximum size of the database's page cache, in bytes. The value is a choice, not a measurement.
 const CACHE: usize = 4 << 20;
 
 /// A row of a document: the hash of its URL, or 0 if it is withdrawn; the time of its last publication or withdrawal,

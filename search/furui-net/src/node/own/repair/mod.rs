@@ -26,17 +26,17 @@ use taking::{LeftOut, Taking, Why};
 
 /// The delay between a change of the neighbourhood and the comparison of lists, because several nodes often come or go
 /// at once and then refresh their routing tables. Further comparisons follow after twice that time and so on, because
-/// publishers may have learnt of the change late. Chosen.
+/// publishers may have learnt of the change late. The value is a choice, not a measurement.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The maximum time between two rounds. Chosen.
+/// The maximum time between two rounds. The value is a choice, not a measurement.
 const INTERVAL: Duration = Duration::from_secs(10 * 60);
 /// The number of nearest nodes whose lists are compared with this node's. It is the bucket size of Kademlia.
 const NEIGHBOURS: usize = 20;
 /// The number of consecutive rounds with unanswered requests after which a silent neighbour is treated as one without
-/// data, and a silent keeper of records as one without the record. Chosen.
+/// data, and a silent keeper of records as one without the record. The value is a choice, not a measurement.
 const FAILED_ROUNDS: u32 = 3;
 /// The interval at which expired documents are removed, and this node's documents are published again if they expire
-/// soon. Chosen.
+/// soon. The value is a choice, not a measurement.
 const RENEWAL: Duration = Duration::from_secs(60 * 60);
 
 /// The progress of repair: taking over the data that a node should hold from its neighbours.

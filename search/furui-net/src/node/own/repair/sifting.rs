@@ -8,11 +8,11 @@ use crate::node::claims::{self, TruePostings};
 use crate::node::{doubts, origin};
 
 /// If the records of more than one document in this number are unavailable for a sample of a neighbour's postings, all
-/// documents are checked. Chosen.
+/// documents are checked. The value is a choice, not a measurement.
 const ONE_IN: usize = 4;
 /// The minimum number of documents with false postings at which a neighbour counts as a liar. Only the postings that
 /// are new to this node are checked; with a lower number, a publisher that deceives the neighbour about these few could
-/// make other nodes distrust it. Chosen.
+/// make other nodes distrust it. The value is a choice, not a measurement.
 const MANY: usize = 1024;
 
 impl Taking<'_> {

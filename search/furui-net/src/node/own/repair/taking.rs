@@ -11,14 +11,16 @@ use crate::node::{Inner, call, origin, record_key, word_key};
 /// The maximum number of postings taken over from one neighbour in one round. It is bounded because any node can become
 /// a neighbour.
 const POSTINGS: u64 = 4 << 20;
-/// The maximum number of bytes of records taken over from one neighbour in one round. Chosen.
+/// The maximum number of bytes of records taken over from one neighbour in one round. The value is a choice, not a
+/// measurement.
 const RECORD_BYTES: u64 = 256 << 20;
-/// The maximum number of documents whose postings are checked for one neighbour in one round. Chosen.
+/// The maximum number of documents whose postings are checked for one neighbour in one round. The value is a choice,
+/// not a measurement.
 const CHECKS: usize = 1 << 16;
 /// The maximum number of lists per neighbour that are remembered because postings of them were rejected. Further ones
-/// are requested again in each round. Chosen.
+/// are requested again in each round. The value is a choice, not a measurement.
 const LEFT_OUT: usize = 1 << 16;
-/// The maximum number of messages to one neighbour in one round. Chosen.
+/// The maximum number of messages to one neighbour in one round. The value is a choice, not a measurement.
 const CALLS: u32 = 1 << 14;
 const DAY: u64 = 24 * 60 * 60;
 

@@ -9,7 +9,8 @@ const BYTES: [u64; 2] = [96 << 20, 256 << 20];
 /// The maximum average rate of documents that are looked up and checked, per minute: for one address prefix, and for
 /// all. Chosen: about a thousand a second for all.
 const DOCUMENTS: [u64; 2] = [1 << 15, 1 << 16];
-/// The maximum number of messages that wait for their check: for one address prefix, and for all. Chosen.
+/// The maximum number of messages that wait for their check: for one address prefix, and for all. The value is a
+/// choice, not a measurement.
 const WAITING: [u64; 2] = [64, 128];
 /// The maximum total size of the messages that wait for their check, in bytes: for one address prefix, and for all.
 /// Chosen: in addition to the memory for requests that are being read.

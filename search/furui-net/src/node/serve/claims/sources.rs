@@ -6,14 +6,16 @@ use furui_search::Peer;
 use crate::meters::make_room;
 use crate::net::Prefix;
 
-/// The time for which data of a peer that has sent a false posting is refused. Chosen.
+/// The time for which data of a peer that has sent a false posting is refused. The value is a choice, not a
+/// measurement.
 pub(in crate::node) const REFUSED_FOR: Duration = Duration::from_secs(60 * 60);
 /// The number of peers at an address prefix that have sent false postings from which on everything from that prefix is
-/// checked. Chosen.
+/// checked. The value is a choice, not a measurement.
 const DISTRUSTED_AFTER: usize = 3;
-/// The number of checked documents, all of them true, from which on a peer counts as known. Chosen.
+/// The number of checked documents, all of them true, from which on a peer counts as known. The value is a choice, not
+/// a measurement.
 const KNOWN_AFTER: u64 = 64;
-/// The maximum number of entries in each of the two maps of [`Sources`]. Chosen.
+/// The maximum number of entries in each of the two maps of [`Sources`]. The value is a choice, not a measurement.
 const PEERS: usize = 4096;
 
 /// Remembers the peers that have sent false postings, and the numbers of checked true documents of the others.

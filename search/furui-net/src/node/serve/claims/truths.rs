@@ -6,7 +6,8 @@ use furui_search::{ContentId, Record};
 
 use super::truth::Truth;
 
-/// The maximum number of words of all cached documents: 16 MiB at 16 bytes per word. Chosen.
+/// The maximum number of words of all cached documents: 16 MiB at 16 bytes per word. The value is a choice, not a
+/// measurement.
 const MOST_WORDS: usize = 1 << 20;
 
 /// Caches the true postings of recently checked documents, because many messages concern the same document.

@@ -7,7 +7,7 @@ use furui_search::{ContentId, Peer, WordPostings};
 use crate::net::{Prefix, Reply};
 use crate::node::claims::{Checker, TruePostings};
 
-/// The number of records that are fetched first. Chosen.
+/// The number of records that are fetched first. The value is a choice, not a measurement.
 const FIRST: usize = 8;
 
 /// A message whose postings are to be checked before they are stored.

@@ -25,12 +25,13 @@ use crate::node::{self, word_key};
 use crate::shelf::Origin;
 
 /// The time without changes after which the shelf is compacted. Compaction blocks the thread while it rewrites the
-/// shelf's files. Chosen.
+/// shelf's files. The value is a choice, not a measurement.
 const QUIET: Duration = Duration::from_secs(2 * 60);
 /// The minimum number of changes between two compactions. Each message that stores something counts as one change, and
-/// so does each lock that is opened. Chosen.
+/// so does each lock that is opened. The value is a choice, not a measurement.
 const CHANGES: u64 = 32;
-/// The interval at which the shelf is opened again after the disk was full, or too many files were open. Chosen.
+/// The interval at which the shelf is opened again after the disk was full, or too many files were open. The value is a
+/// choice, not a measurement.
 const REOPEN: Duration = Duration::from_secs(5);
 /// A sleep duration that stands for no deadline.
 const LONG: Duration = Duration::from_secs(3600);

@@ -26,9 +26,11 @@ use crate::node::places::Places;
 use crate::shelf::Shelf;
 use event_loop::EventLoop;
 
-/// The maximum number of this node's own orders that wait for the thread of the shelf (the node's storage). Chosen.
+/// The maximum number of this node's own orders that wait for the thread of the shelf (the node's storage). The value
+/// is a choice, not a measurement.
 const ORDERS: usize = 64;
-/// The time for which a published document is kept, unless it is published again. Chosen.
+/// The time for which a published document is kept, unless it is published again. The value is a choice, not a
+/// measurement.
 pub(in crate::node) const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 type Job = Box<dyn FnOnce(&mut Shelf) + Send>;
