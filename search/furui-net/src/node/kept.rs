@@ -8,15 +8,15 @@ use super::places::Places;
 use super::word_key;
 use crate::shelf::Shelf;
 
-/// The maximum number of nodes in [`Kept::since`]. If it is exceeded, no list of this node counts as complete until the
-/// node has taken over everything again. The value is a choice, not a measurement.
+/// The maximum number of nodes in [`Kept::since`]. If it is exceeded, the node calls none of its lists complete until
+/// it has taken over everything again. The value is a choice, not a measurement.
 const MET: usize = 1 << 13;
 
 /// The shelf of this node, with the bookkeeping that tells which of its lists are complete.
 pub(super) struct Kept {
     pub(super) shelf: Shelf,
     me: Peer,
-    /// The known nodes when one of the nearest nodes last came or went.
+    /// The nodes that were known when one of the nearest nodes last joined or left.
     pub(super) near: Places,
     /// All nodes known when this node last held everything that it should, and all that have come since; `None` if that
     /// never was so. A key whose keepers include this node even among all of these has had this node as a keeper all
@@ -54,7 +54,7 @@ impl Kept {
     }
 
     /// Records that nodes have come or gone; `near` are the nodes around. If this node was alone before, nothing was
-    /// transferred to it yet, so no list counts as complete.
+    /// transferred to it yet, so it calls none of its lists complete.
     pub(super) fn met_others(&mut self, near: Places) {
         self.near = near;
         let Some(since) = &mut self.since else { return };

@@ -10,7 +10,7 @@ use crate::net::{Net, Prefix, WINDOW, choose};
 #[derive(Clone)]
 pub(super) struct Places {
     nodes: Vec<Known>,
-    /// True if at least two nodes have the same address prefix.
+    /// The number of bits of a place, which is a SHA-256 hash. Two places share at most this number of leading bits.
     share_prefixes: bool,
 }
 
@@ -23,7 +23,7 @@ struct Known {
 
 type Place = [u8; 32];
 
-/// The number of bits of a place.
+/// The number of bits of a place, which is a SHA-256 hash. Two places share at most this number of leading bits.
 const BITS: u32 = 256;
 /// The number of sample places by which a fraction of the key space is estimated. Chosen: an estimate to a few percent.
 const PROBES: u32 = 1024;
@@ -53,7 +53,7 @@ impl Places {
         self.share_prefixes = share_prefixes(&self.nodes);
     }
 
-    /// True if `peer` is one of the keepers of `key`.
+    /// True if `peer` is one of the [`limits::REPLICAS`] nodes that keep `key`, as far as this node knows the others.
     pub(super) fn keeps(&self, peer: &Peer, key: &[u8]) -> bool {
         self.is_among(limits::REPLICAS, peer, key)
     }
@@ -98,7 +98,7 @@ impl Places {
         closer.take(most).count() < most
     }
 
-    /// The keepers of a key at this place if each key has `most` keepers.
+    /// The nodes that keep a key at this place if each key is kept by `most` nodes.
     fn chosen(&self, most: usize, at: &Place) -> Vec<&Peer> {
         let mut nearest: Vec<(Place, &Known)> =
             self.nodes.iter().map(|node| (distance(at, &node.place), node)).collect();

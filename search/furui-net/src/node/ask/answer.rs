@@ -11,7 +11,7 @@ pub enum SearchEvent {
     Hits(Vec<Hit>),
     /// The last event of the answer.
     Done {
-        /// The number of documents found.
+        /// The number of documents that the search found and sent as [`SearchEvent::Hits`].
         found: u64,
         /// The place after which a further search continues; `None` if there are no more documents. A query with
         /// phrases can end with a cursor although fewer documents than the limit were found, or none.
@@ -19,7 +19,7 @@ pub enum SearchEvent {
         /// True if the answer is complete: every list was complete as far as its keeper knows, and no document is
         /// missing because no node could show it or because false postings displaced it.
         whole: bool,
-        /// The traffic and the work of the search.
+        /// The traffic and the work that the search has cost.
         report: Box<Report>,
     },
 }
@@ -31,11 +31,11 @@ pub struct Hit {
     pub id: ContentId,
     /// The URL; empty if no node that keeps the record answers.
     pub url: String,
-    /// The title.
+    /// The id of the document: the hash of its record.
     pub title: String,
-    /// An excerpt of the text that contains words of the query, see [`Snippet`].
+    /// The document's URL; empty if no node that keeps its record answers.
     pub snippet: String,
-    /// The words of the query in `title`, each as a pair of byte offsets: its start and its end (exclusive).
+    /// The document's title; empty if no node that keeps its record answers.
     pub title_marks: Vec<[usize; 2]>,
     /// The words of the query in `snippet`, as byte offsets like in `title_marks`.
     pub marks: Vec<[usize; 2]>,
@@ -87,7 +87,7 @@ pub enum SearchError {
     /// The query is invalid and was not sent to any node.
     #[error(transparent)]
     Refused(QueryRefused),
-    /// None of the nodes that keep the list of a word answered.
+    /// For one of the query's words, none of the nodes that keep its list answered.
     #[error("none of the nodes that keep the list of `{word}` answers; try again in a minute")]
     Unreachable {
         /// The word whose list is unreachable.

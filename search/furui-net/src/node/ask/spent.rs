@@ -7,7 +7,7 @@ pub(in crate::node) struct Spent {
     pub(in crate::node) sent: u64,
     /// The bytes received from other nodes.
     pub(in crate::node) received: u64,
-    /// The number of requests.
+    /// The number of requests to other nodes.
     pub(in crate::node) messages: u64,
     /// The number of whole records that were received.
     pub(in crate::node) fetched: u64,

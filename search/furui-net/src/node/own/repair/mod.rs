@@ -28,7 +28,8 @@ use taking::{LeftOut, Taking, Why};
 /// at once and then refresh their routing tables. Further comparisons follow after twice that time and so on, because
 /// publishers may have learnt of the change late. The value is a choice, not a measurement.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The maximum time between two rounds. The value is a choice, not a measurement.
+/// The maximum time between two rounds of repair (comparisons with the neighbours' data). The value is a choice, not a
+/// measurement.
 const INTERVAL: Duration = Duration::from_secs(10 * 60);
 /// The number of nearest nodes whose lists are compared with this node's. It is the bucket size of Kademlia.
 const NEIGHBOURS: usize = 20;
@@ -50,7 +51,7 @@ pub struct Progress {
     pub taken: u64,
 }
 
-/// The state of repair that other tasks can read.
+/// The state of repair (the comparisons with the neighbours' data) that other tasks can read.
 #[derive(Default)]
 pub(in crate::node) struct Repair {
     done: watch::Sender<Done>,
@@ -133,9 +134,9 @@ pub(in crate::node) async fn run(inner: Weak<Inner>, repair: Arc<Repair>) {
 /// The state of repair that is kept between rounds.
 #[derive(Default)]
 struct Rounds {
-    /// For each neighbour, its state number when everything was last taken over from it.
+    /// For each neighbour, the state number that it stated when everything was last taken over from it.
     states: HashMap<Peer, u64>,
-    /// For each neighbour, those of its lists of which postings were rejected.
+    /// For each neighbour, those of its lists of which this node has rejected postings.
     left_out: HashMap<Peer, LeftOut>,
     /// The neighbours that lied, each with the time until which nothing is taken over from it.
     liars: HashMap<Peer, Instant>,

@@ -96,7 +96,7 @@ impl Taking<'_> {
     }
 }
 
-/// Keeps only the documents of a list for which `stays` returns true.
+/// Removes the documents of a list for which `stays` returns false.
 fn retain(list: &mut Listed, mut stays: impl FnMut(&ContentId) -> bool) {
     let stay: Vec<bool> = list.ids.iter().map(&mut stays).collect();
     let mut keep = stay.iter();

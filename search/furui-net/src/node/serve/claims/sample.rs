@@ -15,8 +15,8 @@ const LEAST: usize = 2;
 /// For a known publisher, at most one document is checked per this number of postings, because a record takes as many
 /// bytes as some hundred postings.
 const POSTINGS: usize = 1024;
-/// An assumed mean number of words of a document. It is used only to rank postings. The value is a choice, not a
-/// measurement.
+/// An assumed mean number of words of a document, by which the postings of a message are ranked to choose those to
+/// check. The value is a choice, not a measurement.
 const TYPICAL: u32 = 256;
 /// For the half of the sample with high-ranking postings, each document is drawn from this number of documents that
 /// rank highest. The value is a choice, not a measurement.

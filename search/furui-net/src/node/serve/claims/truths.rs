@@ -22,7 +22,7 @@ pub(super) struct Truths {
 struct Generations {
     young: HashMap<ContentId, Arc<Truth>>,
     old: HashMap<ContentId, Arc<Truth>>,
-    /// The number of words of the documents in the younger generation.
+    /// The number of words of all documents in the younger generation.
     words: usize,
 }
 
@@ -44,7 +44,7 @@ impl Truths {
         Self { secret: RandomState::new(), generations: Mutex::default() }
     }
 
-    /// The hash of a word.
+    /// The hash of a word under a secret key, by which [`Truth`] refers to it.
     pub(super) fn word(&self, word: &str) -> u64 {
         self.secret.hash_one(word)
     }

@@ -18,13 +18,13 @@ const COMPARED: usize = 4 << 10;
 const LISTED_BYTES: usize = limits::MESSAGE_BYTES - (64 << 10);
 /// The number of bytes of an id with its weight and its number of remaining days.
 const LISTED_ID: usize = ContentId::BYTES + Weight::BYTES + 1;
-/// If an answer has fewer free bytes than this, no further list is added to it. The value is a choice, not a
-/// measurement.
+/// A list is added to an answer only if the message has at least this number of free bytes. The value is a choice, not
+/// a measurement.
 const SPARE: usize = 8 << 10;
 const DAY: u64 = 24 * 60 * 60;
 
 impl EventLoop {
-    /// Answers a request that needs no state between messages.
+    /// Answers a request that needs no state between messages. Some requests need work that ends later; see [`Later`].
     pub(super) fn answer(
         &mut self,
         (from, prefix): (&Peer, Prefix),

@@ -82,8 +82,9 @@ impl EventLoop {
         }
     }
 
-    /// Handles the result of an examination: the origins of false postings are blamed, and the lists are corrected.
-    /// Returns further postings to examine. `bytes` is the size of the records that were fetched.
+    /// Handles the result of an examination: data of the peers that brought false postings is refused and removed, and
+    /// the lists are corrected. Returns further postings to examine. `bytes` is the size of the records that were
+    /// fetched.
     pub(super) fn on_examined(&mut self, doubts: Doubts, bytes: u64) -> Vec<Doubts> {
         let Doubts { prefix, lists, known, suspect, .. } = doubts;
         let now = self.now();
@@ -140,7 +141,8 @@ impl EventLoop {
         }
     }
 
-    /// Prepares the examination of further postings that an origin brought into the list of a word.
+    /// Prepares the examination of further postings that an origin (a peer at an address prefix) brought into the list
+    /// of a word.
     fn suspect(&mut self, prefix: Prefix, word: &str, origin: Origin) -> furui::Result<Option<Doubts>> {
         let mut ids = self.kept.shelf.slice(word, IdRange::ALL, AMONG)?.to_vec();
         let dice = RandomState::new();

@@ -35,7 +35,7 @@ pub(in crate::node) const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60
 
 type Job = Box<dyn FnOnce(&mut Shelf) + Send>;
 
-/// An order that the node sends to its keeper's thread.
+/// An order that the node sends to the thread that owns its storage.
 enum Order {
     Do(Job),
     Settled(Places),
@@ -102,7 +102,8 @@ impl Drop for Alarm {
 }
 
 impl Keeper {
-    /// Starts the keeper's thread. It ends when it is [stopped](Self::stop), or when the last handle is dropped.
+    /// Starts the thread that owns the node's storage. It ends when it is [stopped](Self::stop), or when the last
+    /// handle is dropped.
     pub(in crate::node) async fn start(
         shelf: Shelf,
         net: Net,
@@ -141,14 +142,14 @@ impl Keeper {
         receiver.await.ok()
     }
 
-    /// Informs the thread that this node has taken over everything that it should hold, provided that `places` contains
-    /// all nodes around it.
+    /// Informs the thread of the storage that this node has taken over everything that it should hold, provided that
+    /// `places` contains all nodes around it.
     pub(in crate::node) async fn settle(&self, places: Places) {
         // Sending fails if the thread has ended.
         let _ = self.orders.send(Order::Settled(places)).await;
     }
 
-    /// Ends the thread, after all earlier orders.
+    /// Ends the thread of the storage, after all earlier orders.
     pub(in crate::node) async fn stop(&self) {
         // Sending fails if the thread has ended.
         let _ = self.orders.send(Order::Stop).await;
