@@ -17,11 +17,11 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep, sleep, timeout};
 
-/// The maximum number of connections. Further ones wait to be accepted. Chosen: more than the requests
-/// that are answered at the same time.
+/// The maximum number of open HTTP connections. Further ones wait to be accepted. Chosen: more than the requests that
+/// are answered at the same time.
 pub const MAX_CONNECTIONS: usize = 256;
 /// The maximum time for the head of a request to arrive, and for which an idle connection is kept open. Chosen: a
-/// client is on this machine or near it.
+/// client runs on the node's own machine or near it.
 pub const HEAD_TIME: Duration = Duration::from_secs(10);
 /// The maximum time for which a client may read nothing of an answer. Chosen: three times as long as a head may take.
 const STALL_TIME: Duration = Duration::from_secs(30);

@@ -8,17 +8,17 @@ use libp2p::kad::K_VALUE;
 
 use super::Prefix;
 
-/// The number of nodes nearest to a key among which its keepers are chosen, which is the maximum that a look-up finds.
+/// The number of nodes nearest to a key among which those that keep it are chosen: the maximum that a look-up finds.
 pub const WINDOW: usize = K_VALUE.get();
 
-/// The keepers of a key chosen among the nodes nearest to it.
+/// The nodes that keep a key, chosen among the nodes nearest to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen<T> {
-    /// The keepers: first the nearest with different address prefixes, and then, if there are too few prefixes, the
-    /// nearest of the other nodes.
+    /// The chosen nodes: first the nearest with different address prefixes, and then, if there are too few prefixes,
+    /// the nearest of the other nodes.
     pub keepers: Vec<T>,
-    /// True if there are as many keepers as wanted and all have different prefixes, so that more distant nodes would
-    /// not change the choice.
+    /// True if there are as many chosen nodes as wanted and all have different prefixes, so that more distant nodes
+    /// would not change the choice.
     pub is_final: bool,
 }
 
@@ -41,7 +41,8 @@ pub fn choose<T>(nearest: Vec<T>, wanted: usize, prefix: impl Fn(&T) -> Prefix) 
     Chosen { keepers, is_final }
 }
 
-/// The increasing numbers of nearest nodes among which [`choose`] is tried, until it has found `wanted` keepers.
+/// The increasing numbers of nearest nodes among which [`choose`] is tried, until it has found `wanted` nodes with
+/// different prefixes.
 pub(super) fn widths(wanted: usize) -> impl Iterator<Item = usize> {
     let wanted = wanted.min(WINDOW);
     let wider = [limits::HOLDERS, WINDOW].into_iter().filter(move |&wide| wide > wanted);

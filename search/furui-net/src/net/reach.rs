@@ -17,9 +17,9 @@ use libp2p::multiaddr::Protocol;
 /// in the node's configuration counts as one of its own.
 #[derive(Debug, Default)]
 pub(super) struct Reach {
-    /// The kind of the node's own addresses.
+    /// The [`Kind`] of the node's own addresses: the most public one that it has.
     own: AtomicU8,
-    /// The nearest kind of the bootstrap addresses.
+    /// The [`Kind`] of the bootstrap addresses: the nearest one, so that the node may dial peers of that kind too.
     named: AtomicU8,
 }
 
@@ -85,7 +85,7 @@ impl Reach {
         self.own.store(kinds.min().map_or(0, |kind| kind as u8), Ordering::Relaxed);
     }
 
-    /// Records a bootstrap address of the configuration.
+    /// Records a bootstrap address of the configuration, so that addresses of its kind may be dialled.
     pub(super) fn name(&self, address: &Multiaddr) {
         if let Some(kind) = Kind::of(address) {
             self.named.fetch_max(kind as u8, Ordering::Relaxed);

@@ -2,7 +2,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 
-/// The parameters of the HTML that all pages share around their content.
+/// The parameters of the HTML around the content of a page, which all pages share.
 pub(super) struct Layout<'a> {
     title: &'a str,
     query: &'a str,

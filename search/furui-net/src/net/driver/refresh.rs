@@ -68,7 +68,7 @@ impl Driver {
         }
     }
 
-    /// Dials the addresses to which a bootstrap address was resolved.
+    /// Dials the addresses to which the host name in a bootstrap address was resolved.
     pub(super) fn resolved(&mut self, named: &Multiaddr, resolved: io::Result<Vec<Multiaddr>>) {
         let addresses = match resolved {
             Ok(addresses) => addresses,
