@@ -15,7 +15,7 @@ const MAX_ANSWER: usize = MAX_PAGE + (64 << 10);
 /// record. Memory: one page.
 pub struct Warc<R: BufRead> {
     from: R,
-    /// The number of records that have begun.
+    /// The number of records of the file that have begun so far.
     records: u64,
     /// A line that was read in advance and is still to be parsed.
     line: Vec<u8>,
@@ -28,7 +28,7 @@ pub struct Warc<R: BufRead> {
 /// An item of a WARC file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
-    /// A page.
+    /// A page that was received with status 200.
     Page(Capture),
     /// A record without a page: it is not a response, its status is not 200, or it is not text.
     Other,
@@ -77,7 +77,7 @@ impl<R: BufRead> Warc<R> {
         Self { from, records: 0, line: Vec::new(), has_line: false, was_broken: false }
     }
 
-    /// The underlying reader.
+    /// The reader from which the bytes of the file come.
     pub fn reader(&self) -> &R {
         &self.from
     }

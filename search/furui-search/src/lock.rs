@@ -79,7 +79,7 @@ impl Lock {
         hash
     }
 
-    /// The publisher that the lock states; the signature proves it.
+    /// The publisher that the lock states. The signature proves it.
     pub fn publisher(&self) -> PublisherKey {
         let (_, rest) = self.0.split_at(LockKey::BYTES);
         PublisherKey::new(*rest.first_chunk().expect("shorter than a lock"))
@@ -95,7 +95,7 @@ impl LockKey {
     /// The length of a key in bytes.
     pub const BYTES: usize = 20;
 
-    /// Makes a key from its bytes.
+    /// Makes the key of a lock from its bytes.
     pub const fn new(bytes: [u8; Self::BYTES]) -> Self {
         Self(bytes)
     }

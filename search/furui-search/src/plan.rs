@@ -13,7 +13,8 @@ use furui::filter::{Gamma, RingedParams, sizing};
 
 pub use super::codec::THIRD_MESSAGE_BITS;
 
-/// The minimum number of check bits in an exchange of two messages: one of 2⁴⁰ false matches is accepted as true.
+/// The minimum number of check bits in an exchange of two messages. With it, one of 2⁴⁰ false matches is accepted as
+/// true.
 pub const CHECK_BITS: u8 = 40;
 
 /// The minimum number of bits that a third message must be able to save if somebody waits for the answer: 32 KiB, which
@@ -138,7 +139,7 @@ fn best_cells(own: u64, other: u64, range: IdRange, golomb: Golomb) -> Coding {
     codings.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(Coding::Ids, |(_, coding)| coding)
 }
 
-/// The expected traffic of an exchange.
+/// The expected traffic of an exchange of coded sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
     /// The bits of the first message (T₁), and of the third message if there is one.
@@ -148,7 +149,7 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// T₁ + T₂.
+    /// The total of the bits in both directions: T₁ + T₂.
     pub fn total(&self) -> f64 {
         self.sent_bits + self.back_bits
     }

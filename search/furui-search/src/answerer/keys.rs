@@ -12,11 +12,11 @@ use furui::filter::RingedKey;
 /// Because an id is a hash already, a key saves only the computation of its probes' fractions.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    /// The cached keys, least recently used first.
+    /// The parts of lists whose keys are cached, least recently used first.
     kept: VecDeque<Kept>,
 }
 
-/// The keys of a part of a list.
+/// The precomputed keys of a part of a list.
 #[derive(Debug)]
 struct Kept {
     word: String,
@@ -25,8 +25,8 @@ struct Kept {
 }
 
 impl Keys {
-    /// The keys of a part of a word's list, which are computed when the part is requested for the second time. `None`
-    /// at the first request.
+    /// The keys of a part of a word's list, for ringed filters. They are computed when the part is requested for the
+    /// second time; `None` at the first request.
     pub(super) fn of(&mut self, word: &str, ids: &[ContentId]) -> Option<&[RingedKey]> {
         let &first = ids.first()?;
         let Some(place) = self.kept.iter().position(|kept| kept.first == first && kept.word == word) else {

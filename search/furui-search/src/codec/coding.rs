@@ -101,12 +101,12 @@ impl Golomb {
     }
 }
 
-/// Divides a range of heads into cells.
+/// Divides a range of heads (first 64 bits of ids) into equal cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cells {
     first: u64,
     shift: u32,
-    /// The index of the last cell.
+    /// The index of the last cell of the range.
     pub(super) last: u64,
 }
 
@@ -147,7 +147,7 @@ impl Coding {
     /// The maximum length of a tag and its parameters, in bytes.
     pub(crate) const MAX_HEADER: usize = 15;
 
-    /// Encodes the tag and the parameters, as at the beginning of a set.
+    /// Encodes the tag and the parameters of the coding, as at the beginning of a set.
     pub(crate) fn header(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.write(&mut bytes);
@@ -171,7 +171,7 @@ impl Coding {
         }
     }
 
-    /// Appends the encoded tag and parameters.
+    /// Appends the encoded tag and parameters of the coding to `bytes`.
     pub(super) fn write(&self, bytes: &mut Vec<u8>) {
         match *self {
             Self::Ids => bytes.push(IDS),

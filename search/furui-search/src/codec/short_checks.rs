@@ -1,7 +1,7 @@
 use super::{Claim, rice};
 
-/// A third message is worth its round trip if it is expected to save at least this number of bits (512 bytes). An
-/// exchange for a page of results hardly ever saves so much.
+/// A third message is sent only if it is expected to save at least this number of bits (512 bytes), because it costs a
+/// round trip. An exchange for a page of results hardly ever saves so much.
 pub const THIRD_MESSAGE_BITS: f64 = 4096.0;
 
 /// The expected cost of short check bits with a third message, as an alternative to long check bits.
@@ -20,8 +20,8 @@ pub(crate) struct ShortChecks {
 }
 
 impl ShortChecks {
-    /// Chooses the short checks for the answer to a set of `sent_bits` bits. `None` unless they are expected to save
-    /// [`THIRD_MESSAGE_BITS`] compared with checks of `long` bits.
+    /// Chooses the length of short checks for the answer to a set of `sent_bits` bits. `None` unless they are expected
+    /// to save [`THIRD_MESSAGE_BITS`] compared with checks of `long` bits.
     ///
     /// The answer has `matches` matches, of which `mistaken` are false; the rank of a match takes `rank_bits` bits.
     /// `pairs` is the number of pairs of a match and a different id of the set in the cell of the match.

@@ -1,16 +1,17 @@
 use furui::filter::sizing;
 use thiserror::Error;
 
-/// The window of ringed filters, in groups. A longer window would avoid only one percent of the false positives.
+/// The default window of ringed filters, as a number of groups. A longer window would avoid only one percent of the
+/// false positives.
 const DELTA: u32 = 1000;
 
 /// The number of bits of the paper's fixed filters, which have five hash functions (α = 2⁻⁵).
 const BITS_OF_FIVE: u32 = 2164;
 
-/// The paper's false-positive rate for fixed filters.
+/// The false-positive rate of the fixed filters in the paper on ringed filters.
 const FIXED_RATE: f64 = 1.0 / 32.0;
 
-/// The encoding of sets between keepers that a query requests. It affects only the traffic, not the answers.
+/// The encoding of sets of ids between nodes that a query requests. It affects only the traffic, not the answers.
 ///
 /// ```
 /// use furui_search::{Wants, WantsError};
@@ -83,16 +84,16 @@ impl Wants {
     }
 }
 
-/// The reason that a name and a rate do not determine a coding.
+/// The reason that a name and a rate do not determine the coding of sets.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum WantsError {
-    /// No coding has this name.
+    /// No coding of sets has this name.
     #[error("no coding has this name; there are {}", Wants::NAMES.join(", "))]
     Name,
     /// A rate is given for a coding that has no selectable false-positive rate.
     #[error("the coding {coding} has no rate; leave the rate out, or take fixed or ringed")]
     NoRate {
-        /// The name of the coding.
+        /// The name of the coding that has no rate.
         coding: &'static str,
     },
     /// A rate is given without the name of a coding.
@@ -101,7 +102,7 @@ pub enum WantsError {
     /// The rate is out of range.
     #[error("the rate {given}; a rate is from 2^-64 to below 1, such as 0.01")]
     Rate {
-        /// The rate.
+        /// The rate that was given, which is below 2⁻⁶⁴, or 1 or more.
         given: f64,
     },
 }

@@ -37,10 +37,10 @@ pub use event::QueryEvent;
 pub use options::{QueryOptions, QueryRefused};
 pub use report::{Report, Round, WordReport};
 
-/// The number of consecutive failures after which the words are looked up again. After each earlier failure, another
-/// replica is asked.
+/// After this number of consecutive failures, the words' nodes are looked up again. After each earlier failure, another
+/// node that keeps the list is asked.
 const FAILURES_A_PASS: u32 = 3;
-/// The maximum number of look-ups of a word's keepers.
+/// The maximum number of look-ups, for each word, of the nodes that keep its list.
 const PASSES: u32 = 2;
 
 /// Runs a query: determines the sizes of its words' lists and the nodes that keep them (the keepers), and returns pages
@@ -166,7 +166,7 @@ pub struct Querier {
     top: Top,
     /// Documents that only some of the asked nodes have named.
     disputes: Disputes,
-    /// Found documents in rank order that are not in a page yet.
+    /// Found documents in rank order that are yet to be returned in a page.
     ready: VecDeque<Place>,
     found: u64,
     /// The last document of the last page; `None` before the first page.

@@ -19,16 +19,17 @@ pub struct Report {
     pub salt: u64,
     /// The words of the query whose sizes are known.
     pub words: Vec<WordReport>,
-    /// The number of look-ups of keepers. A word may be looked up more than once.
+    /// The number of look-ups of the nodes that keep a word's list. A word may be looked up more than once.
     pub lookups: u64,
-    /// The time at which all words were known and the first slice of a list was requested.
+    /// The time, on the clock of the querier's caller, at which all words were known and the first slice of a list was
+    /// requested; `None` before.
     pub planned: Option<Duration>,
     /// The number of requests that the querier sent.
     pub messages: u64,
     /// The number of documents whose text the network layer examined, because the query has phrases and the lists
     /// contain only words.
     pub checked: u64,
-    /// The number of records that the network layer fetched to verify the statements of keepers.
+    /// The number of records that the network layer fetched to verify the statements of nodes.
     pub fetched: u64,
     /// The number of requests for titles, snippets and records of documents that the network layer sent to other nodes.
     pub show_messages: u64,
@@ -67,7 +68,7 @@ pub struct WordReport {
 /// The answer of one node to the request for one slice of one conjunction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Round {
-    /// The index of the conjunction's clause.
+    /// The index of the conjunction among the clauses of the query.
     pub clause: usize,
     /// The words in the order in which their lists were intersected, beginning with a slice of the first word's list.
     pub words: Vec<String>,
@@ -85,7 +86,7 @@ pub struct Round {
     pub back_bytes: u64,
     /// The costs of the exchanges with the nodes that keep the other lists.
     pub costs: Vec<Cost>,
-    /// The time at which the answer arrived.
+    /// The time, on the clock of the querier's caller, at which the answer arrived.
     pub at: Duration,
 }
 

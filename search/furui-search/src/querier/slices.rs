@@ -43,7 +43,7 @@ impl Querier {
         self.conclude(branch, now);
     }
 
-    /// Processes the answers for a slice if they suffice.
+    /// Processes the answers for the requested slice of a conjunction if they suffice.
     pub(super) fn conclude(&mut self, branch: usize, now: Duration) {
         match self.panels[branch].verdict() {
             Verdict::Wait => {}

@@ -6,7 +6,7 @@ use super::super::{ContentId, Place};
 #[derive(Debug, Default)]
 pub(super) struct Top {
     waiting: BTreeSet<Place>,
-    /// The highest score found for each document that has been among the best.
+    /// For each document that has been among the best, the highest of its scores found so far.
     scores: HashMap<ContentId, u32>,
 }
 
