@@ -21,10 +21,10 @@ use crate::streams::standard_input;
 /// The size of a hash in bytes.
 const HASH: usize = 8;
 
-/// The number of bytes that one read requests.
+/// The number of bytes of hashes that one read requests.
 const READ: usize = 1 << 20;
 
-/// Writes the hashes of a store to a file in ascending order, each as 8 bytes, little-endian.
+/// Runs `furui export`: writes the hashes of a store to a file in ascending order, each as 8 bytes, little-endian.
 pub fn export(options: &ExportOptions) -> Result<ExitCode, Error> {
     let set = combine::open(&options.store, memory::quarter())?;
     let mut keys = set.sorted()?;
@@ -55,7 +55,7 @@ pub fn export(options: &ExportOptions) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Inserts the hashes in a file into a store.
+/// Runs `furui import`: inserts the hashes in a file into a store.
 pub fn import(options: &ImportOptions) -> Result<ExitCode, Error> {
     // A directory that is no store is refused before anything is written to it.
     kind_of(&options.store)?;

@@ -95,7 +95,7 @@ pub enum Policy {
 }
 
 impl LineOptions {
-    /// How the input is read.
+    /// The way in which the input is read, with these options and those of `input`.
     pub fn reading(&self, input: &InputOptions) -> Reading {
         let split = match self.csv {
             true => Split::Csv(self.delimiter.unwrap_or(b',')),
@@ -105,7 +105,7 @@ impl LineOptions {
         Reading { split, header, ..input.reading() }
     }
 
-    /// The lines of the input.
+    /// Makes the reader of the lines of the input, with these options and those of `input`.
     pub fn blocks<'a>(&self, input: &InputOptions, interrupt: &'a Interrupt) -> Blocks<'a> {
         Blocks::new(&input.files, self.reading(input), interrupt)
     }

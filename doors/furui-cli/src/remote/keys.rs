@@ -5,7 +5,7 @@ use furui::{HashSpec, KeyHasher};
 pub struct RemoteKeys {
     hasher: KeyHasher,
     shards: u32,
-    /// The bytes of all keys, one after the other.
+    /// The bytes of all keys, one key after the other.
     bytes: Vec<u8>,
     /// The position in `bytes` at which each key ends.
     ends: Vec<usize>,
@@ -25,7 +25,7 @@ impl RemoteKeys {
         self.places.clear();
     }
 
-    /// The number of keys.
+    /// The number of keys in the batch.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -49,7 +49,7 @@ impl RemoteKeys {
         self.places[index]
     }
 
-    /// A list of those keys for whose indices `is_wanted` returns true.
+    /// Returns a batch of those keys for whose indices in this one `is_wanted` returns true.
     pub fn only(&self, is_wanted: impl Fn(usize) -> bool) -> Self {
         let mut some = Self::new(self.shards);
         (0..self.len()).filter(|&index| is_wanted(index)).for_each(|index| some.push(self.key(index)));

@@ -1,4 +1,4 @@
-//! Figures as JSON.
+//! Formats figures as JSON.
 
 use std::io;
 use std::path::Path;
@@ -74,7 +74,7 @@ fn json(value: &(impl Serialize + ?Sized)) -> Box<RawValue> {
     json.and_then(|json| RawValue::from_string(json).ok()).unwrap_or_else(|| RawValue::NULL.to_owned())
 }
 
-/// The shortest form of JSON, except that strings have only characters that a terminal shows.
+/// A formatter of JSON in its shortest form, in which strings have only characters that a terminal shows.
 struct Shown;
 
 impl Formatter for Shown {
