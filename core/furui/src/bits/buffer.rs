@@ -26,7 +26,7 @@ const LINE: usize = 64;
 /// ```
 pub struct Buffer {
     kind: Kind,
-    /// The offset at which the table begins in the memory of `kind`.
+    /// The offset at which the table begins in the memory that `kind` owns.
     start: usize,
     len: usize,
 }

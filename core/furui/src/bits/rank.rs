@@ -29,7 +29,7 @@ pub struct Rank1<M = Buffer> {
     /// The bits as little-endian words; bits beyond `len` are ignored.
     words: M,
     len: u64,
-    /// The number of ones before each block, including the block of position `len`.
+    /// The number of ones before each block of 512 bits, including the block of position `len`.
     counts: Counts<M>,
     instructions: Cpu,
 }
@@ -138,7 +138,8 @@ fn counts(words: &[u8], len: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// The number of counts: one for each block, including the block of the position after the last bit.
+/// The number of counts in the index: one for each block of 512 bits, including the block of the position after the
+/// last bit.
 fn count(len: u64) -> usize {
     (len / BLOCK) as usize + 1
 }

@@ -6,7 +6,8 @@ use super::{Buffer, Cpu, NoMemory};
 /// The number of zeros from one hint of the index to the next.
 const HINT: u64 = 512;
 
-/// The maximum number of candidate blocks that are searched linearly; more are narrowed down by binary search first.
+/// The maximum number of blocks of 512 bits that are searched one after the other; more are narrowed down by binary
+/// search first.
 const FEW: usize = 8;
 
 /// A bit string that answers "where is the zero with this number?" in constant time. It has a count for every 512 bits
@@ -213,7 +214,7 @@ fn hints<M: Deref<Target = [u8]>>(counts: &Counts<M>, len: u64, zeros: u64) -> i
     of_zeros.chain([blocks(len).saturating_sub(1) as u64])
 }
 
-/// The number of zeros in a block, among the first `len` bits.
+/// The number of zeros in the block of 512 bits with this index, among the first `len` bits.
 fn zeros(words: &[u8], index: usize, len: u64) -> u64 {
     let mut room = len - index as u64 * BLOCK;
     let mut zeros = 0;

@@ -20,7 +20,7 @@ use crate::store::Layout;
 pub(super) struct CheckedTrie {
     trie: AnyTrie<Bytes>,
     regions: Regions,
-    /// The offset in the file of the trie's first byte, from which the guard counts.
+    /// The offset in the file of the trie's first byte. The guard is given offsets from there.
     base: usize,
     /// A mark that is set once the tables of labels of a compact trie were checked. The guard does not check them.
     labels: OnceLock<()>,

@@ -9,7 +9,7 @@ pub trait Nodes {
     /// A node of this trie.
     #[doc(hidden)]
     type Node: Copy + PartialEq;
-    /// The number of nodes, the root included.
+    /// The root, from which all keys start. Its label is empty.
     #[doc(hidden)]
     fn count(&self) -> u64;
     /// The root, whose label is empty.

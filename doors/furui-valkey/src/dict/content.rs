@@ -72,7 +72,7 @@ impl Content {
         either!(self, dict => dict.purpose())
     }
 
-    /// The number that the next new field gets; 0 in a dictionary of bytes, which gives no numbers.
+    /// The number that the next new field gets; 0 if the values are byte strings, so that no numbers are given.
     pub fn next_number(&self) -> u32 {
         match self {
             Self::Bytes(_) => 0,

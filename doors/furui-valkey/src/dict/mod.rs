@@ -124,7 +124,7 @@ impl Dictionary {
     /// Sets the value of a field. Returns true if the field is new.
     ///
     /// # Errors
-    /// If this is a dictionary of numbers, or there is not enough memory.
+    /// If the values are numbers that the dictionary gives, or there is not enough memory.
     pub fn put(&mut self, field: &[u8], value: &[u8]) -> Result<bool, Refusal> {
         let is_new = !self.content.contains(field)?;
         self.write(field.len() + value.len(), |content| match content {

@@ -171,7 +171,8 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         writer.finish(labels.finish(), vectors)
     }
 
-    /// Reads the next cursor of the current node from the queue, and returns the first branch at it.
+    /// Reads the next cursor (place in one of the merged tries) of the current node from the queue, and returns the
+    /// first branch there.
     #[inline(always)]
     fn next_branch<'p>(&self, waiting: &mut Waiting<'p>, vectors: Cpu) -> Result<Branch<'p>, TrieError>
     where
@@ -187,7 +188,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         Ok(Branch { byte, trie: cursor.trie(), at: At::Tail(rest, End { beyond: cursor.beyond(), found }) })
     }
 
-    /// Copies the children of a node that only one of the tries has.
+    /// Copies the children of a node of the merged trie that only one of the tries has.
     #[inline(always)]
     fn copy_all<'p>(&mut self, parent: Path, waiting: &mut Waiting<'p>, vectors: Cpu) -> Result<(), TrieError>
     where
@@ -204,7 +205,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         }
     }
 
-    /// Reads the branches of a node that several tries have, newest trie first.
+    /// Reads the branches of a node of the merged trie that several tries have, newest trie first.
     #[inline(always)]
     fn read<'p>(
         &self,

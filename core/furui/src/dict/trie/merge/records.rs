@@ -17,7 +17,7 @@ pub(super) struct Records {
     places: Vec<u64>,
 }
 
-/// The number of keys of the trie for which the cache has one place.
+/// The cache has one place for this number of keys of the trie.
 const KEYS: usize = 12;
 
 const TAG: u64 = !0 << Position::BITS;
