@@ -103,7 +103,7 @@ impl FromStr for Window {
     }
 }
 
-/// The units of time that are more than a millisecond, in milliseconds.
+/// The units of time that are more than a millisecond: the length of each in milliseconds, and its letter.
 const UNITS: [(u64, &str); 4] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1000, "s")];
 
 impl fmt::Display for Window {

@@ -36,11 +36,13 @@ pub struct TierSizes {
     pub replacement: Replacement,
 }
 
-/// The maximum default number of entries of an exact cache: 2²⁰, as in the paper's experiments.
+/// The maximum number of entries that an exact cache gets by default: 2²⁰, as in the paper's experiments.
 const LRU_KEYS: u64 = 1 << 20;
-/// The maximum default number of counters, of two bits each: 2³⁰ (256 MiB), the paper's largest.
+/// The maximum number of counters, of two bits each, that a stable filter gets by default: 2³⁰ (256 MiB), the paper's
+/// largest.
 const STABLE_COUNTERS: u64 = 1 << 30;
-/// The tiers take at most 7 / 8 of the memory. The rest is for the set.
+/// The tiers (caches in front of a set) take at most 7 / 8 of the memory of the set and its caches. The rest is for the
+/// set.
 const MOST_SHARE: (u64, u64) = (7, 8);
 
 impl TierSizes {
@@ -54,8 +56,8 @@ impl TierSizes {
         replacement: Replacement::Lru,
     };
 
-    /// The number of entries of the exact cache in a set with `memory` bytes: the given size, or by default an eighth
-    /// of the memory.
+    /// The number of entries of the exact cache, if the set and its caches have `memory` bytes: the given size, or by
+    /// default an eighth of the memory. An error if it is less than `least`.
     pub(super) fn entries(&self, memory: u64, least: usize) -> Result<usize> {
         let share = memory / 8 / self.replacement.key_bytes() as u64;
         let entries = self.lru.unwrap_or_else(|| share.clamp(least as u64, LRU_KEYS) as usize);
@@ -66,7 +68,8 @@ impl TierSizes {
         Ok(entries)
     }
 
-    /// The number of counters of the stable filter in a set with `memory` bytes. A byte holds four counters.
+    /// The number of counters of the stable filter, if the set and its caches have `memory` bytes: the given number, or
+    /// by default a quarter of the memory. A byte holds four counters.
     pub(super) fn counters(&self, memory: u64) -> usize {
         self.counters.unwrap_or(memory.min(STABLE_COUNTERS) as usize)
     }
@@ -80,7 +83,7 @@ impl TierSizes {
         })
     }
 
-    /// Returns an error if tiers of this many bytes do not leave an eighth of the memory for the set.
+    /// Returns an error if tiers of `bytes` bytes do not leave an eighth of the `memory` for the set.
     pub(super) fn check(bytes: u64, memory: u64) -> Result<()> {
         let (part, whole) = MOST_SHARE;
         let most = memory / whole * part;

@@ -2,7 +2,7 @@ use std::fmt;
 
 use super::Purpose;
 
-/// The name of a store's manifest.
+/// The name of the file with the manifest of a store.
 pub const MANIFEST: &str = "MANIFEST";
 
 /// The name of the journal of a set or of a cascade filter. The journal holds the keys that were recorded since the

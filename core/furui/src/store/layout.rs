@@ -101,7 +101,7 @@ impl FilterHash {
         }
     }
 
-    /// The number of polynomials from which the positions come; 0 for [`OneState`](Self::OneState).
+    /// The number of polynomials from which the positions of a key come; 0 for [`OneState`](Self::OneState).
     pub const fn polynomials(self) -> u8 {
         match self {
             Self::OneState => 0,

@@ -1,10 +1,10 @@
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
-/// The maximum number of ranges in a [`Taken`].
+/// The maximum number of ranges of numbers in a [`Taken`].
 const MAX_RANGES: usize = 1024;
 
-/// The size of an encoded range, in bytes.
+/// The size of an encoded range of numbers, in bytes.
 const RANGE_LEN: usize = 8;
 
 /// The set of all numbers that a dictionary which gives numbers to its keys has ever held, also those of keys that were

@@ -164,7 +164,7 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Removes the journal, which the manifest on storage no longer needs.
+    /// Removes the file of the journal, which the manifest on storage no longer needs.
     pub(super) fn remove_journal(&mut self) {
         let ours = self.journal.as_mut().is_some_and(JournalWriter::end);
         if self.old_journal.take().is_some() || ours {

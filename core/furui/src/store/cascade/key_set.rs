@@ -56,7 +56,7 @@ impl KeySet {
         Ok(is_new)
     }
 
-    /// Makes room for `more` additional keys.
+    /// Allocates memory for `more` additional keys.
     fn grow(&mut self, more: usize) -> Result<()> {
         let bytes = self.0.bytes();
         match self.0.reserve(more, usize::MAX) {

@@ -133,7 +133,7 @@ impl<F: ReadAt> Run<F> {
         self.pages() as u64 * 8 + self.pages().div_ceil(4) as u64
     }
 
-    /// The number of keys.
+    /// The number of keys in the run.
     pub fn len(&self) -> u64 {
         self.keys
     }
@@ -286,15 +286,15 @@ impl<F: ReadAt> Run<F> {
         self.greatest
     }
 
-    /// Reads the `pages.len()` pages that begin with page `first` of the run.
+    /// Reads the pages of the run from the one with the index `first` on into `pages`.
     pub(super) fn read_pages(&self, first: usize, pages: &mut [[u8; PAGE_BYTES]]) -> Result<()> {
         self.file
             .read_at(self.page_start(first), pages.as_flattened_mut())
             .map_err(|source| Error::io("cannot read", self.envelope.name(), source))
     }
 
-    /// Page `index`, after two checks: its checksum is right, and its first key is its fence. The second check finds a
-    /// page that is in the place of another.
+    /// Returns the page with the index `index` after two checks: its checksum is right, and its first key is its fence.
+    /// The second check finds a page that is in the place of another.
     pub(super) fn checked_page<'a>(&self, index: usize, bytes: &'a [u8; PAGE_BYTES]) -> Result<Page<'a>> {
         let first = self.first_of(index);
         let checked = Page::new(bytes, first, self.bits).and_then(|page| {
@@ -316,7 +316,7 @@ impl<F: ReadAt> Run<F> {
         self.fences.get(index + 1)
     }
 
-    /// Page `index` of a mapped file. The page is checked when it is first used.
+    /// Returns the page with the index `index` of a mapped file. The page is checked when it is first used.
     #[inline]
     fn mapped_page<'a>(&self, index: usize, bytes: &'a [u8; PAGE_BYTES]) -> Result<Page<'a>> {
         if self.checked.contains(index) {
@@ -327,7 +327,7 @@ impl<F: ReadAt> Run<F> {
         Ok(page)
     }
 
-    /// Page `index`, whose bytes were checked before.
+    /// Returns the page with the index `index`, whose bytes were checked before.
     #[inline]
     fn trusted_page<'a>(&self, index: usize, bytes: &'a [u8; PAGE_BYTES]) -> Result<Page<'a>> {
         Page::new(bytes, self.first_of(index), self.bits).map_err(|problem| self.page_error(index, problem))
