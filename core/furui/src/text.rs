@@ -27,7 +27,7 @@ pub struct InvalidText {
 }
 
 impl InvalidText {
-    /// `expected` says what the text was to be, and after a colon how to write it.
+    /// Makes the error for `text`. `expected` says what the text was to be, and after a colon how to write it.
     pub(crate) fn new(text: &str, expected: &'static str) -> Self {
         Self { text: text.to_owned(), expected }
     }

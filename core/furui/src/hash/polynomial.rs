@@ -43,7 +43,8 @@ impl<const K: usize> PolynomialHashes<K> {
         Self(std::array::from_fn(|i| self.0[i].wrapping_mul(Self::PRIMES[i]).wrapping_add(u64::from(byte))))
     }
 
-    /// The hashes of the bytes so far. The caller takes them modulo the number of bits of its filter.
+    /// The values of the `K` polynomials for the bytes so far. The caller takes them modulo the number of bits of its
+    /// filter.
     #[inline(always)]
     pub const fn hashes(&self) -> &[u64; K] {
         &self.0

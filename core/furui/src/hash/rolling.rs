@@ -162,7 +162,7 @@ impl Rolling {
         RollingRun { sum: sum.0, length: len as u8 }
     }
 
-    /// A state times a power of at most 2⁶¹ + 8, plus a sum that is at most as large as a state.
+    /// A state times a power of the factor, which is at most 2⁶¹ + 8, plus a sum that is at most as large as a state.
     #[inline(always)]
     const fn advance(&self, state: RollingState, power: u64, sum: u64) -> RollingState {
         RollingState(fold(fold_wide(state.0 as u128 * power as u128) + sum))

@@ -9,7 +9,7 @@ use super::QuotientFilter;
 use super::block::Head;
 use super::slot_table::{Slot, SlotTable};
 
-/// The prefetch distance of [`QuotientFilter::contains_all`], in lookups.
+/// The number of look-ups by which the prefetch of [`QuotientFilter::contains_all`] is ahead.
 const PREFETCH_DISTANCE: usize = 16;
 
 /// The minimum table size, in bits, at which lookups prefetch (1 MiB). Smaller tables lie in a core's caches, where

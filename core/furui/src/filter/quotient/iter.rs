@@ -10,7 +10,7 @@ use super::slot_table::{Slot, SlotTable};
 /// The maximum number of fingerprints that a [`Decoder`] yields at a time.
 pub(super) const CHUNK: usize = 64;
 
-/// Reads the fingerprints of a table in ascending order, one block of slots at a time.
+/// Reads the fingerprints of a quotient filter's table in ascending order, one block of slots at a time.
 ///
 /// Some of the first slots may have wrapped around from the table's end. Reading starts after them, and ends with them.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Decoder<'a> {
     table: SlotTable<&'a [u8]>,
     shape: Shape,
     words: Cpu,
-    /// The block of slots to read next.
+    /// The index of the block of slots that is read next.
     block: usize,
     /// The number of slots at the beginning of the block that are skipped.
     skip: u32,

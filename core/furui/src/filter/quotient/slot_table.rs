@@ -101,7 +101,7 @@ impl<M> SlotTable<M> {
         }
     }
 
-    /// The position of the slot with this number.
+    /// The position (block, and index in the block) of the slot with this number in the whole table.
     pub(super) fn slot_at(&self, number: u64) -> Slot {
         Slot { block: (number / 64) as usize, index: (number % 64) as u32 }
     }
@@ -149,7 +149,7 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
         self.block(block).head()
     }
 
-    /// A read-only view of a block.
+    /// A read-only view of the block of slots with this index.
     #[inline(always)]
     pub(super) fn block(&self, block: usize) -> Block<'_> {
         Block::new(&self.bytes[block * self.block_bytes..], self.remainder_bits)

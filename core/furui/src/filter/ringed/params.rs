@@ -8,9 +8,9 @@ use crate::filter::{ConfigError, sizing};
 /// The maximum number of bits of a ringed filter. Together they take 1 TiB.
 pub(super) const MAX_BITS: u64 = 1 << 43;
 
-/// The minimum number of bits a key, in units of 2⁻³² bits.
+/// The minimum number of bits that a ringed filter has for each key, in units of 2⁻³² bits.
 const LEAST_GAMMA: u64 = 1 << 32;
-/// The maximum number of bits a key, in units of 2⁻³² bits.
+/// The maximum number of bits that a ringed filter has for each key, in units of 2⁻³² bits.
 const MOST_GAMMA: u64 = 1 << 48;
 
 /// The number of bits that a ringed filter has for each key (γ).
@@ -53,7 +53,7 @@ pub enum Gamma {
 pub struct RingedParams {
     probes: u32,
     delta: u32,
-    /// The number of bits a key (γ) in units of 2⁻³² bits, so that all machines round it equally.
+    /// The number of bits for each key (γ) in units of 2⁻³² bits, so that all machines round it equally.
     gamma: u64,
 }
 
@@ -199,7 +199,7 @@ impl RingedParams {
         [("probes a key", self.probes().into()), ("2⁻³² bits for each group", self.fixed_gamma()), delta]
     }
 
-    /// The number of bits a key (γ) in units of 2⁻³² bits.
+    /// The number of bits for each key (γ) in units of 2⁻³² bits.
     pub(super) fn fixed_gamma(&self) -> u64 {
         self.gamma
     }

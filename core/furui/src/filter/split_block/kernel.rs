@@ -11,7 +11,7 @@ use crate::bits::{Cpu, Level, prefetch, prefetch_for_write};
 use crate::filter::batch;
 use crate::hash::KeyHash;
 
-/// The maximum size, in bytes, of a table that is not prefetched: the processor overlaps the loads of keys by itself.
+/// A table of at most this size, in bytes, is not prefetched: the processor overlaps the loads of keys by itself.
 const NEAR: usize = 1 << 20;
 
 /// A block of 256 bits: eight little-endian words of 32 bits.

@@ -18,7 +18,7 @@ mod avx2;
 mod avx512;
 mod portable;
 
-/// The maximum size, in bytes, of a table that is not prefetched: the processor overlaps the loads of keys by itself.
+/// A table of at most this size, in bytes, is not prefetched: the processor overlaps the loads of keys by itself.
 const NEAR: usize = 1 << 20;
 
 /// A cache line: eight lanes, which are little-endian words of 64 bits.
