@@ -50,7 +50,7 @@ pub struct Seen {
     counts_time: bool,
 }
 
-/// An open set, and lists that calls reuse.
+/// An open set, with lists that its calls reuse.
 struct Opened {
     set: Set<Files>,
     /// True if the set is written to its directory.
@@ -70,7 +70,8 @@ impl Store for Opened {
 }
 
 impl Opened {
-    /// Records the keys of a batch. Returns for each key whether it is new.
+    /// Records the keys of a batch. If the set has a window of time, `is_timed` makes the clock's time the time of the
+    /// keys. Returns for each key true if it is new.
     fn observe(&mut self, keys: &Hashes, is_timed: bool) -> furui::Result<Vec<bool>> {
         let mut new = vec![];
         reserve(&mut new, keys.len())?;

@@ -241,7 +241,7 @@ class ClusterDupeFilter(_Filter):
 
 
 def _client(url: str, cluster: bool | None) -> Any:
-    """Makes a client, of redis-py or valkey-py, of a server. If ``cluster`` is None, asks the server if it is a cluster."""
+    """Makes a client of a server, of redis-py or valkey-py. If ``cluster`` is None, the server is asked."""
     library, name = _library(url)
     # A server that does not answer is asked again, and must not stop the crawl for good. The URL may say otherwise.
     options = {"socket_timeout": 10.0, "socket_connect_timeout": 5.0}

@@ -8,7 +8,7 @@ use crate::refusal::Refusal;
 /// The name of the file with the settings.
 pub const SETTINGS: &str = "SETTINGS";
 
-/// The words with which the file begins.
+/// The words with which the file of the settings begins.
 const HEAD: &str = "furui settings of";
 
 /// A set of commands that RedisBloom has, too.
@@ -29,7 +29,7 @@ pub struct Settings {
 impl Dialect {
     pub const ALL: [Self; 2] = [Self::Bf, Self::Cf];
 
-    /// The prefix of the names of the commands.
+    /// The prefix of the names of the dialect's commands: `BF` or `CF`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bf => "BF",
