@@ -1,4 +1,5 @@
-//! Figs. 9 and 10: the memory of an LRU with SBFL, compared with that of an LRU alone that has the same number of hits.
+//! Figs. 9 and 10 of the paper of Kubota, Ueda and Yamana: the memory of an LRU with a stable filter (SBFL), compared
+//! with that of an LRU alone that has the same number of hits.
 
 use std::ops::RangeInclusive;
 
@@ -13,10 +14,10 @@ const OWN: &str = "kB, LRU and SBFL";
 const ALONE_KB: &str = "kB, LRU alone";
 const KNOWN: &str = "of what passes the LRU, SBFL knows, %";
 
-/// The largest share of memory saved, in %, according to the paper.
+/// The largest share of memory that an LRU with a filter saves, in %, according to the paper.
 const PAPER_SAVED: f64 = 63.0;
-/// The binary logarithms of the numbers of counters that are measured. They go beyond the paper's, because an effect
-/// that the paper saw may appear only at larger sizes here.
+/// The binary logarithms of the numbers of counters of the filters that are measured. They go beyond the paper's,
+/// because an effect that the paper saw may appear only at larger sizes here.
 const SIZES: RangeInclusive<u32> = *COUNTERS.start()..=*COUNTERS.end() + 5;
 /// The binary logarithms of the numbers of entries of an LRU that is used alone. They go beyond those of the paper, so
 /// that the largest LRU has at least as many hits as the best combination of an LRU and a filter.

@@ -1,4 +1,4 @@
-//! Figs. 6 and 7: the errors of the stable filters.
+//! Figs. 6 and 7 of the paper of Kubota, Ueda and Yamana: the errors of the stable filters.
 
 use super::order::{Crawl, Mode, PAPER_HOSTS};
 use super::tier::{Stable, Tier};

@@ -1,4 +1,4 @@
-//! Figs. 5 and 8: the share of links that the caches answer.
+//! Figs. 5 and 8 of the paper of Kubota, Ueda and Yamana: the share of links that the caches answer.
 
 use std::ops::RangeInclusive;
 
@@ -21,7 +21,7 @@ const BRODER: f64 = 80.0;
 pub(super) const SETTINGS: [Stable; 2] = [Stable::FINE, Stable::COARSE];
 /// The numbers of false positives at 2^30 counters with each of the [`SETTINGS`], according to the paper.
 const PAPER_FALSE_POSITIVES: [f64; 2] = [1e4, 1.5e6];
-/// If there are fewer false positives than this, their number depends on chance.
+/// If a crawl has fewer false positives than this, their number depends on chance, and is not compared.
 const FEW: f64 = 20.0;
 
 pub(super) fn fig5(context: &Context) -> Result<Finding> {

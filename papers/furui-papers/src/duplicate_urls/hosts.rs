@@ -17,9 +17,9 @@ pub(super) const ABOUT: &str = "The seeded hosts: 16 to 400 links a host, log-un
 
 /// A host has from 16 to 400 links, log-uniform: 119 on average, as in the paper.
 const LINKS: (f64, f64) = (16.0, 400.0);
-/// The share of their links that the hosts of a group (such as those of one provider) copy from one list.
+/// The share of their links that the hosts of a group (such as those of one provider) copy from one common list.
 const COPIED: f64 = 0.7;
-/// The number of hosts of a group.
+/// The number of hosts in a group whose hosts have links in common.
 const GROUP: u32 = 64;
 
 pub(super) fn crawl(size: &CrawlSize, seed: u64) -> Crawl {
@@ -43,7 +43,7 @@ fn links_of(host: u32, hosts: u32, seed: u64, targets: &mut Vec<u32>) {
     targets.dedup();
 }
 
-/// Half of the links lead to popular hosts, half to hosts nearby.
+/// Draws the target of a link of the host `here`: half of the links lead to popular hosts, half to hosts nearby.
 fn target(here: u32, hosts: u32, draw: &mut Random) -> u32 {
     if draw.coin() { rank(draw, hosts) } else { near(draw, here, hosts) }
 }

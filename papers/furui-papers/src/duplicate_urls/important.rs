@@ -135,7 +135,7 @@ fn empty_tables() -> [Table; 4] {
     [kept, remedy, totals, classes]
 }
 
-/// The plot of the pages of a crawl that were never crawled.
+/// The plot of the pages of a crawl that were never crawled because of false positives, by their class.
 fn plot(crawl: &Crawl, classes: &Table) -> Plot {
     let points = |cache: &str| classes.points(IN_LINKS, LOST, &[("crawl", crawl.name.into()), ("cache", cache.into())]);
     // A logarithmic axis shows small shares, but cannot show the 0 of caches that lose no page, so these are left out.

@@ -88,25 +88,26 @@ fn crawls_and_hosts(context: &Context) -> Result<(Vec<Crawl>, String)> {
     Ok((crawls, about))
 }
 
-/// The sizes of an LRU alone that are measured on a crawl. On a crawl of the paper's scale, the largest sizes are left
-/// out.
+/// The numbers of entries, as binary logarithms, of an LRU alone that are measured on a crawl. On a crawl of the
+/// paper's scale, the largest ones are left out.
 fn lru_sizes(crawl: &Crawl) -> StepBy<RangeInclusive<u32>> {
     let sizes = if crawl.is_whole() { *LRU.start()..=*LRU.end() - 2 } else { LRU };
     measured_of(sizes, crawl)
 }
 
-/// The sizes that are measured on a crawl: all of `sizes` or, on a crawl of the paper's scale, every other one, because
-/// each takes some minutes.
+/// The sizes, as binary logarithms, that are measured on a crawl: all of `sizes` or, on a crawl of the paper's scale,
+/// every other one, because each takes some minutes.
 fn measured_of(sizes: RangeInclusive<u32>, crawl: &Crawl) -> StepBy<RangeInclusive<u32>> {
     sizes.step_by(if crawl.is_whole() { 2 } else { 1 })
 }
 
-/// The bytes of the paper's tiers with 2^`FRONT` entries and 2^`counters` counters.
+/// The memory, in bytes, of the paper's tiers with 2^`FRONT` entries of the LRU and 2^`counters` counters of the
+/// filter.
 fn stable_bytes(crawl: &Crawl, counters: u32) -> usize {
     LRU_BYTES * crawl.size(FRONT) + crawl.size(counters) / 4
 }
 
-/// A form of the name that fits into file names.
+/// A form of the name of a crawl that fits into file names.
 fn slug(name: &str) -> String {
     name.replace(' ', "-")
 }

@@ -13,7 +13,8 @@ const REACH: &str = "reach the set, %";
 const LOST: &str = "pages lost, %";
 const SAVED: &str = "memory saved, %";
 
-/// Each cache with this many bytes. An LRU in front of a filter gets an eighth of the bytes.
+/// Each cache that is compared, with a size of `bytes` bytes, and its name. An LRU in front of a filter gets an eighth
+/// of the bytes.
 fn tiers(bytes: usize) -> [(&'static str, Tier); 7] {
     let entries = (bytes / 8 / LRU_BYTES).max(1);
     // A byte holds four counters.

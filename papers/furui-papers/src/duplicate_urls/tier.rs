@@ -27,14 +27,15 @@ pub(super) enum Tier {
     S3Fifo {
         bytes: usize,
     },
-    /// A set-associative array of tags of keys: tags of 64 or 32 bits with 4 ways, or tags of 16 bits with 8 ways.
+    /// A set-associative array of tags (parts of the hashes) of keys: tags of 64 or 32 bits with 4 ways, or tags of 16
+    /// bits with 8 ways.
     Tags {
         bits: u32,
         bytes: usize,
     },
 }
 
-/// The stable filters. All have counters of two bits.
+/// The stable filters that are compared. All have counters of two bits.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Stable {
     /// SBF: decrements random counters. Their number is that of eq. 3 of the paper, rounded down.
@@ -74,7 +75,7 @@ fn percent(rate: f64) -> String {
     format!("{} %", 100.0 * rate)
 }
 
-/// The number P of decrements by eq. 3, rounded down as in the paper.
+/// The number P of counters that an insertion decrements, by eq. 3 of the paper, rounded down as in the paper.
 fn decrements(probes: u32, rate: f64, counters: usize) -> usize {
     stable_decrements(probes, rate, 3, counters) as usize
 }
@@ -92,7 +93,7 @@ impl Asker for Mode {
     }
 }
 
-/// Measures the mean time of a link, in nanoseconds.
+/// An [`Asker`] that measures the mean time of a link, in nanoseconds.
 pub(super) struct Clock;
 
 impl Asker for Clock {
@@ -103,12 +104,12 @@ impl Asker for Clock {
 }
 
 impl Tier {
-    /// The paper's tiers, with an LRU of `entries` in front.
+    /// The paper's tiers, with an LRU of `entries` entries in front of a stable filter.
     pub(super) fn stable(entries: usize, counters: usize, filter: Stable) -> Self {
         Self::Stable { entries, counters, filter, spare_fronts: false }
     }
 
-    /// Makes an empty tier, and lets `asker` ask it about every link.
+    /// Makes an empty tier of this kind, and lets `asker` ask it about every link of the crawl.
     pub(super) fn ask<A: Asker>(self, crawl: &Crawl, asker: &A) -> Result<A::Answer, Error> {
         Ok(match self {
             Self::Lru { entries } => {

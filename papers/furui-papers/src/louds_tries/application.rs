@@ -1,5 +1,5 @@
-//! Table 3 and Fig. 4: a dictionary that grows with a stream. Each word of the stream is looked up, and inserted if it
-//! is unknown.
+//! Table 3 and Fig. 4 of the paper of Koyanagi et al.: a dictionary that grows with a stream. Each word of the stream
+//! is looked up, and inserted if it is unknown.
 
 use super::online::{Cost, FilterBuild, Online};
 use super::scale;
@@ -12,9 +12,9 @@ const PAPER_LOOKUPS: usize = 240_000_000;
 const DEFAULT_KEYS: usize = PAPER_KEYS / 100;
 const QUICK_KEYS: usize = 200;
 
-/// The rows of Table 3: the maximum number of tries, and two pairs of times in seconds. The first pair is for filters
-/// that are built after the tries, the second for filters that are built at once with the tries. A pair has the time of
-/// building and the total time.
+/// The rows of the paper's Table 3: the maximum number of tries, and two pairs of times in seconds. The first pair is
+/// for filters that are built after the tries, the second for filters that are built at once with the tries. A pair has
+/// the time of building and the total time.
 const PAPER: [(usize, [f64; 2], [f64; 2]); 4] = [
     (1, [5151.0, 12691.0], [3624.0, 11281.0]),
     (3, [1815.0, 9656.0], [1296.0, 9140.0]),
@@ -28,9 +28,9 @@ const WINDOWS: usize = 50;
 /// Further numbers of windows, with which one trie is measured.
 const WINDOWS_TRIED: [usize; 5] = [10, 20, 50, 100, 200];
 
-/// A saving is reproduced if it differs from the paper's saving by at most this share of it.
+/// A saving of time is reproduced if it differs from the paper's saving by at most this share of it.
 const CLOSE: f64 = 0.15;
-/// A saving is within a band if it differs from the paper's saving by at most this share of it.
+/// A saving of time is within a band if it differs from the paper's saving by at most this share of it.
 const BAND: f64 = 0.5;
 
 const TRIES: &str = "tries at most";
@@ -61,7 +61,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     Ok(Finding::new(data, verdict, [table, windows], plots).with_notes(notes))
 }
 
-/// Measures the dictionary. Returns the tables, a description of the data, and remarks.
+/// Measures the growing dictionary. Returns the tables, a description of the data, and remarks.
 fn measure(context: &Context) -> Result<([Table; 2], String, Vec<String>)> {
     let WordList { words, data } = WordList::phrases(context, scale(context, PAPER_KEYS, DEFAULT_KEYS, QUICK_KEYS))?;
     let few = &words[..words.len().min(context.size(DEFAULT_KEYS, QUICK_KEYS))];

@@ -10,7 +10,7 @@ pub(super) struct DynamicTrie {
 }
 
 struct Slot {
-    /// The index of the first child. If there is no child, it is 0, which is the index of the root.
+    /// The index of the node's first child. If there is no child, it is 0, which is the index of the root.
     first_child: u32,
     sibling: u32,
     value: Option<u32>,
@@ -26,7 +26,7 @@ impl DynamicTrie {
         self.keys
     }
 
-    /// The bytes of all nodes.
+    /// The memory that all nodes take, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.nodes.len() * size_of::<Slot>()
     }

@@ -20,7 +20,7 @@ const BUILDS: usize = 3;
 const TRIES: [&str; 3] = ["plain LOUDS", "minimal prefixes", "compact"];
 const KEYS: [&str; 2] = ["lemmas", "paths"];
 
-/// The CPU times of the three tries, in nanoseconds a key.
+/// For each of the three tries, its CPU times in nanoseconds a key.
 type Times = [Vec<f64>; 3];
 
 pub(super) fn run(context: &Context) -> Result<Finding> {

@@ -6,10 +6,10 @@ use furui::filter::{Bloom, Filter, FilterMut};
 use furui::raw::{LoudsBuilder, LoudsTrie, Node, breadth_first, freeze};
 use furui::raw::{PolynomialHashes, Rolling, RollingState};
 
-/// The bits of a filter for each key.
+/// The number of bits of a filter for each of its keys.
 const BITS: usize = 10;
 
-/// The state of a hash after the bytes of a path.
+/// The state of a hash after the bytes of a path in a trie, from which a filter is filled.
 pub(super) trait PathHash: Copy {
     type Filter: PartialEq;
     /// Creates an empty filter for this many keys.
@@ -65,7 +65,7 @@ impl<const K: usize> PathHash for PolynomialHashes<K> {
     }
 }
 
-/// One hash state from which all `K` probes are derived.
+/// One hash state from which all `K` positions of a key in a filter are derived.
 #[derive(Clone, Copy)]
 pub(super) struct OneState<const K: usize>(RollingState);
 

@@ -24,13 +24,13 @@ const PAPER: [u64; 2] = [11, 35];
 
 /// The lines of code of the two ways to walk two tries as one.
 struct Lines {
-    /// The lines of the walk over virtual nodes, which is also the walk over one trie.
+    /// The number of lines of code of the walk over virtual nodes, which is also the walk over one trie.
     walk: u64,
-    /// The lines of the type of virtual nodes, and of its methods.
+    /// The number of lines of code of the type of virtual nodes, and of its methods.
     merged: u64,
-    /// The lines of code of the walk over pairs of nodes.
+    /// The number of lines of code of the walk over pairs of nodes.
     pairs: u64,
-    /// The lines for the cases that a visit of a pair has to tell apart.
+    /// The number of lines of code for the cases that a visit of a pair has to tell apart.
     visit: u64,
 }
 
@@ -107,8 +107,8 @@ fn by_pairs(tries: &[LoudsTrie; 2], capacity: usize) -> Nodes {
     nodes
 }
 
-/// The byte and the value of a pair, which a visit needs. To find them takes more case distinctions, which the paper
-/// does not count.
+/// The byte and the value of a pair of nodes, which a visit needs. To find them takes more case distinctions, which the
+/// paper does not count.
 fn of_pair<N: Node>(pair: &Pair<N>) -> (u8, Option<Value>) {
     match pair {
         (Some(n1), Some(n2)) if n1.alphabet() == n2.alphabet() => (n1.alphabet(), n1.value().or_else(|| n2.value())),

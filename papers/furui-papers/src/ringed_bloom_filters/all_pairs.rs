@@ -10,7 +10,7 @@ use super::corpus::Corpus;
 
 const ZETA: f64 = ContentId::BITS as f64;
 
-/// The sizes in bits of fixed filters, one for each number of probes, that are best for half of the documents of the
+/// For each number of probes, the size in bits of the fixed filter that is best for half of the documents of the
 /// corpus. The paper chose its size for 50,000 of 100,000 documents.
 pub(crate) fn tuned_for(corpus: &Corpus) -> Vec<u64> {
     AllPairs::new(corpus, corpus.documents() / 2).tuned_bits()
@@ -18,7 +18,7 @@ pub(crate) fn tuned_for(corpus: &Corpus) -> Vec<u64> {
 
 /// The sizes of the words' lists among the first documents of a corpus.
 pub(crate) struct AllPairs {
-    /// The number of lists of each size.
+    /// The number of words' lists of each size.
     sizes: BTreeMap<u64, u64>,
     words: f64,
     documents: f64,

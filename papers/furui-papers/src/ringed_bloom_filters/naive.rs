@@ -1,4 +1,4 @@
-//! Table 1, and Fig. 7: the documents, and the traffic of the Naive algorithm.
+//! Table 1 and Fig. 7 of the paper on ringed filters: the documents, and the traffic of the Naive algorithm.
 
 use furui_search::Coding;
 

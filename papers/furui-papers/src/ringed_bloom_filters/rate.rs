@@ -1,4 +1,5 @@
-//! Figs. 8 and 9: the traffic with fixed and with ringed filters, and the rates with the least.
+//! Figs. 8 and 9 of the paper on ringed filters: the traffic with fixed and with ringed filters, and the rates with the
+//! least traffic.
 
 use furui::filter::{Gamma, RingedParams};
 
@@ -131,7 +132,7 @@ fn best_fixed(mean: &Table, best: &Table, corpus: &Corpus) -> Verdict {
     )
 }
 
-/// The verdict on Fig. 9: the maximum traffic over all documents.
+/// The verdict on the paper's Fig. 9: the maximum traffic over all documents.
 fn maximum(max: &Table, corpus: &Corpus) -> Verdict {
     let at = |column: &str, k: u64| {
         let documents = u64::from(corpus.documents()).into();

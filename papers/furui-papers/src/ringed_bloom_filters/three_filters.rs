@@ -1,4 +1,4 @@
-//! Fig. 5: the rates of fixed, variable and ringed filters.
+//! Fig. 5 of the paper on ringed filters: the false-positive rates of fixed, variable and ringed filters.
 
 use furui::filter::{Bloom, FilterMut, Gamma, RingedBloom, RingedParams, sizing};
 use furui::raw::ringed_rate;

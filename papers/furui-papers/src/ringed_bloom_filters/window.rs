@@ -1,4 +1,5 @@
-//! Fig. 4, and eq. 5 and Fig. 2 before it: the rates of ringed filters by the length of their windows.
+//! Fig. 4, and eq. 5 and Fig. 2 before it, of the paper on ringed filters: the rates of ringed filters by the length of
+//! their windows.
 
 use furui::KeyHash;
 use furui::filter::{Bloom, FilterMut, Gamma, RingedBloom, RingedParams, sizing};
