@@ -9,10 +9,10 @@ pub trait Nodes {
     /// A node of this trie.
     #[doc(hidden)]
     type Node: Copy + PartialEq;
-    /// The root, from which all keys start. Its label is empty.
+    /// The number of nodes, the root included.
     #[doc(hidden)]
     fn count(&self) -> u64;
-    /// The root, whose label is empty.
+    /// The root, from which all keys start. Its label is empty.
     #[doc(hidden)]
     fn root(&self) -> Self::Node;
     /// The child with the smallest label; `None` if there is no child.

@@ -58,7 +58,8 @@ enum Links {
 /// The way in which a crawl uses the answers "seen before" and "new".
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Mode {
-    /// For each page, true if it is the front page of its host or directory, which a crawler can tell from the URL.
+    /// The links are the same whatever the answers are, as if a page wrongly taken for seen were fetched some other
+    /// way.
     Replay,
     /// A page wrongly taken for seen is not fetched, so the crawl does not meet its links.
     Live,

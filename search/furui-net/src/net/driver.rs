@@ -43,14 +43,14 @@ pub(super) struct Driver {
     lookups: HashMap<QueryId, Lookup>,
     refresh: Refresh,
     refresh_at: Instant,
-    /// For each connection attempt by which the node tries to join the network, the bootstrap address that is dialled.
-    table_then: usize,
     /// The number of peers in the routing table at the start of the last refresh.
-    refreshed: Vec<oneshot::Sender<()>>,
+    table_then: usize,
     /// The senders for callers that wait for the end of the refresh of the routing table in progress.
+    refreshed: Vec<oneshot::Sender<()>>,
+    /// The senders for callers that wait for a refresh of the routing table that has not begun yet.
     wants_refresh: Vec<oneshot::Sender<()>>,
     calls: HashMap<OutboundRequestId, Call>,
-    /// The senders for callers that wait for a refresh of the routing table that has not begun yet.
+    /// For each peer to which this node has calls, the number of calls in flight and the queue of waiting calls.
     lanes: HashMap<PeerId, Lane>,
     /// For each peer of the routing table, which bounds their number, the number of consecutive calls that timed out.
     strikes: HashMap<PeerId, u8>,

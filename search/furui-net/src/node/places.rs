@@ -10,7 +10,7 @@ use crate::net::{Net, Prefix, WINDOW, choose};
 #[derive(Clone)]
 pub(super) struct Places {
     nodes: Vec<Known>,
-    /// The number of bits of a place, which is a SHA-256 hash. Two places share at most this number of leading bits.
+    /// True if at least two of the nodes have the same address prefix.
     share_prefixes: bool,
 }
 

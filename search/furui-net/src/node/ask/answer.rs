@@ -27,15 +27,15 @@ pub enum SearchEvent {
 /// A document that was found. In JSON, it is a line of the answer to `GET /search`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hit {
-    /// The id of the document.
-    pub id: ContentId,
-    /// The URL; empty if no node that keeps the record answers.
-    pub url: String,
     /// The id of the document: the hash of its record.
-    pub title: String,
+    pub id: ContentId,
     /// The document's URL; empty if no node that keeps its record answers.
-    pub snippet: String,
+    pub url: String,
     /// The document's title; empty if no node that keeps its record answers.
+    pub title: String,
+    /// An excerpt of the text that contains words of the query, see [`Snippet`].
+    pub snippet: String,
+    /// The words of the query in `title`, each as a pair of byte offsets: its start and its end (exclusive).
     pub title_marks: Vec<[usize; 2]>,
     /// The words of the query in `snippet`, as byte offsets like in `title_marks`.
     pub marks: Vec<[usize; 2]>,

@@ -15,9 +15,9 @@ pub(super) struct Evidence {
     /// The nodes that should keep the document, in the order in which they are asked. This node comes first if it is
     /// one of them.
     keepers: Vec<Keeper>,
-    /// True if the whole record is fetched to check the keepers, even if nothing is disputed.
-    is_sampled: bool,
     /// True if the whole record is fetched to check the nodes that keep it, even if nothing is disputed.
+    is_sampled: bool,
+    /// The contents of the document according to its verified record; `None` if the record was not fetched.
     pub(super) truth: Option<Truth>,
 }
 
@@ -153,7 +153,8 @@ impl Evidence {
         self.keepers.iter().filter(|_| self.is_kept()).filter(denies).map(|keeper| &keeper.peer)
     }
 
-    /// Returns the questions to send at this time, and marks them as sent.
+    /// Returns the questions about the candidate to send at this time, each with the node to ask, and marks them as
+    /// sent.
     pub(super) fn ask(&mut self, criteria: &Criteria<'_>) -> Vec<(Peer, Question)> {
         let mut asks = vec![];
         if let Some(at) = self.to_tell(criteria) {
@@ -182,13 +183,12 @@ impl Evidence {
         self.keepers[at].waits.push(question);
     }
 
-    /// Returns the questions about the candidate to send at this time, each with the node to ask, and marks them as
-    /// sent.
+    /// True if a node that is not slow has not answered this question yet.
     fn waits_for(&self, criteria: &Criteria<'_>, question: Question) -> bool {
         self.keepers.iter().any(|keeper| keeper.waits.contains(&question) && !criteria.is_slow(&keeper.peer))
     }
 
-    /// True if a node that is not slow has not answered this question yet.
+    /// The index, in `keepers`, of the next node to ask for a snippet; `None` if none is to be asked.
     fn to_show(&self, criteria: &Criteria<'_>) -> Option<usize> {
         let question = Question::Part(Part::Snippet);
         let is_shown = |keeper: &Keeper| matches!(keeper.heard, Some(Heard::Showing(_) | Heard::Unfit));
@@ -206,7 +206,8 @@ impl Evidence {
         })
     }
 
-    /// The index, in `keepers`, of the next node to ask for a snippet; `None` if none is to be asked.
+    /// The index, in `keepers`, of the next node to ask for the record; `None` if the record is not needed or was
+    /// requested. `showing` is the index of the node that is being asked for a snippet.
     fn to_prove(&self, criteria: &Criteria<'_>, showing: Option<usize>) -> Option<usize> {
         let question = Question::Part(Part::Record);
         if !self.needs_truth(criteria) || self.waits_for(criteria, question) {
@@ -226,8 +227,7 @@ impl Evidence {
         })
     }
 
-    /// The index, in `keepers`, of the next node to ask for the record; `None` if the record is not needed or was
-    /// requested. `showing` is the index of the node that is being asked for a snippet.
+    /// The index, in `keepers`, of the next node to ask if it keeps the document; `None` if enough nodes were asked.
     fn to_check(&self, criteria: &Criteria<'_>) -> Option<usize> {
         let is_heard = |keeper: &&Keeper| keeper.heard.as_ref().is_some_and(|heard| !matches!(heard, Heard::Nothing));
         let is_awaited = |keeper: &&Keeper| !keeper.waits.is_empty() && !criteria.is_slow(&keeper.peer);
@@ -243,7 +243,8 @@ impl Evidence {
         })
     }
 
-    /// The index, in `keepers`, of the next node to ask if it keeps the document; `None` if enough nodes were asked.
+    /// The index, in `keepers`, of the next node to send the keys that withdraw the document; `None` if there are no
+    /// keys, or no node is to receive them.
     fn to_tell(&self, criteria: &Criteria<'_>) -> Option<usize> {
         let keys = self.keys();
         if keys.is_empty() || self.waits_for(criteria, Question::Withdraw) || self.is_kept() {
@@ -257,8 +258,8 @@ impl Evidence {
         self.best(Question::Withdraw, |keeper| may_keep(keeper).then_some(0))
     }
 
-    /// The index, in `keepers`, of the next node to send the keys that withdraw the document; `None` if there are no
-    /// keys, or no node is to receive them.
+    /// The index, in `keepers`, of the node with the least rank among those that were not asked this question. A node
+    /// is skipped if `rank` returns `None` or an order to withdraw is open; `None` if no node is left.
     fn best(&self, question: Question, rank: impl Fn(&Keeper) -> Option<u8>) -> Option<usize> {
         let may_ask =
             |keeper: &Keeper| !keeper.asked.contains(&question) && !keeper.waits.contains(&Question::Withdraw);
@@ -267,14 +268,14 @@ impl Evidence {
         ranked.min().map(|(_, at)| at)
     }
 
-    /// The index, in `keepers`, of the node with the least rank among those that were not asked this question. A node
-    /// is skipped if `rank` returns `None` or an order to withdraw is open; `None` if no node is left.
+    /// True if some node says that it keeps the document, after it has tried all known keys that might withdraw it.
     fn is_kept(&self) -> bool {
         let keys = self.keys();
         self.keepers.iter().any(|keeper| keeper.heard.as_ref().is_some_and(Heard::is_kept) && keeper.knows(&keys))
     }
 
-    /// True if some node says that it keeps the document, after it has tried all known keys that might withdraw it.
+    /// The first node that has stated what the document shows, with its statement; the statement is `None` if the node
+    /// says that the document does not fit. The result is `None` if no node has stated anything.
     fn statement(&self) -> Option<(&Peer, Option<&Showing>)> {
         self.keepers.iter().find_map(|keeper| match &keeper.heard {
             Some(Heard::Showing(showing)) => Some((&keeper.peer, Some(&**showing))),
@@ -283,8 +284,7 @@ impl Evidence {
         })
     }
 
-    /// The first node that has stated what the document shows, with its statement; the statement is `None` if the node
-    /// says that the document does not fit.
+    /// True if the verdict requires the whole record, because a node's statement is sampled, suspicious or disputed.
     fn needs_truth(&self, criteria: &Criteria<'_>) -> bool {
         if self.truth.is_some() {
             return false;
@@ -301,7 +301,8 @@ impl Evidence {
         *from != criteria.me && (self.is_sampled || criteria.is_suspicious || !agrees)
     }
 
-    /// True if the verdict requires the whole record, because a node's statement is sampled, suspicious or disputed.
+    /// True if nodes contradict each other about the phrases of the query, or only one node has answered and it says
+    /// that the document lacks them. No verdict that lists cannot confirm depends on one node.
     fn is_disputed(&self, criteria: &Criteria<'_>) -> bool {
         let (mut unfit, mut fits) = (0, 0);
         for keeper in &self.keepers {
@@ -314,14 +315,13 @@ impl Evidence {
         criteria.has_phrases && unfit > 0 && (fits > 0 || unfit == 1 && !self.waits(criteria))
     }
 
-    /// True if nodes contradict each other about the phrases of the query, or only one node has answered and it says
-    /// that the document lacks them. No verdict that lists cannot confirm depends on one node.
+    /// True if the answers do not suffice for a verdict yet, and that of a slow node might.
     pub(super) fn hopes(&self, criteria: &Criteria<'_>) -> bool {
         let is_open = matches!(self.verdict(criteria), Verdict::Missing | Verdict::Uncertain);
         is_open && self.keepers.iter().any(|keeper| !keeper.waits.is_empty())
     }
 
-    /// True if the answers do not suffice for a verdict yet, and that of a slow node might.
+    /// True if a node that is not slow has not answered one of the questions about the candidate.
     pub(super) fn waits(&self, criteria: &Criteria<'_>) -> bool {
         self.keepers.iter().any(|keeper| !keeper.waits.is_empty() && !criteria.is_slow(&keeper.peer))
     }

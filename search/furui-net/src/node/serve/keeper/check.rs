@@ -36,7 +36,7 @@ pub(super) struct Checked {
     pub(super) check: Check,
     pub(super) reply: Reply,
     pub(super) verdict: Verdict,
-    /// The result of checking a sample of the postings of a message.
+    /// The number of bytes of the records that were fetched for the check.
     pub(super) bytes: u64,
 }
 
