@@ -55,9 +55,9 @@ pub const ROUNDS: usize = 256;
 /// The number of nodes that keep each list and each document: those nearest to its key.
 pub const REPLICAS: usize = 3;
 /// The number of answers to a search that are requested at once and compared. In a search for one word, each answer
-/// comes from another keeper; in a search for several, two from each of three keepers, which ask different keepers of
-/// the other words. If a fifth of the nodes leaves out documents, three answers would lack them for 3 % of the pairs of
-/// words; six do for 0.3 %.
+/// comes from another node that keeps the word's list; in a search for several words, each of three such nodes gives
+/// two answers, for which it asks different nodes about the other words. If a fifth of the nodes leaves out documents,
+/// three answers would lack them for 3 % of the pairs of words; six do for 0.3 %.
 pub const HOSTS: usize = 2 * REPLICAS;
 
 /// The maximum number of searches that a node hosts at a time.

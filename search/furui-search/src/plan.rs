@@ -1,6 +1,6 @@
 //! Chooses the coding of sets from the sizes of the lists.
 //!
-//! n₁ ids are sent to the keeper of a list that has n₂ ids in the same range. n₂ is an expectation: the size of the
+//! n₁ ids are sent to a node that keeps a list with n₂ ids in the same range. n₂ is an expectation: the size of the
 //! list, times the [fraction](super::IdRange::part) of all ids in the range. Traffic is counted in bits, as T₁ + T₂ of
 //! the paper.
 //!
@@ -48,7 +48,7 @@ pub fn best_rate(own: u64, other: u64, both: u64) -> f64 {
     own as f64 / (zeta * std::f64::consts::LN_2.powi(2) * other.saturating_sub(both) as f64)
 }
 
-/// Chooses the coding of a set of `own` ids in `range`, as the query wants it, for a keeper whose list is expected to
+/// Chooses the coding of a set of `own` ids in `range`, as the query wants it, for a node whose list is expected to
 /// have `other` ids in `range`. `salt` is the query's salt.
 ///
 /// - [`Wants::Best`]: [`golomb_in_three`], whose answer may ask for a third message, if that message could save more

@@ -1,4 +1,4 @@
-//! The table of a filter of any kind, which has the filter's keys.
+//! The part of a filter that holds its keys, for filters of any kind.
 
 use furui::filter::{AnyFilter, Filter as _, FilterMut, Full, GrowingBloom};
 use furui::format::{Envelope, EnvelopeWriter};

@@ -1,5 +1,5 @@
-//! Chooses the keepers of a key among the nodes nearest to it with different address prefixes, so that no owner of one
-//! address controls all of them.
+//! Chooses the nodes that keep a key (its keepers) among the nodes nearest to it with different address prefixes, so
+//! that no owner of one address controls all of them.
 
 use std::collections::HashSet;
 
@@ -22,9 +22,9 @@ pub struct Chosen<T> {
     pub is_final: bool,
 }
 
-/// Chooses `wanted` keepers among `nearest`, the nodes nearest to a key in ascending distance: at most one per address
-/// prefix as long as there are enough prefixes. A node whose prefix is not [counted](Prefix::is_counted) is treated as
-/// having one of its own.
+/// Chooses `wanted` nodes to keep a key among `nearest`, the nodes nearest to a key in ascending distance: at most one
+/// per address prefix as long as there are enough prefixes. A node whose prefix is not [counted](Prefix::is_counted) is
+/// treated as having one of its own.
 pub fn choose<T>(nearest: Vec<T>, wanted: usize, prefix: impl Fn(&T) -> Prefix) -> Chosen<T> {
     let mut taken = HashSet::new();
     let (mut keepers, mut others) = (Vec::with_capacity(wanted), Vec::new());
@@ -49,8 +49,8 @@ pub(super) fn widths(wanted: usize) -> impl Iterator<Item = usize> {
     std::iter::once(wanted).chain(wider)
 }
 
-/// Chooses the keepers among `nearest`, the first `wide` nodes nearest to a key. `None` if more nodes must be
-/// considered.
+/// Chooses `wanted` nodes to keep a key among `nearest`, the first `wide` nodes nearest to the key. `None` if more
+/// nodes must be considered.
 pub(super) fn choose_among(nearest: Vec<Peer>, wanted: usize, wide: usize) -> Option<Vec<Peer>> {
     let are_all = nearest.len() < wide || wide >= WINDOW;
     let chosen = choose(nearest, wanted, Prefix::of_peer);

@@ -117,8 +117,8 @@ impl Net {
         self.ask(|answer| Command::Closest { key: key.to_vec(), n, answer, permit }).await.unwrap_or_default()
     }
 
-    /// Returns the `n` keepers of `key`: the nodes nearest to it, but at most one per address [prefix](Prefix), as long
-    /// as the [`WINDOW`](super::WINDOW) nearest nodes have enough different prefixes.
+    /// Returns the `n` nodes that keep `key`: the nodes nearest to it, but at most one per address [prefix](Prefix), as
+    /// long as the [`WINDOW`](super::WINDOW) nearest nodes have enough different prefixes.
     ///
     /// The cost is that of [`closest`](Self::closest), unless two of the nearest nodes have the same prefix.
     pub async fn keepers(&self, key: &[u8], n: usize) -> Vec<Peer> {
@@ -131,8 +131,8 @@ impl Net {
         Vec::new()
     }
 
-    /// Returns the result of [`keepers`](Self::keepers) for each of many keys; `None` for a key whose keepers are not
-    /// known without asking another node.
+    /// Returns the result of [`keepers`](Self::keepers) for each of many keys; `None` for a key if this node would have
+    /// to ask another one.
     pub async fn known(&self, keys: Vec<Vec<u8>>, n: usize) -> Vec<Option<Vec<Peer>>> {
         let count = keys.len();
         self.ask(|answer| Command::Known { keys, n, answer }).await.unwrap_or_else(|| vec![None; count])

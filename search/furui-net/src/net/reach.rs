@@ -10,7 +10,8 @@ use libp2p::core::transport::{DialOpts, ListenerId, PortUse, TransportError, Tra
 use libp2p::multiaddr::Protocol;
 
 /// Decides which addresses a node may dial. Peers state addresses (when they identify themselves, in look-ups, and as
-/// the keepers of lists in a search), and must not make a node dial services of its machine or of its owner's network.
+/// the nodes that keep lists in a search), and must not make a node dial services of its machine or of its owner's
+/// network.
 ///
 /// A node with a public address dials public addresses only. A node whose own addresses are all private or loopback
 /// addresses also dials private ones, and a node that has loopback addresses only dials everything. A bootstrap address

@@ -19,8 +19,8 @@ pub(super) struct Kept {
     /// The nodes that were known when one of the nearest nodes last joined or left.
     pub(super) near: Places,
     /// All nodes known when this node last held everything that it should, and all that have come since; `None` if that
-    /// never was so. A key whose keepers include this node even among all of these has had this node as a keeper all
-    /// the time, so its list is complete here.
+    /// never was so. A key that this node keeps even among all of these nodes was kept by it all the time, so the key's
+    /// list is complete here.
     since: Option<Places>,
 }
 
@@ -37,7 +37,7 @@ impl Kept {
         self.shelf.set_whole(true);
     }
 
-    /// The nodes by which [`Kept`] decides for which keys this node has been a keeper without interruption.
+    /// The nodes by which [`Kept`] decides which keys this node has kept without interruption.
     pub(super) fn certain(&self) -> &Places {
         self.since.as_ref().unwrap_or(&self.near)
     }
@@ -68,10 +68,10 @@ impl Kept {
 }
 
 impl Index for Kept {
-    /// The size of a word's list, and whether the list is complete. It is complete if this node has been one of its
-    /// keepers ever since this node last held everything that it should. When other nodes leave, this node becomes a
-    /// keeper of lists that it does not have yet. When nodes join, new postings of some lists are sent to them instead
-    /// of to this node, and are missing here even after those nodes have left.
+    /// The size of a word's list, and whether the list is complete. It is complete if this node was to keep it all the
+    /// time since the node last held everything that it should. When other nodes leave, this node is to keep lists that
+    /// it does not have yet. When nodes join, new postings of some lists are sent to them instead of to this node, and
+    /// are missing here even after those nodes have left.
     fn size(&mut self, word: &str) -> Result<Listing> {
         let Listing { ids, whole } = self.shelf.size(word)?;
         let settled = || self.since.as_ref().is_some_and(|places| places.keeps(&self.me, &word_key(word)));

@@ -5,8 +5,9 @@ use sha2::{Digest, Sha256};
 
 use crate::net::{Net, Prefix, WINDOW, choose};
 
-/// The nodes that this node knows, with their places in the key space of Kademlia. The keepers of a key are the nodes
-/// with the smallest XOR distance to the key's place that have different address prefixes ([`choose`]).
+/// The nodes that this node knows, with their places in the key space of Kademlia. The nodes that keep a key (its
+/// keepers) are those with the smallest XOR distance to the key's place that have different address prefixes
+/// ([`choose`]).
 #[derive(Clone)]
 pub(super) struct Places {
     nodes: Vec<Known>,
@@ -58,14 +59,14 @@ impl Places {
         self.is_among(limits::REPLICAS, peer, key)
     }
 
-    /// True if `peer` may be one of the keepers of `key` from the view of another node, which may know nodes that this
-    /// one does not, or know that some have gone.
+    /// True if `peer` may be one of the nodes that keep `key` from the view of another node, which may know nodes that
+    /// this one does not, or know that some have gone.
     pub(super) fn may_keep(&self, peer: &Peer, key: &[u8]) -> bool {
         self.is_among(limits::HOLDERS, peer, key)
     }
 
-    /// Estimates the fraction of keys of which `me` is a keeper, among the keys whose places share at least `bits`
-    /// leading bits with the place of `me`. [`PROBES`] sample places are tested.
+    /// Estimates the fraction of keys that `me` keeps, among the keys whose places share at least `bits` leading bits
+    /// with the place of `me`. [`PROBES`] sample places are tested.
     pub(super) fn part_kept(&self, me: &Peer, bits: u32) -> f64 {
         let own = place(me.identity());
         let begins_as_own = |probe: u32| {
@@ -80,12 +81,12 @@ impl Places {
         kept.count() as f64 / f64::from(PROBES)
     }
 
-    /// True if `peer` would be one of the keepers of `key` if each key had `most` keepers.
+    /// True if `peer` would be one of the nodes that keep `key` if each key were kept by `most` nodes.
     fn is_among(&self, most: usize, peer: &Peer, key: &[u8]) -> bool {
         self.is_among_at(most, peer, &place(key))
     }
 
-    /// True if `peer` would be one of the keepers of a key at this place if each key had `most` keepers.
+    /// True if `peer` would be one of the nodes that keep a key at this place if each key were kept by `most` nodes.
     fn is_among_at(&self, most: usize, peer: &Peer, at: &Place) -> bool {
         if self.nodes.len() <= most {
             return true;
@@ -112,7 +113,7 @@ impl Places {
     }
 
     /// The number of leading bits that a key's place must share with the place of `me` so that `me` certainly is one of
-    /// the keepers of the key.
+    /// the nodes that keep the key.
     pub(super) fn own_bits(&self, me: &Peer) -> u32 {
         let at = place(me.identity());
         let others: Vec<(u32, Prefix)> = self

@@ -9,8 +9,8 @@ use super::scoring::Scoring;
 use super::{EXCHANGE_TIMEOUT, HEDGE_A_BYTE, HEDGE_AFTER};
 use furui::Result;
 
-/// A search that this node hosts for a peer. It begins with the ids of a slice of this node's own list. The keepers of
-/// the other words are asked, one word after the other, and each answer leaves fewer ids.
+/// A search that this node hosts for a peer. It begins with the ids of a slice of this node's own list. The nodes that
+/// keep the lists of the other words are asked, one word after the other, and each answer leaves fewer ids.
 #[derive(Debug)]
 pub(super) struct Meeting {
     /// The peer that requested the search.

@@ -8,8 +8,8 @@ use crate::{ContentId, varint};
 use furui::filter::{Gamma, RingedParams};
 use furui::{HashAlgorithm, HashSpec};
 
-/// The coding of a set of ids that is sent to the keeper of another list, so that the keeper can determine which of its
-/// own ids may be in the set.
+/// The coding of a set of ids that is sent to the node that keeps another list, so that this node can determine which
+/// ids of its list may be in the set.
 ///
 /// | coding | T₁, bits of the set | T₂, bits of the answer |
 /// |---|---|---|

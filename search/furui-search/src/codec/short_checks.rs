@@ -48,7 +48,7 @@ impl ShortChecks {
         (saved >= THIRD_MESSAGE_BITS).then_some(Self { bits, claim_bits, again_bits })
     }
 
-    /// Chooses the short checks for the answer of a keeper whose list has `other` ids. The ids of the set occupy
+    /// Chooses the short checks for the answer of a node whose list has `other` ids. The ids of the set occupy
     /// `occupied` of `cells` cells.
     pub(super) fn of_answer(
         matches: u64,

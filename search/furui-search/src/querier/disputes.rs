@@ -9,7 +9,7 @@ const REMEMBERED: usize = 4 * limits::PAGE;
 /// named this number of documents that their records have disproved.
 const FALSE: u32 = 2;
 /// For each disproved document that the contradicting path has named too, the threshold [`FALSE`] rises by this number.
-/// A publisher may have sent false postings to honest keepers, too, which they have not checked yet.
+/// A publisher may have sent false postings also to honest nodes, which have not checked them yet.
 const FALSE_FOR_ONE: u32 = 4;
 
 /// The documents that only some of the answers to a request for a slice have named. Each answer has come over another

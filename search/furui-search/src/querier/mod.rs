@@ -182,8 +182,8 @@ pub struct Querier {
 impl Querier {
     /// Makes a query for the documents that match any of `clauses`.
     ///
-    /// Words in `known`, whose sizes and keepers come from an earlier query ([`terms`](Self::terms)), are looked up
-    /// only if their keepers fail.
+    /// For the words in `known`, the sizes of the lists and the nodes that keep them come from an earlier query
+    /// ([`terms`](Self::terms)). They are looked up again only if these nodes fail.
     ///
     /// # Errors
     /// If there is no clause, if a clause has no required word, or if one of the [limits](super::limits) is exceeded.

@@ -82,7 +82,7 @@ pub struct Round {
     pub found: u64,
     /// The bytes of the request.
     pub sent_bytes: u64,
-    /// The bytes of the answer.
+    /// The size of the answer, in bytes.
     pub back_bytes: u64,
     /// The costs of the exchanges with the nodes that keep the other lists.
     pub costs: Vec<Cost>,

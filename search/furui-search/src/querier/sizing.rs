@@ -17,9 +17,9 @@ const EMPTY_WITNESSES: usize = 2;
 
 /// The nodes that were asked for the size of a word's list, and their answers.
 ///
-/// All keepers of the list are asked at once. The median of the sizes of complete, non-empty lists is used, so that one
-/// node can neither hide a list nor change the scores. If the sizes differ much, they are [checked](super::weighing)
-/// first, because two of three keepers may tell the same lie.
+/// All nodes that keep the list are asked at once. The median of the sizes of complete, non-empty lists is used, so
+/// that one node can neither hide a list nor change the scores. If the sizes differ much, they are
+/// [checked](super::weighing) first, because two of three nodes may tell the same lie.
 #[derive(Debug)]
 pub(super) struct Sizing {
     holders: Vec<Peer>,
@@ -109,7 +109,8 @@ impl Sizing {
         Some(next)
     }
 
-    /// True if the network should look up further nodes, because all known keepers were asked and some are silent.
+    /// True if the network should look up further nodes, because all known nodes that keep the word's list were asked,
+    /// and some are silent.
     pub(super) fn wants_others(&self, now: Duration) -> bool {
         self.may_look(now) && self.hedge_at <= now && self.untried().next().is_none()
     }

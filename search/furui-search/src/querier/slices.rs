@@ -60,8 +60,8 @@ impl Querier {
         }
     }
 
-    /// Asks another node for a slice after `host` has failed. If the words' keepers may have `moved`, or too many hosts
-    /// have failed, the words are looked up again.
+    /// Asks another node for a slice of the list after `host` has failed. If other nodes may keep the words by now
+    /// (`moved`), or too many hosts have failed, the nodes that keep the words are looked up again.
     pub(super) fn host_failed(&mut self, branch: usize, host: &Peer, moved: bool, now: Duration) {
         // A host that was asked twice counts as failed only once.
         if !self.panels[branch].on_failure(host) {

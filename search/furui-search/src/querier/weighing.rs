@@ -20,8 +20,8 @@ const CLOSE: u64 = 2;
 /// number of standard deviations plus [`CLOSE`] ids.
 const DEVIATIONS: f64 = 3.0;
 
-/// Determines which keepers of a list state its size correctly if they contradict each other. Without this check, two
-/// of three keepers that tell the same lie would be believed.
+/// Determines which of the nodes that keep a list (its keepers) state its size correctly if they contradict each other.
+/// Without this check, two of three keepers that tell the same lie would be believed.
 ///
 /// Each keeper is asked for the ids in the same random range of its list. The number of these ids must fit the size
 /// that the keeper states, and some of the ids that not all keepers name are checked against the documents' records.

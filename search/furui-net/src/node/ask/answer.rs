@@ -16,8 +16,8 @@ pub enum SearchEvent {
         /// The place after which a further search continues; `None` if there are no more documents. A query with
         /// phrases can end with a cursor although fewer documents than the limit were found, or none.
         cursor: Option<Place>,
-        /// True if the answer is complete: every list was complete as far as its keeper knows, and no document is
-        /// missing because no node could show it or because false postings displaced it.
+        /// True if the answer is complete: every list was complete as far as the node that keeps it knows, and no
+        /// document is missing because no node could show it or because false postings displaced it.
         whole: bool,
         /// The traffic and the work that the search has cost.
         report: Box<Report>,

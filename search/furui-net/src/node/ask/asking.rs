@@ -10,9 +10,9 @@ use crate::node::HEDGE_AFTER;
 use crate::node::reputation::Reputation;
 use crate::node::spent::Spent;
 
-/// The requests in flight to keepers, each with data of type `T` that the caller attaches to recognize the answer. A
-/// keeper that has not answered after [`HEDGE_AFTER`] is slow: later searches ask it last, and the caller need not wait
-/// for it, but its answer still counts.
+/// The requests in flight to nodes that keep lists or records, each with data of type `T` that the caller attaches to
+/// recognize the answer. A node that has not answered after [`HEDGE_AFTER`] is slow: later searches ask it last, and
+/// the caller need not wait for it, but its answer still counts.
 pub(in crate::node) struct Asking<T> {
     reputation: Reputation,
     /// The deadline after which answers are discarded.

@@ -1,5 +1,4 @@
-//! The time to wait for the remaining nodes that keep records after [`HEDGE_AFTER`]. Chosen: the sum of both is less
-//! than the time that a publisher waits while the receiving node checks postings.
+//! Fetches records from the nodes that keep them.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -11,8 +10,8 @@ use crate::node::asking::{Asking, KeeperEvent};
 use crate::node::reputation::Reputation;
 use crate::shelf::packed;
 
-/// The time to wait for the remaining keepers of records after [`HEDGE_AFTER`]. Chosen: the sum of both is less than
-/// the time that a publisher waits while the receiving node checks postings.
+/// The time to wait for the remaining nodes that keep records after [`HEDGE_AFTER`]. Chosen: the sum of both is less
+/// than the time that a publisher waits while the receiving node checks postings.
 const RECORDS_PATIENCE: Duration = Duration::from_secs(2);
 
 /// The answers of the nodes that were asked for the records of documents.

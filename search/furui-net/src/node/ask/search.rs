@@ -17,7 +17,8 @@ use crate::node::{Node, SearchError, SearchEvent, doubts, showing, word_key};
 /// The time for which the size of a word's list and the nodes known to keep it are reused. The value is a choice, not a
 /// measurement.
 const KNOWN_LIFE: Duration = Duration::from_secs(60);
-/// The maximum number of words whose lists' sizes and keepers are remembered. The value is a choice, not a measurement.
+/// The maximum number of words for which the size of the list, and the nodes that keep it, are remembered. The value is
+/// a choice, not a measurement.
 const KNOWN_WORDS: usize = 1 << 14;
 /// The capacity of the channel for answers and look-up results to the querier. The value is a choice, not a
 /// measurement.
@@ -104,7 +105,7 @@ impl Node {
     /// early if the receiver is dropped.
     ///
     /// # Errors
-    /// If the query is invalid, or no keeper of a word answers.
+    /// If the query is invalid, or none of the nodes that keep the list of a word answers.
     pub async fn search(
         &self,
         query: &Query,

@@ -7,7 +7,7 @@ use futures::StreamExt;
 
 use crate::net::Net;
 
-/// The maximum number of keys whose keepers (the nodes that keep what the key stands for) are looked up in one portion
+/// The maximum number of keys for each of which the nodes that keep its list or record are looked up in one portion
 /// without asking other nodes. The value is a choice, not a measurement.
 const KEYS: usize = 1 << 10;
 /// The maximum number of look-ups of nodes that keep a key in flight. Chosen: as many as the net has in flight.
@@ -38,8 +38,8 @@ pub(in crate::node) async fn loads(net: &Net, keys: Vec<Vec<u8>>) -> HashMap<Pee
     loads
 }
 
-/// Adds to `loads` the keys whose keepers are known without asking other nodes, and returns the other keys. The work is
-/// done in small portions, so that it does not block other tasks of the network.
+/// Adds to `loads` the keys of which this node knows, without asking others, the nodes that keep them, and returns the
+/// other keys. The work is done in small portions, so that it does not block other tasks of the network.
 async fn add_known(
     net: &Net,
     keys: Vec<(usize, Vec<u8>)>,

@@ -94,9 +94,9 @@ impl Node {
     }
 
     /// Publishes documents: sends the records to the nodes nearest to the documents' keys and, when the records are
-    /// stored, the postings to the keepers of the words' lists, which check some of them against the records. Documents
-    /// that this node published less than half of their lifetime ago are left out, unless `again` is true. Earlier
-    /// documents of this node under the same URLs are withdrawn.
+    /// stored, the postings to the nodes that keep the words' lists, which check some of them against the records.
+    /// Documents that this node published less than half of their lifetime ago are left out, unless `again` is true.
+    /// Earlier documents of this node under the same URLs are withdrawn.
     ///
     /// # Errors
     /// If a list or record was not taken by any keeper, or this node's storage fails. Then nothing is noted as

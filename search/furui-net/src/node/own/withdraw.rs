@@ -19,7 +19,8 @@ impl Node {
     /// other nodes have published the same documents. For each URL, returns true if a document was published under it.
     ///
     /// # Errors
-    /// If no keeper of some document answers, or this node's storage fails. A keeper that did not answer is told later.
+    /// If none of the nodes that keep some document answers, or this node's storage fails. A node that did not answer
+    /// is told later.
     pub async fn withdraw(&self, urls: &[String]) -> Result<Vec<bool>, PublishError> {
         let found = self.0.published.withdraw(urls, unix_seconds()).map_err(PublishError::storage)?;
         tell(&self.0).await?;

@@ -13,8 +13,8 @@ use crate::node::{record_key, send_counted};
 /// the peer answers. Chosen: longer than a peer needs to restart.
 const SHUNNED_FOR: Duration = Duration::from_secs(5 * 60);
 
-/// Remembers the peers that recently did not answer this node or lied to it. They are asked after the other keepers of
-/// a key.
+/// Remembers the peers that recently did not answer this node or lied to it. They are asked after the other nodes that
+/// keep a key.
 ///
 /// Only behaviour on a connection on which the peer has proved its identity counts, so no node can make another one
 /// look silent by spreading a wrong address. A peer that answers, however late, stops being counted as silent. A peer

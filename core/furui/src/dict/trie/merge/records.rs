@@ -17,7 +17,7 @@ pub(super) struct Records {
     places: Vec<u64>,
 }
 
-/// The cache has one place for this number of keys of the trie.
+/// The number of keys of the trie for each place of the cache.
 const KEYS: usize = 12;
 
 const TAG: u64 = !0 << Position::BITS;

@@ -17,8 +17,8 @@ impl Truth {
         Self { fits, showing: Box::new(showing), text: record.text }
     }
 
-    /// True if a keeper's statement is consistent with the record. The snippet need not be the same, because nodes of
-    /// different versions may choose different ones.
+    /// True if a node's statement about the document is consistent with the record. The snippet need not be the same,
+    /// because nodes of different versions may choose different ones.
     pub(super) fn allows(&self, stated: &Showing) -> bool {
         self.fits && stated.weights == self.showing.weights && stated.snippet.is_of(&self.text)
     }

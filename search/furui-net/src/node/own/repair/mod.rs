@@ -34,7 +34,8 @@ const INTERVAL: Duration = Duration::from_secs(10 * 60);
 /// The number of nearest nodes whose lists are compared with this node's. It is the bucket size of Kademlia.
 const NEIGHBOURS: usize = 20;
 /// The number of consecutive rounds with unanswered requests after which a silent neighbour is treated as one without
-/// data, and a silent keeper of records as one without the record. The value is a choice, not a measurement.
+/// data, and a silent node that should keep a record as one without this record. The value is a choice, not a
+/// measurement.
 const FAILED_ROUNDS: u32 = 3;
 /// The interval at which expired documents are removed, and this node's documents are published again if they expire
 /// soon. The value is a choice, not a measurement.
@@ -155,8 +156,8 @@ impl Rounds {
     /// Takes over missing data that this node should hold from all neighbours. Returns true if nothing was missing, and
     /// all neighbours answered.
     ///
-    /// Lists and records of which this node has ceased to be a keeper are kept until they expire, because other nodes
-    /// may not know the new keepers yet.
+    /// Lists and records that other nodes keep now, instead of this one, stay here until they expire, because further
+    /// nodes may not know this change yet.
     async fn round(&mut self, inner: &Inner) -> bool {
         let places = Places::of(&inner.net).await;
         let neighbours = places.neighbours(&inner.net.me(), NEIGHBOURS);

@@ -18,9 +18,9 @@ const MANY: usize = 1024;
 impl Taking<'_> {
     /// Removes the postings that must not be stored from a neighbour's lists. A sample of the postings is compared with
     /// the records of their documents; if one is false or too many records are unavailable, all postings are compared.
-    /// False and unproven postings are removed. The false ones are reported to the keepers of the words. As the
-    /// neighbour may have been deceived itself, it counts as a liar only if at least [`MANY`] documents, and more than
-    /// half of those checked, have false postings.
+    /// False and unproven postings are removed. The false ones are reported to the nodes that keep the words' lists. As
+    /// the neighbour may have been deceived itself, it counts as a liar only if at least [`MANY`] documents, and more
+    /// than half of those checked, have false postings.
     pub(super) async fn sift(&mut self, lists: &mut [(String, Listed)]) -> Result<(), Why> {
         let postings: Vec<WordPostings> = lists
             .iter()

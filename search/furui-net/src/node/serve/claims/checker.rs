@@ -11,12 +11,12 @@ use crate::net::Net;
 use crate::node::fetch::{self, Records};
 use crate::node::reputation::Reputation;
 
-/// The result of fetching documents' records. A document in neither `known` nor `gone` is one whose keepers did not
-/// answer.
+/// The result of fetching documents' records. A document in neither `known` nor `gone` is one of which the nodes that
+/// should keep its record did not answer.
 pub(in crate::node) struct Found {
     /// The true postings of the documents whose records were found.
     pub(in crate::node) known: TruePostings,
-    /// The documents whose records no node keeps, according to their keepers.
+    /// The documents whose records no node keeps, according to the nodes that should keep them.
     pub(in crate::node) gone: HashSet<ContentId>,
     /// The total size of the fetched records, in bytes.
     pub(in crate::node) bytes: u64,

@@ -21,8 +21,8 @@ const COUNTED: usize = 1 << 12;
 /// choice, not a measurement.
 const MEASURED: usize = 128;
 /// An estimate counts the records whose keys share with this node's place at most this number of leading bits less than
-/// those that certainly make it a keeper. For more distant keys, this node does not know all keepers. The value is a
-/// choice, not a measurement.
+/// the keys that this node certainly keeps. For more distant keys, this node does not know all nodes that keep them.
+/// The value is a choice, not a measurement.
 const WIDER: u32 = 2;
 
 /// The cached estimate of a node, and the position at which its counting begins.

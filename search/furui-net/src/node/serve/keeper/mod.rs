@@ -127,8 +127,8 @@ impl Keeper {
         Ok((Self { orders, counts }, thread))
     }
 
-    /// Runs a job with the shelf on the keeper's thread, after all earlier jobs, and returns its result. `None` if the
-    /// node is shut down.
+    /// Runs a job with the shelf (the node's storage) on the thread that owns it, after all earlier jobs, and returns
+    /// its result. `None` if the node is shut down.
     pub(in crate::node) async fn ask<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut Shelf) -> T + Send + 'static,
