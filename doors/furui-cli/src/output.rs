@@ -14,7 +14,7 @@ use crate::streams::standard_output;
 /// The output of a command: standard output, a file in its place, or nothing.
 pub struct Output {
     file: Option<File>,
-    /// The name of the output, for errors.
+    /// The name of the output, for error messages.
     name: String,
     /// True if the output is a pipe.
     pipe: bool,

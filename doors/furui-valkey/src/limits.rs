@@ -27,7 +27,7 @@ pub const DEFAULT_DICT_WINDOW: i64 = 2 << 20;
 
 /// The memory that all values of the module take, in bytes.
 static ALL: AtomicUsize = AtomicUsize::new(0);
-/// The number of values of the module.
+/// The number of values of the module that exist in the server.
 static VALUES: AtomicUsize = AtomicUsize::new(0);
 
 /// The memory that all values of the module take, in bytes, and their number.

@@ -26,7 +26,7 @@ impl<T> Ring<T> {
         matches!(self.window, Some(Window::Milliseconds(_)))
     }
 
-    /// The number of the newest slice.
+    /// The number of the newest slice of the window; 0 if there are no slices.
     pub fn newest(&self) -> u64 {
         self.slices.back().map_or(0, |(number, _)| *number)
     }

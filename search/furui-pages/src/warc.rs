@@ -25,7 +25,7 @@ pub struct Warc<R: BufRead> {
     was_broken: bool,
 }
 
-/// An item of a WARC file.
+/// An item of a WARC file: a page, or a record without a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
     /// A page that was received with status 200.
@@ -51,7 +51,7 @@ pub struct Capture {
     pub body: Vec<u8>,
 }
 
-/// A record that cannot be read.
+/// A record of a WARC file that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
     /// The number of the record in the file, counted from 1.

@@ -100,7 +100,7 @@ pub struct IdRange {
 }
 
 impl IdRange {
-    /// The range of all ids.
+    /// The range of all ids of documents.
     pub const ALL: Self = Self { first: 0, last: u64::MAX };
 
     /// True if the id is in the range.

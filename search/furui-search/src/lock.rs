@@ -46,7 +46,7 @@ pub struct LockKey([u8; Self::BYTES]);
 impl Lock {
     /// The length of a lock in bytes.
     pub const BYTES: usize = SIGNATURE + Self::SIGNATURE_BYTES;
-    /// The length of a signature in bytes.
+    /// The length of a publisher's signature in bytes.
     pub const SIGNATURE_BYTES: usize = 64;
     /// The lock that no key opens. It replaces a lock of a record that has too many locks.
     pub const NOBODY: Self = Self([0; Self::BYTES]);

@@ -145,7 +145,7 @@ impl<'a> Pattern<'a> {
     }
 }
 
-/// The Shift-And state of a phrase.
+/// The state of the search (by Shift-And) for a phrase in a text.
 #[derive(Clone, Default)]
 struct State {
     /// Bit i is set if units 0 to i of the phrase match the last i + 1 units of the text.

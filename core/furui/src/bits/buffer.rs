@@ -31,7 +31,7 @@ pub struct Buffer {
     len: usize,
 }
 
-/// The source of a table's memory.
+/// The source of the memory of a [`Buffer`].
 enum Kind {
     Heap(Vec<u8>),
     Pages(MmapMut),

@@ -70,7 +70,7 @@ impl<M: Deref<Target = [u8]>> Rank1<M> {
         counts(&self.words, self.len).enumerate().all(|(index, ones)| self.counts.get(index) == ones)
     }
 
-    /// The number of bits.
+    /// The number of bits of the bit string.
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -80,7 +80,7 @@ impl<M: Deref<Target = [u8]>> Rank1<M> {
         self.len == 0
     }
 
-    /// The bits, as little-endian words.
+    /// The bits of the string, as little-endian words of 64 bits.
     pub fn words(&self) -> &[u8] {
         &self.words
     }

@@ -98,7 +98,7 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
             && hints(&self.counts, self.len, self.zeros).enumerate().all(|(i, block)| self.hints.get(i) == block)
     }
 
-    /// The number of bits.
+    /// The number of bits of the bit string.
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -108,12 +108,12 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
         self.len == 0
     }
 
-    /// The number of zeros.
+    /// The number of zeros in the bit string.
     pub fn zeros(&self) -> u64 {
         self.zeros
     }
 
-    /// The bits, as little-endian words.
+    /// The bits of the string, as little-endian words of 64 bits.
     pub fn words(&self) -> &[u8] {
         &self.words
     }

@@ -38,7 +38,7 @@ impl Lanes {
         Self { width, count, ones, tops: ones << (width - 1) }
     }
 
-    /// The number of lanes.
+    /// The number of lanes into which a word is divided.
     #[inline(always)]
     pub(crate) fn count(&self) -> u32 {
         self.count

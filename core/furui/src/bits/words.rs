@@ -24,7 +24,7 @@ unsafe impl Send for Words {}
 // SAFETY: as for `Send`; a shared borrow only reads.
 unsafe impl Sync for Words {}
 
-/// The source of a table's memory.
+/// The source of the memory of [`Words`].
 enum Kind {
     Heap(Vec<u64>),
     Pages(MmapMut),

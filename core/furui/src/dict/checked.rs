@@ -57,7 +57,7 @@ impl CheckedTrie {
         self.trie.nodes()
     }
 
-    /// The number of bytes of the trie.
+    /// The size of the trie, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.trie.bytes()
     }

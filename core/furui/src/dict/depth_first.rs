@@ -18,7 +18,7 @@ pub trait Nodes {
     /// The child with the smallest label; `None` if there is no child.
     #[doc(hidden)]
     fn first_child(&self, node: Self::Node) -> Option<Self::Node>;
-    /// The next child of the same parent.
+    /// The next child of the node's parent; `None` if the node is the last child.
     #[doc(hidden)]
     fn sibling(&self, node: Self::Node) -> Option<Self::Node>;
     /// The first byte of the node's label; 0 for the root.

@@ -256,7 +256,8 @@ pub(crate) fn sync_if_writable(path: &Path) -> Result<(), WriteError> {
 }
 
 impl WriteError {
-    /// Wraps the operating system's error.
+    /// Returns a function that makes this error from one of the operating system: `action` on the file at `path` has
+    /// failed.
     pub fn at(action: &'static str, path: &Path) -> impl Fn(io::Error) -> Self {
         let file = path.display().to_string();
         move |source| Self { action, file: file.clone(), source }

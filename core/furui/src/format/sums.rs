@@ -41,7 +41,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Adds the next bytes of the file.
+    /// Adds the next bytes of the file to the checksums.
     pub(super) fn update(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             if self.filled == 0

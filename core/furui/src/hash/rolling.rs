@@ -107,13 +107,13 @@ impl Rolling {
         HashSpec { algorithm: HashAlgorithm::Rolling, seed }
     }
 
-    /// The state of the empty key.
+    /// The state of the rolling hash for the empty key.
     #[inline(always)]
     pub const fn start(&self) -> RollingState {
         RollingState(self.start)
     }
 
-    /// The state after one more byte.
+    /// The state of the rolling hash after one more byte of the key.
     #[inline(always)]
     pub const fn push(&self, state: RollingState, byte: u8) -> RollingState {
         // The factor has one bit less than the prime, so that no second folding is needed.

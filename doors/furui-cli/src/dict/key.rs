@@ -44,7 +44,7 @@ struct KeysOf {
     dict: Dict<Files>,
     lines: Lines,
     output: Output,
-    /// True if a key was printed.
+    /// True if a key was found and printed.
     found: bool,
 }
 

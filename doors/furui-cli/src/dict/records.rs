@@ -15,7 +15,7 @@ pub struct Records {
     pub are_records: bool,
 }
 
-/// The key of a line.
+/// The key of a line, for a dictionary.
 pub enum Key<'l> {
     Is(Cow<'l, [u8]>),
     /// The line has no key. The [`Fate`] says whether the line is kept or dropped.

@@ -32,7 +32,7 @@ pub struct Block {
     pub(crate) lone_cr: bool,
     /// True if the block is the first line of an input, which is its header.
     pub is_header: bool,
-    /// True if the block begins an input.
+    /// True if the block is the first one of an input.
     pub is_first: bool,
 }
 

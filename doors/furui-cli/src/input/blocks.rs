@@ -16,7 +16,7 @@ use crate::pipes;
 /// Memory for the positions of line ends is reserved as if each line had this many bytes.
 const SHORT_LINE: usize = 8;
 
-/// The result of waiting for a block.
+/// The result of waiting for a block of lines.
 pub enum Next {
     Block,
     /// Nothing arrived before the deadline of the call.

@@ -50,7 +50,7 @@ enum Question {
     Text(Compression),
 }
 
-/// The result of a read into a buffer.
+/// The result of reading from an input into a buffer.
 #[derive(PartialEq, Eq)]
 pub enum Fill {
     /// New bytes were read, or the buffer is full.

@@ -113,7 +113,7 @@ impl Maker {
         matches!(self.part, Part::Line) && self.compare.is_plain()
     }
 
-    /// Appends the key of a line.
+    /// Appends the key of a line to `out`.
     pub(super) fn key(&self, line: &[u8], out: &mut Vec<u8>) -> Result<(), Lack> {
         let compare = &self.compare;
         match &self.part {

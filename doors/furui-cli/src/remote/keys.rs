@@ -38,13 +38,13 @@ impl RemoteKeys {
         self.ends.push(self.bytes.len());
     }
 
-    /// The key with this index.
+    /// The key with this index in the batch.
     pub fn key(&self, index: usize) -> &[u8] {
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.bytes[start..self.ends[index]]
     }
 
-    /// The shard of the key with this index.
+    /// The shard of the server's set to which the key with this index in the batch belongs.
     pub fn place(&self, index: usize) -> u32 {
         self.places[index]
     }

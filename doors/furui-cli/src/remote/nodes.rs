@@ -40,7 +40,7 @@ pub struct Nodes {
     slots: Option<Slots>,
 }
 
-/// The answer to a request.
+/// The answer of a server to a request.
 pub struct Answer {
     /// The reply of the server. A refusal of the server is an error.
     pub reply: RedisResult<Value>,

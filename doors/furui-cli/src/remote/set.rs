@@ -126,7 +126,7 @@ impl RemoteSet {
         asked.map_err(|(failure, _)| Failure { may_have_recorded: false, ..failure })
     }
 
-    /// Removes keys from the set.
+    /// Removes keys from the set in the server.
     pub fn forget(&mut self, keys: &RemoteKeys) -> Result<(), Failure> {
         self.ask_all("FURUI.FORGET", keys, &mut vec![]).map(drop).map_err(|(failure, _)| failure)
     }

@@ -16,7 +16,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Adds a number, with the digits with which it is displayed.
+    /// Adds a number, with the digits with which it is displayed, to the report.
     pub fn number(&mut self, name: &'static str, value: impl ToString) -> &mut Self {
         self.add(name, &RawValue::from_string(value.to_string()).ok())
     }
@@ -29,7 +29,7 @@ impl Report {
         self
     }
 
-    /// Adds a text in quotes.
+    /// Adds a text, in quotes, to the report.
     pub fn text(&mut self, name: &'static str, value: &str) -> &mut Self {
         self.add(name, value)
     }

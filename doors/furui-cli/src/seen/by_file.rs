@@ -81,7 +81,7 @@ impl ByFile {
         self.files.iter().map(line).collect()
     }
 
-    /// The figures of each file.
+    /// The figures of each file: how many of its lines were new, repeats or without a key.
     pub fn reports(&self) -> Vec<Report> {
         let report = |file: &Counts| {
             let mut report = Report::default();

@@ -101,7 +101,7 @@ impl Plan {
         (self.threads < self.asked).then_some((self.threads, self.asked))
     }
 
-    /// The number of threads that work.
+    /// The number of worker threads.
     pub fn threads(&self) -> usize {
         self.threads
     }

@@ -20,7 +20,7 @@ pub struct Workers {
     shared: Mutex<Shared>,
     /// Notified when a worker that waits for work can do something, and at the end.
     changed: Condvar,
-    /// Notified when a worker ends.
+    /// Notified when a worker thread ends.
     ended: Condvar,
     printing: Printing,
     wants_repeats: bool,

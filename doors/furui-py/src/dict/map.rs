@@ -12,7 +12,7 @@ use pyo3::types::PyBytes;
 
 use crate::shared::Store;
 
-/// A dictionary on storage.
+/// A dictionary on storage, whose values are numbers or byte strings.
 pub enum AnyMap {
     Numbers(Box<Dict<Directory>>),
     Bytes(Box<Dict<Directory, [u8]>>),

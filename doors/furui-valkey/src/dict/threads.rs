@@ -35,7 +35,7 @@ type Place = Arc<Mutex<Option<Job<Memory>>>>;
 enum Order {
     /// Run the job in this place, and send its result.
     Do(Place, Sender<Option<Done>>),
-    /// Free the memory of these files.
+    /// Free the memory of these files, which no value needs any more.
     Free(Vec<Bytes>),
 }
 

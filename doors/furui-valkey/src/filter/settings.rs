@@ -49,7 +49,7 @@ impl Settings {
         Self { dialect, lines: vec![] }
     }
 
-    /// Adds a setting.
+    /// Adds a setting with this name and value.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Display) -> Self {
         self.lines.push((name.to_owned(), value.to_string()));

@@ -33,7 +33,7 @@ pub(super) struct Crawl {
 /// A function that appends the targets of the links of a page.
 type LinksOf = dyn Fn(u32, &mut Vec<u32>) + Send + Sync;
 
-/// The source of the links of a page.
+/// The source of the links of the pages of a crawl.
 enum Links {
     /// The links of all pages are kept in memory.
     Kept {

@@ -16,7 +16,7 @@ pub(super) struct ApiError {
     /// A sentence for the user that says what is wrong, and what to do about it.
     #[serde(rename = "error")]
     pub(super) text: String,
-    /// The HTTP status of the response.
+    /// The HTTP status code of the response.
     #[serde(skip)]
     pub(super) status: StatusCode,
 }

@@ -17,7 +17,7 @@ use crate::node::{Hit, SearchEvent, SearchOptions};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum SearchLine {
-    /// A document was found.
+    /// A document that was found.
     Hit(Hit),
     /// A step of the search, sent only if the request asked for an explanation.
     Step(Step),

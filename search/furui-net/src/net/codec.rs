@@ -52,7 +52,7 @@ pub(super) struct Body {
     pub(super) room: Option<RequestMemory>,
 }
 
-/// An answer to a request.
+/// An answer to a request of another node.
 #[derive(Debug)]
 pub(super) enum Answer {
     Body(Body),

@@ -60,7 +60,7 @@ pub enum StartError {
     /// A text is not a multiaddress.
     #[error("`{address}` is not a multiaddress ({why}); give one like /ip4/127.0.0.1/tcp/4010")]
     Address {
-        /// The invalid text.
+        /// The text that is not a multiaddress.
         address: String,
         /// The reason that the text is not a multiaddress.
         why: String,
@@ -71,13 +71,13 @@ pub enum StartError {
          /dns4/node.example/tcp/4001"
     )]
     Bootstrap {
-        /// The address of the configuration.
+        /// The address that the configuration names.
         address: String,
     },
     /// The node cannot listen on an address.
     #[error("cannot listen on {address}: {why}; choose another address, or port 0 for any free one")]
     Listen {
-        /// The address of the configuration.
+        /// The address that the configuration names.
         address: String,
         /// The error message of the system.
         why: String,

@@ -257,7 +257,7 @@ impl Driver {
     }
 }
 
-/// A short reason for a failed dial.
+/// Describes in a few words why a dial has failed.
 fn why(error: &DialError) -> String {
     match error {
         DialError::Transport(failures) => {

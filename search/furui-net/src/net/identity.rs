@@ -65,7 +65,7 @@ impl Identity {
         }
     }
 
-    /// The 32 secret bytes.
+    /// The 32 bytes of the node's secret key.
     pub(crate) fn secret(&self) -> [u8; 32] {
         let pair = self.0.clone().try_into_ed25519().expect("it was generated or read as one");
         let mut secret = [0; 32];

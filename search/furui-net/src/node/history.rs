@@ -15,9 +15,9 @@ pub const SPANS: usize = 180;
 /// The traffic with other nodes in an interval of the length [`SPAN`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// The bytes sent to other nodes.
+    /// The number of bytes sent to other nodes.
     pub sent: u64,
-    /// The bytes received from other nodes.
+    /// The number of bytes received from other nodes.
     pub received: u64,
 }
 
@@ -44,7 +44,7 @@ impl History {
         spans.ring.push_back(Span { sent, received });
     }
 
-    /// The traffic of the spans that have ended, oldest first.
+    /// The traffic of the [`SPAN`]s (intervals) that have ended, oldest first.
     pub(super) fn spans(&self) -> Vec<Span> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).ring.iter().copied().collect()
     }

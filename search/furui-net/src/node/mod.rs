@@ -326,7 +326,7 @@ pub enum NodeError {
     /// A file of the directory cannot be used.
     #[error("cannot use {}: {source}", .file.display())]
     Directory {
-        /// The path of the file.
+        /// The path of the file that cannot be used.
         file: PathBuf,
         /// The reason that the system gives.
         source: io::Error,
@@ -338,7 +338,7 @@ pub enum NodeError {
         .directory.display()
     )]
     Exposed {
-        /// The path of the directory.
+        /// The path of the directory that other users may enter.
         directory: PathBuf,
     },
     /// The node is shut down.

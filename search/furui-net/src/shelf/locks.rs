@@ -81,7 +81,7 @@ pub(super) fn unopened<'r>(
     Ok(Unopened { records: Cow::Owned(records), locks: unopened })
 }
 
-/// A lock to add to a record.
+/// A lock to add to the record of a document.
 pub(super) struct New {
     pub(super) number: u32,
     pub(super) id: ContentId,

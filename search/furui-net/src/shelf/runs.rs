@@ -96,7 +96,7 @@ impl Runs {
         }
     }
 
-    /// Empties the cache.
+    /// Empties the cache of sorted parts of lists.
     pub(super) fn clear(&mut self) {
         self.by_word.clear();
         self.bytes = 0;

@@ -27,7 +27,7 @@ pub(super) struct Exchange {
 /// The rule by which the coding of the next message of an exchange is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
-    /// The coding that the query requests.
+    /// The set has the coding that the query requests.
     AsWanted,
     /// Two messages with long checks, because the sets of the two sides differed after three messages.
     LongChecks,
@@ -55,7 +55,7 @@ pub(super) struct Answer {
 pub(super) enum Then {
     /// The next message is sent to the peer that has answered.
     Ask,
-    /// The exchange is over.
+    /// The exchange is over, with this answer.
     Answered(Answer),
     /// The peer has refused, so another replica must be asked.
     Refused,

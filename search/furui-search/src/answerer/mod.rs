@@ -40,7 +40,7 @@ pub enum AnswerEvent {
     Respond {
         /// The `call` that was passed to [`Answerer::on_request`].
         call: u64,
-        /// The answer.
+        /// The answer to the request.
         response: Response,
     },
     /// Requests that the caller sends a message to another node. The caller passes the answer to

@@ -17,7 +17,7 @@ pub(super) fn encode_ranks(ranks: &[u32], universe: u64) -> Coded {
     sealed(count, writer)
 }
 
-/// Decodes ranks that [`encode_ranks`] has encoded.
+/// Decodes ranks below `universe` that [`encode_ranks`] has encoded.
 pub(super) fn decode_ranks(bytes: &[u8], universe: u64) -> Result<Vec<u32>, CodecError> {
     let mut fields = Fields(bytes);
     let count = read_count(&mut fields)?;
@@ -97,7 +97,7 @@ pub(super) fn bits_of_checked(matches: &[(u32, u64)], cells: u64, check_bits: u8
     ranks.sum::<u64>() + u64::from(check_bits) * matches.len() as u64
 }
 
-/// Encodes ids in full.
+/// Encodes ids in full, with 160 bits each.
 pub(super) fn encode_ids(ids: &[ContentId]) -> Coded {
     let mut bytes = Vec::new();
     varint::put(&mut bytes, ids.len() as u64);

@@ -11,7 +11,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// The number of bits of the checksum.
+    /// The number of bits of the checksum in a claim.
     pub const CHECKSUM_BITS: u64 = 64;
 
     /// The traffic of the message in bits, as the paper counts it.

@@ -11,9 +11,9 @@ pub const THIRD_MESSAGE_BITS: f64 = 4096.0;
 /// number of matches, so it decides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ShortChecks {
-    /// v', the bits of a short check.
+    /// v': the number of bits of a short check.
     pub(crate) bits: u8,
-    /// The expected bits of the third message.
+    /// The expected size of the third message, in bits.
     pub(crate) claim_bits: f64,
     /// The bits of a repeated exchange, times the probability that it is repeated.
     pub(crate) again_bits: f64,

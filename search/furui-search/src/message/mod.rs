@@ -28,7 +28,7 @@ const VERSION: u8 = 1;
 pub enum Request {
     /// Asks for the sizes of these words' lists, and for the nodes that keep the lists.
     Size {
-        /// The words, normalised.
+        /// The words, normalised, whose lists are asked about.
         words: Vec<String>,
     },
     /// Asks the node that keeps the list of the first word for the documents that contain all words.
@@ -65,7 +65,7 @@ pub enum Request {
     },
     /// Asks for the keys that have opened locks of documents, in order to store copies of them.
     Withdrawn {
-        /// The range of the documents' ids.
+        /// The range of the ids of the documents whose keys are requested.
         range: IdRange,
     },
     /// Asks for the sizes and fingerprints of those of the receiver's lists that the sender should hold too, in the
@@ -221,7 +221,7 @@ pub struct WordSize {
 /// A part of a list that is transferred to another node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
-    /// The ids, ascending.
+    /// The ids of the part of the list, ascending.
     pub ids: Vec<ContentId>,
     /// The weight of each posting; empty for the list of the documents whose records are kept.
     pub weights: Vec<Weight>,

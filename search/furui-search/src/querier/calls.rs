@@ -15,7 +15,7 @@ pub(super) struct Calls {
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) to: Peer,
-    /// The time at which the request times out.
+    /// The time at which the request counts as failed if no answer has arrived.
     pub(super) until: Duration,
     pub(super) of: Of,
     pub(super) sent_bytes: u64,

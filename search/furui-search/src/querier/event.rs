@@ -35,13 +35,13 @@ pub enum QueryEvent {
     Prove {
         /// The word that the documents should contain.
         word: String,
-        /// The documents to check.
+        /// The ids of the documents to check.
         ids: Vec<ContentId>,
     },
     /// Reports that the node did not answer in time or violated the protocol. Until this node answers again, later
     /// queries should ask other nodes first ([`Querier::ask_last`](super::Querier::ask_last)).
     Shun {
-        /// The node that failed.
+        /// The node that has failed.
         peer: Peer,
     },
     /// The next documents of the answer.

@@ -39,7 +39,7 @@ pub(super) struct Panel {
     /// The requested slice; `None` between two slices.
     slice: Option<Slice>,
     hosts: Vec<Peer>,
-    /// The number of equal answers that suffice.
+    /// The number of equal answers about a slice that suffice.
     quorum: usize,
     /// The pairs of a turn and an index of a host that may be asked, in the order of asking. In each turn, the hosts
     /// ask other nodes that keep the other words' lists.

@@ -57,7 +57,7 @@ pub struct Report {
 /// A word of a query, with the size of its list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordReport {
-    /// The word.
+    /// The word of the query that the figures are about.
     pub word: String,
     /// The number of ids in its list.
     pub size: u64,
@@ -80,7 +80,7 @@ pub struct Round {
     pub seen: u64,
     /// The number of examined ids that match the conjunction.
     pub found: u64,
-    /// The bytes of the request.
+    /// The size of the request, in bytes.
     pub sent_bytes: u64,
     /// The size of the answer, in bytes.
     pub back_bytes: u64,

@@ -42,7 +42,7 @@ pub(super) struct Weighing {
 /// The progress of checking, by their records, the ids that not every node's sample contains.
 #[derive(Debug)]
 enum Proof {
-    /// Some samples have not arrived yet.
+    /// Some of the samples of documents to compare have not arrived yet.
     Unknown,
     /// The caller was requested to check these documents.
     Asked(Vec<ContentId>),

@@ -3,7 +3,7 @@ use super::error::{QueryError, QueryFault, fault};
 use super::items::Item;
 use crate::limits;
 
-/// The syntax tree of a query.
+/// The syntax tree of a query: words and sites, combined by AND, OR and NOT.
 pub(super) enum Expression<'a> {
     Words { words: &'a Phrase, is_quoted: bool },
     Site(&'a String),

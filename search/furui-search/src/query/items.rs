@@ -12,7 +12,7 @@ pub(super) enum Item {
         words: Phrase,
         is_quoted: bool,
     },
-    /// The word that represents a host.
+    /// The word that represents a host, for `site:`.
     Site(String),
     Or,
     And,

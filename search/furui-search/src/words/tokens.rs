@@ -25,7 +25,7 @@ pub(super) struct Tokens<'a> {
     /// The byte offset of the current piece in the text.
     start: usize,
     end: usize,
-    /// The number of units before the current one.
+    /// The number of units (words or characters) of the text before the current one.
     units: usize,
     located: bool,
     /// For each character of the piece, its end offsets in the normal form and in the original. Empty if the two are

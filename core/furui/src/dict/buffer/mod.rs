@@ -126,7 +126,7 @@ impl WriteBuffer {
         self.keys
     }
 
-    /// True if there are no keys.
+    /// True if there are no keys in the buffer.
     pub fn is_empty(&self) -> bool {
         self.keys == 0
     }

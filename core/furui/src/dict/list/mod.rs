@@ -83,7 +83,7 @@ pub struct Dict<S: Storage = Directory, V: DictValue + ?Sized = u32> {
     storage: Arc<S>,
     options: DictOptions,
     manifest: Manifest,
-    /// True if storage has a manifest.
+    /// True if the storage already has a manifest of this dictionary.
     saved: bool,
     /// True if a change failed. The state of storage is then unknown until the dictionary is opened again.
     broken: bool,

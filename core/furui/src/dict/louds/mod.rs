@@ -80,14 +80,14 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
         trie.check().is_ok().then_some(trie)
     }
 
-    /// The root, where a walk begins.
+    /// The root of the trie, where a walk over its nodes begins.
     pub fn root(&self) -> LoudsNode<'_, M> {
         LoudsNode::root(self)
     }
 }
 
 impl<M: Deref<Target = [u8]>, G: Guard> LoudsTrie<M, G> {
-    /// This trie over borrowed bytes.
+    /// A view of this trie that borrows its bytes.
     pub(in crate::dict) fn borrowed(&self) -> LoudsTrie<&[u8], G> {
         self.guarded(self.guard)
     }

@@ -160,7 +160,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         TriePart::ALL.iter().map(|part| part.name()).zip(self.shape.parts.lengths()).collect()
     }
 
-    /// This trie over borrowed bytes.
+    /// A view of this trie that borrows its bytes.
     pub(in crate::dict) fn borrowed(&self) -> Trie<&[u8], G> {
         self.guarded(self.guard)
     }

@@ -29,7 +29,7 @@ pub(super) struct Writer {
     block: Vec<u8>,
     long: Vec<u8>,
     ends: Ends,
-    /// The length of each block in bytes.
+    /// The length in bytes of each block of nodes that is complete.
     lengths: Vec<u16>,
     /// The block that still receives nodes or labels.
     draft: Draft,

@@ -22,7 +22,7 @@ impl ValueBuffer {
         self.bytes.len() + self.ends.len() * Self::VALUE_BYTES
     }
 
-    /// The range of the ids of the values.
+    /// The range of the ids of the values in the buffer.
     pub(in crate::dict) fn ids(&self) -> Range<u32> {
         self.first..self.first + self.ends.len() as u32
     }

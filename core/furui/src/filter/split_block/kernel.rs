@@ -22,7 +22,7 @@ pub(super) type SplitBlock = [u8; 32];
 const SALTS: [u32; 8] =
     [0x47B6_137B, 0x4497_4D91, 0x8824_AD5B, 0xA2B7_289D, 0x7054_95C7, 0x2DF1_424B, 0x9EFC_4947, 0x5C6B_FB31];
 
-/// True if all bits of `key` are set.
+/// True if all bits of `key` are set in `blocks`.
 #[inline]
 pub(super) fn contains(cpu: Cpu, blocks: &[SplitBlock], key: KeyHash) -> bool {
     let block = &blocks[place(key, blocks.len())];

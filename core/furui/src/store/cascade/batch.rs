@@ -1,4 +1,4 @@
-//! Sorting a batch by hash.
+//! Sorts the hashes of a batch.
 
 use super::room::fill_to;
 use crate::error::Result;

@@ -44,7 +44,7 @@ enum Waiting {
     Tick,
 }
 
-/// A journal whose file was created.
+/// A journal whose file was created, to which records are appended.
 struct Begun {
     log: Box<dyn Log>,
     length: u64,

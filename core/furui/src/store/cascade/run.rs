@@ -148,7 +148,7 @@ impl<F: ReadAt> Run<F> {
         self.envelope.seal()
     }
 
-    /// The number of pages.
+    /// The number of pages of the run.
     pub fn pages(&self) -> usize {
         self.fences.len()
     }

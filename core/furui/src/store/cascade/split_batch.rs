@@ -90,7 +90,7 @@ impl SplitBatch {
         self.counts[share]
     }
 
-    /// True if there are no keys.
+    /// True if there are no keys in the batch.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -65,7 +65,7 @@ pub struct Queue {
 /// The limits of the workers, their batches and their blocks.
 #[derive(Clone, Copy)]
 pub struct Limits {
-    /// The maximum number of workers.
+    /// The maximum number of workers that process batches.
     pub workers: usize,
     /// The maximum number of [`Batch`]es at a time.
     pub batches: usize,

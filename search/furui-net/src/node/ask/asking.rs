@@ -28,7 +28,7 @@ pub(in crate::node) struct Asking<T> {
 /// in bytes; `None` if the node failed to answer.
 type Answered<T> = (Peer, T, Option<(Response, u64)>);
 
-/// An event of the requests in flight.
+/// An event of the requests in flight: an answer, or the end of the time for some of them.
 pub(in crate::node) enum KeeperEvent<T> {
     /// A node has answered; `response` is `None` if its answer is invalid or did not come.
     Answer { from: Peer, about: T, response: Option<Response> },

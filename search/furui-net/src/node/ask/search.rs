@@ -24,7 +24,7 @@ const KNOWN_WORDS: usize = 1 << 14;
 /// measurement.
 const ANSWERS: usize = 64;
 
-/// The options of a search.
+/// The options of a search in the network.
 #[derive(Clone, Debug)]
 pub struct SearchOptions {
     /// The number of documents to find, those that rank best; at most [`limits::PAGE`].

@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// A document to publish: its record, and the id and words derived from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// The hash of `record`.
+    /// The id of the document: the hash of `record`.
     pub id: ContentId,
     /// The encoded [`Record`](furui_search::Record).
     pub record: Vec<u8>,

@@ -11,7 +11,7 @@ use crate::node::{Inner, Node, PublishError, call, record_key};
 
 /// The number of documents that are withdrawn at a time. The value is a choice, not a measurement.
 const BATCH: usize = 1 << 10;
-/// The maximum number of messages with withdrawals in flight. Chosen: as for publications.
+/// The maximum number of messages with withdrawals in flight. Chosen: as many as messages with publications.
 const MESSAGES: usize = 16;
 
 impl Node {

@@ -40,7 +40,7 @@ pub enum Block {
     "`{text}` cannot be blocked; name a peer (12D3…), a network (192.0.2.0/24), a site (site:example.org) or one word"
 )]
 pub struct NoBlock {
-    /// The rejected text.
+    /// The text that is neither a peer, a network, a site nor a word.
     pub text: String,
 }
 

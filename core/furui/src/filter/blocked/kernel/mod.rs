@@ -24,7 +24,7 @@ const NEAR: usize = 1 << 20;
 /// A cache line: eight lanes, which are little-endian words of 64 bits.
 pub(super) type Line = [u8; 64];
 
-/// True if all bits of `key` are set.
+/// True if all bits of `key` are set in `table`.
 #[inline(always)]
 pub(super) fn contains(cpu: Cpu, table: &[Line], layout: Layout, key: KeyHash) -> bool {
     match cpu.level() {

@@ -63,7 +63,7 @@ impl PublishedTables {
         result.map_err(|error| database::explain(error, &self.file))
     }
 
-    /// The number of changes so far.
+    /// The number of changes of the tables so far.
     pub(super) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Relaxed)
     }
