@@ -44,7 +44,7 @@ const IN_FLIGHT: usize = 128;
 struct Lookup<S> {
     /// The state from which the next positions of the key are computed.
     state: S,
-    /// The position of the bit whose line was prefetched.
+    /// The position in the table of the bit whose cache line was prefetched.
     position: usize,
     /// The number of bits of the key that are still to be tested after the one at `position`.
     left: u32,

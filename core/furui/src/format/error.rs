@@ -18,7 +18,7 @@ use crate::hash::HashSpec;
 pub struct FormatError {
     /// The file's name, as the caller gave it.
     pub file: String,
-    /// The place in the file, in bytes from its start.
+    /// The offset of the problem in the file, in bytes from its start.
     pub offset: u64,
     /// The problem at `offset`.
     pub problem: Problem,

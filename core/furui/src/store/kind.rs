@@ -39,7 +39,7 @@ pub enum StoreKind {
 }
 
 impl StoreKind {
-    /// Each kind of store once, one for each purpose of a dictionary.
+    /// All kinds of stores. Dictionaries have one kind for each [`Purpose`].
     pub const ALL: [Self; 6] = [
         Self::Seen,
         Self::Filter,

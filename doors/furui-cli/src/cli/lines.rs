@@ -1,4 +1,4 @@
-//! Which part of a line is its key, and how keys are compared.
+//! The options that say which part of a line is its key, and how keys are compared.
 
 use clap::{Args, ValueEnum};
 

@@ -13,7 +13,7 @@ pub struct RemoteKeys {
 }
 
 impl RemoteKeys {
-    /// An empty list for a set of this many shards.
+    /// An empty list of keys for a set of this many shards.
     pub fn new(shards: u32) -> Self {
         Self { hasher: HashSpec::default().hasher(), shards, bytes: vec![], ends: vec![], places: vec![] }
     }

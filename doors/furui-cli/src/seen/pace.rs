@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_millis(40);
 /// An input that continues within this time after a pause has not really paused.
 const SOON: Duration = Duration::from_secs(1);
-/// The time for which pauses are ignored after a pause that was not a real one. The time doubles with each further
-/// pause that was not real.
+/// The time for which pauses of the input are ignored after the input has continued within [`SOON`]. It doubles each
+/// time that this happens again.
 const HOLD: Duration = Duration::from_secs(60);
-/// The maximum time for which pauses are ignored.
+/// The maximum time for which pauses of the input are ignored.
 const LONGEST_HOLD: Duration = Duration::from_secs(3600);
 /// If at least this number of keys are unrecorded, a sync is always worth its cost, because they fill a good part of
 /// the page of storage that a sync writes.

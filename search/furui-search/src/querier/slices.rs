@@ -136,7 +136,8 @@ impl Querier {
         self.branches[slice.branch].on_slice(next, slice.search.most);
     }
 
-    /// The place at which a slice ends according to most of its hosts.
+    /// Of the ends of a slice that its hosts state, the first one or, after [`DISPUTED_SLICES`] disputed slices, the
+    /// middle one; `None` if there are none. An end is a place, with false, or true and `None` for the end of the list.
     fn common_end(&self, branch: usize, mut ends: Vec<(bool, Option<Place>)>) -> Option<(bool, Option<Place>)> {
         ends.sort_unstable();
         let first = if self.branches[branch].disputes <= DISPUTED_SLICES { 0 } else { (ends.len() - 1) / 2 };

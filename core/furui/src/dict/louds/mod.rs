@@ -226,7 +226,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> LoudsTrie<M, G> {
         &self.edge
     }
 
-    /// The values, four little-endian bytes for each.
+    /// The values of the keys, four little-endian bytes for each.
     pub fn values(&self) -> &[u8] {
         &self.values
     }

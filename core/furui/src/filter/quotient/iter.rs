@@ -24,7 +24,7 @@ pub(super) struct Decoder<'a> {
     skip: u32,
     /// The number of slots to read when the first block is read again at the end.
     wrapped: u32,
-    /// The number of blocks that are still to be read.
+    /// The number of blocks of slots that are still to be read.
     left: usize,
     /// The occupied bits of block `quotient_block` that come after the quotient of the current run.
     occupied: u64,

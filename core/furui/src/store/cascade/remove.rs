@@ -1,4 +1,4 @@
-//! Removing keys from a set and from its files.
+//! Removes keys from a set and from its files.
 
 use super::combine::KeyCursor;
 use super::room::{fill_to, reserve};

@@ -32,7 +32,8 @@ pub struct Queue {
     /// The number of shares if the set is split, otherwise 0.
     split: usize,
     limits: Limits,
-    /// True if blocks must end where no more lines may be wanted.
+    /// True if a block may not have more lines than `--limit` still allows, so that a block is read only after the one
+    /// before it was decided.
     is_limited: bool,
     places: VecDeque<Place>,
     /// The number of batches that have left the queue, because they were written.

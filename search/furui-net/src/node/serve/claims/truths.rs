@@ -22,7 +22,7 @@ pub(super) struct Truths {
 struct Generations {
     young: HashMap<ContentId, Arc<Truth>>,
     old: HashMap<ContentId, Arc<Truth>>,
-    /// The number of words of all documents in the younger generation.
+    /// The number of words of all documents in the younger generation of the cache.
     words: usize,
 }
 
