@@ -23,7 +23,7 @@ pub struct ContentId([u8; Self::BYTES]);
 impl ContentId {
     /// The size of an id in bytes.
     pub const BYTES: usize = 20;
-    /// The size of an id in bits, ζ in the paper.
+    /// The size of an id in bits, ζ in the paper of Sei et al.
     pub const BITS: u64 = 160;
 
     /// Makes an id from its bytes.

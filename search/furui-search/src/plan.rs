@@ -2,7 +2,7 @@
 //!
 //! n₁ ids are sent to a node that keeps a list with n₂ ids in the same range. n₂ is an expectation: the size of the
 //! list, times the [fraction](super::IdRange::part) of all ids in the range. Traffic is counted in bits, as T₁ + T₂ of
-//! the paper.
+//! the paper below.
 //!
 //! **Source.** Sei, Matsuzaki and Honiden, "Using Ringed Bloom Filters to Reduce the Communication Traffic on a
 //! Distributed Hash Table", section 6, which leaves the best rate for each pair of lists to future work.
@@ -84,16 +84,16 @@ pub fn choose_for_page(wants: Wants, own: u64, other: u64, range: IdRange, salt:
     }
 }
 
-/// Returns `coding`, or ids if the ids are expected to take fewer bits. The paper does this in section 6.2 once a chain
-/// of words has left a small set. It says "small enough" without a number, so this comparison is our own choice. The
-/// ranks in the answer are not counted, because the paper counts only what the Naive algorithm sends.
+/// Returns `coding`, or ids if the ids are expected to take fewer bits. The paper of Sei et al. does this in section
+/// 6.2 once a chain of words has left a small set. It says "small enough" without a number, so this comparison is our
+/// own choice. The ranks in the answer are not counted, because the paper counts only what the Naive algorithm sends.
 pub fn or_ids(coding: Coding, own: u64, other: u64, range: IdRange) -> Coding {
     let ids = ContentId::BITS as f64 * own as f64;
     if ids < expected(coding, own, other, range).total() { Coding::Ids } else { coding }
 }
 
-/// The number of probes k, with α = 2⁻ᵏ, that minimises eq. 17: one of the two integers next to log₂ 1/α, with the α of
-/// eq. 19. The result is from 1 to 64.
+/// The number of probes k, with α = 2⁻ᵏ, that minimises the traffic by eq. 17 of Sei et al.: one of the two integers
+/// next to log₂ 1/α, with the α of their eq. 19. The result is from 1 to 64.
 ///
 /// Difference from the paper: there, one α serves all nodes, and section 6.1 arrives at 0.013. Eq. 18 gives an α of 1
 /// or more if the set has at least 77 times the number of ids of the other list. The paper does not say what to do

@@ -17,7 +17,8 @@ const BITS: Tag = Tag::new(*b"BITS");
 /// The maximum number of bits of a polynomial filter, which is that of all Bloom filters of this crate.
 const MAX_BITS: u64 = 1 << 43;
 
-/// The Bloom filter of the paper: its k positions are k polynomials of a key's bytes, modulo the number of bits.
+/// The Bloom filter of the paper of Koyanagi et al.: its k positions are k polynomials of a key's bytes, modulo the
+/// number of bits.
 ///
 /// It takes keys, not hashes of 64 bits, so it is not one of the filters in [`filter`](crate::filter). None of the
 /// polynomials' primes divides its number of bits: if one did, the position modulo this prime would depend only on the

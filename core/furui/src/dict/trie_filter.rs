@@ -44,7 +44,8 @@ impl NewFilter {
 /// The filter of a [`FilteredTrie`](super::FilteredTrie), in its file, which is checked when it is read.
 ///
 /// By default it is a blocked Bloom filter of the dictionary's 64-bit hashes, where a look-up of an absent key reads
-/// one cache line. In a dictionary of LOUDS tries it may be the paper's filter, with k positions by k polynomials.
+/// one cache line. In a dictionary of LOUDS tries it may be the filter of Koyanagi et al., with k positions by k
+/// polynomials.
 ///
 /// ```
 /// use furui::dict::{Dict, DictOptions, FilterHash};

@@ -1,6 +1,6 @@
-//! The file `TIERS` of a store: the paper's tiers as the last process left them. docs/format.md describes the bytes of
-//! the file, and says why restored tiers never make a set drop a larger share of the new keys than the rate of the
-//! stable filter.
+//! The file `TIERS` of a store: the tiers of Kubota, Ueda and Yamana (an exact cache and a stable filter) as the last
+//! process left them. docs/format.md describes the bytes of the file, and says why restored tiers never make a set drop
+//! a larger share of the new keys than the rate of the stable filter.
 
 use std::io::{self, Write};
 

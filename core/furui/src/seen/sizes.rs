@@ -36,7 +36,8 @@ pub struct TierSizes {
     pub replacement: Replacement,
 }
 
-/// The maximum number of entries that an exact cache gets by default: 2²⁰, as in the paper's experiments.
+/// The maximum number of entries that an exact cache gets by default: 2²⁰, as in the experiments of Kubota, Ueda and
+/// Yamana.
 const LRU_KEYS: u64 = 1 << 20;
 /// The maximum number of counters, of two bits each, that a stable filter gets by default: 2³⁰ (256 MiB), the paper's
 /// largest.

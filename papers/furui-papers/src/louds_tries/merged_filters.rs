@@ -1,4 +1,5 @@
-//! Section 3.1: filters of one size that are merged by OR, compared with filters of the right size that are built anew.
+//! Section 3.1 of the paper of Koyanagi et al.: filters of one size that are merged by OR, compared with filters of the
+//! right size that are built anew.
 
 use furui::KeyHash;
 use furui::filter::{Bloom, ConfigError, Filter, FilterMut};

@@ -181,11 +181,11 @@ fn documents(table: &Table, corpus: &Corpus) -> Vec<u64> {
     documents
 }
 
-/// Figs. 8 and 9: the mean and maximum traffic of the paper's algorithm (TFA) with fixed and ringed filters, by the
-/// number of documents and α. There are two kinds of fixed filters. The first kind is made for the same number of keys
-/// at each α, as the paper's filters must be. The second kind has, at each α, the size with the least mean
-/// traffic for half of the documents. The list of the first word is sent, as in the paper; in the last two columns the
-/// smaller list is sent, as nodes do.
+/// Figs. 8 and 9 of the paper on ringed filters: the mean and maximum traffic of its algorithm (TFA) with fixed and
+/// ringed filters, by the number of documents and α. There are two kinds of fixed filters. The first kind is made for
+/// the same number of keys at each α, as the paper's filters must be. The second kind has, at each α, the size with the
+/// least mean traffic for half of the documents. The list of the first word is sent, as in the paper; in the last two
+/// columns the smaller list is sent, as nodes do.
 fn by_rate(corpora: &[Corpus], context: &Context) -> Result<[Table; 2]> {
     let columns = [
         "corpus",

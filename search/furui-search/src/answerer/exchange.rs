@@ -73,8 +73,8 @@ impl Exchange {
         (self.coding, matches!(self.stage, Stage::Settling { .. }))
     }
 
-    /// Makes the next message of the exchange. Returns the request, and the number of its bits as the paper counts
-    /// them.
+    /// Makes the next message of the exchange. Returns the request, and the number of its bits as the paper of Sei et
+    /// al. counts them.
     ///
     /// # Errors
     /// If the set cannot be coded as the query wants.

@@ -7,9 +7,9 @@ use furui::filter::RingedKey;
 /// filters of every size and every rate.
 ///
 /// **Source.** The paper's sections 2.2.2 and 3: ringed filters exist so that hashes can be computed before a filter
-/// arrives. In the paper every list has precomputed keys, for one rate that all nodes agree on. Here each pair of lists
-/// can have its own rate, but only lists that are requested a second time have keys, up to [`limits::KEY_BYTES`].
-/// Because an id is a hash already, a key saves only the computation of its probes' fractions.
+/// arrives. In the paper of Sei et al. every list has precomputed keys, for one rate that all nodes agree on. Here each
+/// pair of lists can have its own rate, but only lists that are requested a second time have keys, up to
+/// [`limits::KEY_BYTES`]. Because an id is a hash already, a key saves only the computation of its probes' fractions.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     /// The parts of lists whose keys are cached, least recently used first.

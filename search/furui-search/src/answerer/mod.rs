@@ -74,8 +74,8 @@ pub enum AnswerEvent {
 /// [`limits::KEY_BYTES`] bytes of keys. A request beyond these limits, or beyond the quota of its peer, is refused as
 /// [`Refusal::Busy`].
 ///
-/// **Source.** The paper's sections 2.1 and 6.2. In the paper, the node of the second word sends the filter of C₁ ∩ C₂
-/// on to the node of the third word.
+/// **Source.** Sei, Matsuzaki and Honiden, sections 2.1 and 6.2. In the paper, the node of the second word sends the
+/// filter of C₁ ∩ C₂ on to the node of the third word.
 ///
 /// ```
 /// # use std::sync::Arc;

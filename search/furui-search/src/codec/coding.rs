@@ -19,7 +19,8 @@ use furui::{HashAlgorithm, HashSpec};
 /// | Golomb | n₁ (log₂(cells / n₁) + 1.5) | a rank and v bits for each match; n₂ n₁ / cells matches are false |
 ///
 /// Here n₁ is the number of ids in the set, and n₂ is the number of ids in the other list. The first three codings are
-/// those of the paper's section 5: its Naive algorithm, and its TFA with either filter.
+/// those of Sei, Matsuzaki and Honiden ("Using Ringed Bloom Filters", section 5): its Naive algorithm, and its TFA with
+/// either filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Coding {
     /// Sends all ids in full.

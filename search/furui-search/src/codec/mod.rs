@@ -52,12 +52,12 @@ pub const MAX_MATCHES: usize = 1 << 18;
 /// that many are in one cell.
 pub const MAX_PER_CELL: usize = 64;
 
-/// Coded bytes, with their size in bits as the paper counts traffic.
+/// Coded bytes, with their size in bits, counted as the paper of Sei et al. counts traffic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coded {
     /// The bytes to send.
     pub bytes: Vec<u8>,
-    /// The number of bits of filter, ids, ranks and checks: T₁ or T₂ of the paper. The tag, the parameters and the
-    /// numbers of elements are not included.
+    /// The number of bits of filter, ids, ranks and checks: T₁ or T₂ of the paper of Sei et al. The tag, the parameters
+    /// and the numbers of elements are not included.
     pub bits: u64,
 }

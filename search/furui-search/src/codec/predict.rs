@@ -7,7 +7,7 @@ use furui::filter::{Bloom, FilterMut, RingedBloom};
 /// The size of a [`Coded`](super::Coded) set or answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
-    /// The number of bits, counted as the paper on ringed filters does.
+    /// The number of bits, counted as the paper of Sei et al. on ringed filters does.
     pub bits: u64,
     /// The number of bytes that are sent.
     pub bytes: u64,

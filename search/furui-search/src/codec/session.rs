@@ -14,7 +14,7 @@ impl Claim {
     /// The number of bits of the checksum in a claim.
     pub const CHECKSUM_BITS: u64 = 64;
 
-    /// The traffic of the message in bits, as the paper counts it.
+    /// The traffic of the message in bits, counted as the paper of Sei et al. does.
     pub fn bits(&self) -> u64 {
         self.rejected.bits + Self::CHECKSUM_BITS
     }

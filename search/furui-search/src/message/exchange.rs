@@ -50,7 +50,7 @@ pub struct Cost {
     pub coding: Coding,
     /// True if the exchange has ended with a third message.
     pub in_three: bool,
-    /// T₁: the bits of all sets and third messages, as the paper counts them.
+    /// T₁: the bits of all sets and third messages, as the paper of Sei et al. counts them.
     pub sent_bits: u64,
     /// T₂: the bits of all answers, including the coded steps of weights.
     pub back_bits: u64,

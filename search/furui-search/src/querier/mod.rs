@@ -70,8 +70,8 @@ const PASSES: u32 = 2;
 /// Memory: for each path of an answer, at most [`limits::PAGE`](super::limits::PAGE) + 1 documents are kept until no
 /// better ones can be found. Then they are kept until [`poll`](Self::poll) returns them.
 ///
-/// **Source.** The paper's sections 2.1 (TFA) and 6.2 (chaining). In the paper, the lists meet in the order of the
-/// query, the answer comes in one piece, and every list is sent whole.
+/// **Source.** Sei, Matsuzaki and Honiden, sections 2.1 (TFA) and 6.2 (chaining). In the paper, the lists meet in the
+/// order of the query, the answer comes in one piece, and every list is sent whole.
 ///
 /// ```
 /// use std::collections::BTreeMap;

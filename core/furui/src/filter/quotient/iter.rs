@@ -172,7 +172,7 @@ impl Iterator for FingerprintIter<'_> {
 impl ExactSizeIterator for FingerprintIter<'_> {}
 impl std::iter::FusedIterator for FingerprintIter<'_> {}
 
-/// The content of one slot, as drawn in the paper; see [`QuotientFilter::slot`].
+/// The content of one slot, as Bender et al. draw it; see [`QuotientFilter::slot`].
 ///
 /// ```
 /// use furui::KeyHash;

@@ -91,7 +91,7 @@ impl<M> SlotTable<M> {
         if block == 0 { self.blocks - 1 } else { block - 1 }
     }
 
-    /// The slot after `slot`, which is incr(slot) in the paper. After the last slot comes the first.
+    /// The slot after `slot`, which is incr(slot) in the paper of Bender et al. After the last slot comes the first.
     #[inline(always)]
     pub(super) fn next(&self, slot: Slot) -> Slot {
         if slot.index + 1 < self.width(slot.block) {

@@ -70,7 +70,7 @@ impl Ring {
         start < self.straight
     }
 
-    /// The position of the bit at `offset` in the window that begins at `start` (eq. 8).
+    /// The position of the bit at `offset` in the window that begins at `start` (eq. 8 of Sei et al.).
     #[inline(always)]
     pub(super) fn position(&self, start: u64, offset: u32) -> usize {
         let position = start + u64::from(offset);
