@@ -8,14 +8,15 @@ use furui::raw::Cells;
 use crate::clock::{median, ns_each};
 use crate::report::{Axis, Context, Finding, Plot, Result, Source, Table, Verdict, brief};
 
-/// The times of 2 billion decrements in Table 1 of the paper, in seconds, in the order of the ways that are measured.
+/// The times of 2 billion decrements in Table 1 of the paper of Kubota et al., in seconds, in the order of the ways
+/// that are measured.
 const PAPER: [f64; 3] = [320.7, 9.435, 0.9672];
 const PAPER_SECONDS: &str = "paper, s";
 const NS: &str = "here, ns each";
 const BILLIONS: f64 = 2.0;
 
-/// One way to decrement counters: its name, the paper's time for 2 billion decrements in seconds, the number of
-/// decrements in a round, and the function that does one round.
+/// One way to decrement counters: its name, the time that Kubota et al. state for 2 billion decrements in seconds, the
+/// number of decrements in a round, and the function that does one round.
 type Way<'a> = (&'static str, Option<f64>, usize, Box<dyn FnMut() + 'a>);
 
 pub(super) fn table1(context: &Context) -> Result<Finding> {

@@ -6,12 +6,12 @@ use furui::KeyHash;
 use crate::clock::ns_each;
 use crate::keys::mix;
 
-/// The number of hosts in the paper's graph. All memory sizes of the paper are meant for this graph.
+/// The number of hosts in the graph of Kubota et al. All memory sizes of the paper are meant for this graph.
 pub(super) const PAPER_HOSTS: f64 = 538_137_220.0;
 /// The maximum number of links of a crawl over which the time of a link is measured; it is then known well enough.
 pub(super) const TIMED: usize = 1 << 22;
-/// The maximum binary logarithm of the divisor of the paper's sizes. With this divisor the smallest cache still has 128
-/// entries, which is more than the number of links of a page.
+/// The maximum binary logarithm of the divisor of the sizes of Kubota et al. With this divisor the smallest cache still
+/// has 128 entries, which is more than the number of links of a page.
 const MAX_SHIFT: u32 = 11;
 
 /// A breadth-first crawl: every link in the order in which the crawler meets it. Of the links of a page to one target,
@@ -156,7 +156,7 @@ impl Crawl {
     }
 
     /// A crawl of which only the name and two numbers are known. `is_whole` is true if the memory sizes are those of
-    /// the paper, and not divided.
+    /// the paper of Kubota et al., and not divided.
     pub(super) fn recorded(name: &'static str, (links, pages): (usize, usize), is_whole: bool) -> Self {
         let source = match is_whole {
             true => Links::Made { of: Box::new(|_, _| ()), universe: 0 },
@@ -165,7 +165,7 @@ impl Crawl {
         Self { name, source, links, expanded: 0, pages, seed: 0 }
     }
 
-    /// True if the sizes of memory are those of the paper, and not divided.
+    /// True if the sizes of memory are those of the paper of Kubota et al., and not divided.
     pub(super) fn is_whole(&self) -> bool {
         matches!(self.source, Links::Made { .. })
     }
@@ -190,13 +190,13 @@ impl Crawl {
         }
     }
 
-    /// The paper's size 2^`log2`, divided by a power of two so that its ratio to the number of pages is about that of
-    /// the paper. If there are few pages, the divisor is limited and the ratio is higher.
+    /// The size 2^`log2` of the paper of Kubota et al., divided by a power of two so that its ratio to the number of
+    /// pages is about that of the paper. If there are few pages, the divisor is limited and the ratio is higher.
     pub(super) fn size(&self, log2: u32) -> usize {
         1 << (log2 - self.shift())
     }
 
-    /// The binary logarithm of the number by which the paper's sizes are divided.
+    /// The binary logarithm of the number by which the sizes of Kubota et al. are divided.
     pub(super) fn shift(&self) -> u32 {
         if self.is_whole() {
             return 0;

@@ -5,7 +5,8 @@ use super::tier::{Stable, Tier};
 use super::{LRU_BYTES, crawls, slug};
 use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
 
-/// The amounts of memory of the caches. A number s stands for the memory of an LRU of 2ˢ entries, in the paper's scale.
+/// The amounts of memory of the caches. A number s stands for the memory of an LRU of 2ˢ entries, in the scale of
+/// Kubota et al.
 const SIZES: [u32; 6] = [14, 16, 18, 20, 22, 24];
 
 const KB: &str = "kB";

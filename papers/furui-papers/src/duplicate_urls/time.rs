@@ -1,4 +1,4 @@
-//! A question that the paper leaves open: the running time in a crawl.
+//! A question that the paper of Kubota et al. leaves open: the running time in a crawl.
 
 use std::sync::Arc;
 

@@ -21,7 +21,7 @@ pub(super) const ABOUT: &str = "The seeded web: hosts of 4/u pages for a uniform
                                 page of rank r has a popularity of r^-0.909; and the pages of a section of 64 copy \
                                 70 % of their links from one list.";
 
-/// The number of links of a page, log-uniform from 16 to 400: 119 on average, as the paper's hosts have.
+/// The number of links of a page, log-uniform from 16 to 400: 119 on average, as the hosts of Kubota et al. have.
 const LINKS: (f64, f64) = (16.0, 400.0);
 /// The share of a page's links that lead to pages of its own host.
 const AT_HOME: f64 = 0.75;

@@ -19,10 +19,10 @@ const QUICK_KEYS: usize = 300;
 
 /// The number of rounds of a measurement, of which the median is reported.
 const ROUNDS: usize = 3;
-/// The number of rounds of a measurement at the paper's scale, where each takes minutes.
+/// The number of rounds of a measurement at the scale of Koyanagi et al., where each takes minutes.
 const PAPER_ROUNDS: usize = 1;
 
-/// The name of the walk over a dynamic trie, which is the paper's buffer.
+/// The name of the walk over a dynamic trie, which is the buffer in the paper of Koyanagi et al.
 const BUFFER: &str = "freeze a dynamic trie";
 const SORTED: &str = "freeze sorted keys";
 const MERGE: &str = "merge 2 tries";
@@ -30,11 +30,12 @@ const MERGE: &str = "merge 2 tries";
 const POLYNOMIALS: &str = "k polynomials";
 const ONE_STATE: &str = "one state";
 
-/// The rows of the paper's Table 2: the number k of hash functions, the seconds with the filter built after the trie,
-/// and the seconds with both built at once.
+/// The rows of Table 2 of Koyanagi et al.: the number k of hash functions, the seconds with the filter built after the
+/// trie, and the seconds with both built at once.
 const PAPER: [(u64, f64, f64); 4] = [(1, 36.73, 23.65), (2, 38.37, 24.90), (4, 38.02, 25.86), (8, 43.23, 30.81)];
 
-/// The shares of the walk, the trie and the filter in the time at k = 4, in per cent, according to the paper.
+/// The shares of the walk, the trie and the filter in the time at k = 4, in per cent, according to the paper of
+/// Koyanagi et al.
 const PAPER_SHARES: [f64; 3] = [47.0, 20.0, 33.0];
 
 /// The median times of a walk, of building a trie, of filling a filter by a second walk, of filling it by reading the

@@ -1,7 +1,7 @@
 use furui::raw::{Node, Value};
 
-/// A trie that takes keys at any time: the buffer of the paper's system, and the target of the merge that the paper
-/// compares with.
+/// A trie that takes keys at any time: the buffer of the system of Koyanagi et al., and the target of the merge with
+/// which they compare theirs.
 ///
 /// The children of a node are a list in the order of their bytes, so that a walk needs no sorting.
 pub(super) struct DynamicTrie {

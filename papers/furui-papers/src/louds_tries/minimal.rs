@@ -1,5 +1,5 @@
-//! Tries of minimal prefixes, the future work of the paper: their size and time, compared with plain LOUDS and with the
-//! compact trie.
+//! Tries of minimal prefixes, the future work of the paper of Koyanagi et al.: their size and time, compared with plain
+//! LOUDS and with the compact trie.
 
 use std::collections::HashSet;
 use std::hint::black_box;

@@ -1,4 +1,4 @@
-//! The trie of minimal prefixes, which the paper names as future work: see [`MinimalTrie`].
+//! The trie of minimal prefixes, which the paper of Koyanagi et al. names as future work: see [`MinimalTrie`].
 
 use furui::raw::Select0;
 use furui::raw::{LoudsBuilder, LoudsTrie, Node, Value, breadth_first};

@@ -5,12 +5,12 @@ use super::dynamic::DynamicTrie;
 use super::path_hash::{PathHash, build, build_concurrently, scan, scan_keys};
 use crate::clock::{seconds, thread_ns};
 
-/// The paper's hash of a key, which consists of four polynomial hash functions.
+/// The hash of a key in the paper of Koyanagi et al., which consists of four polynomial hash functions.
 type Hash = PolynomialHashes<4>;
 type Filter = <Hash as PathHash>::Filter;
 
-/// The paper's dictionary: a buffer, and frozen tries with their filters, all of which are merged when there are too
-/// many.
+/// The dictionary of Koyanagi et al.: a buffer, and frozen tries with their filters, all of which are merged when there
+/// are too many.
 ///
 /// Every trie and filter is built in each of three ways, whose times are kept apart. Look-ups do not depend on the way,
 /// because all ways build the same tries and filters.

@@ -1,4 +1,5 @@
-//! Hashes that can be computed along a path of a trie, and the filters they fill: the paper's, and this project's.
+//! Hashes that can be computed along a path of a trie, and the filters they fill: those of Koyanagi et al., and this
+//! project's.
 
 use std::sync::LazyLock;
 
@@ -24,7 +25,7 @@ pub(super) trait PathHash: Copy {
     }
 }
 
-/// The paper's filter of l bits. Each hash h of a key sets the bit h mod l.
+/// The filter of l bits of Koyanagi et al.: each hash h of a key sets the bit h mod l.
 #[derive(PartialEq)]
 pub(super) struct Bits {
     words: Vec<u64>,

@@ -1,5 +1,5 @@
-//! The compact trie, which merges paths of single children into one node and shares labels, compared with the paper's
-//! plain LOUDS.
+//! The compact trie, which merges paths of single children into one node and shares labels, compared with the plain
+//! LOUDS of Koyanagi et al.
 
 use std::hint::black_box;
 

@@ -61,9 +61,9 @@ pub(super) fn fig6(context: &Context) -> Result<Finding> {
     Ok(Finding::new(SYNTHETIC, verdict, [table, node], [plot]).with_notes(notes))
 }
 
-/// Measures the three filters of the paper: first with k + 1 hash functions, each a SHA-1, then with our functions,
-/// which are all derived from one hash of 64 bits. With our functions, it takes longer to read precomputed positions
-/// for a fixed filter than to compute them. So the table has one time for fixed and variable filters.
+/// Measures the three filters of the paper of Sei et al.: first with k + 1 hash functions, each a SHA-1, then with our
+/// functions, which are all derived from one hash of 64 bits. With our functions, it takes longer to read precomputed
+/// positions for a fixed filter than to compute them. So the table has one time for fixed and variable filters.
 fn times(quick: bool) -> Result<Table> {
     let asked: u64 = if quick { 10_000 } else { 1_000_000 };
     let columns = [
@@ -120,7 +120,7 @@ fn times(quick: bool) -> Result<Table> {
     Ok(table)
 }
 
-/// The k + 1 independent hash functions of the paper, each a SHA-1 with a prefix of its own.
+/// The k + 1 independent hash functions of the paper of Sei et al., each a SHA-1 with a prefix of its own.
 struct Digests(Vec<KeyHasher>);
 
 impl Digests {
@@ -135,7 +135,7 @@ impl Digests {
     }
 }
 
-/// The positions of a key's bits in a filter, by the paper's formulas with a modulus.
+/// The positions of a key's bits in a filter, by the formulas of Sei et al. with a modulus.
 enum Layout {
     /// Bit i of a key is at hᵢ mod m.
     Fixed { bits: u64 },

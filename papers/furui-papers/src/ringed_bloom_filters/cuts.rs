@@ -124,7 +124,7 @@ fn verdict(table: &Table, smaller_first: &Table, ways: &[[&str; 2]], corpus: &Co
 }
 
 /// The reduction of traffic by ringed filters at 2⁻⁷ compared with fixed ones at 2⁻⁵, by the number of documents. For
-/// each pair of filters, the last row is the mean of the other rows, which is one reading of the paper's 39 %.
+/// each pair of filters, the last row is the mean of the other rows, which is one reading of the 39 % of Sei et al.
 ///
 /// One large pair of lists outweighs hundreds of others, so the result of 5000 queries depends on chance. The table
 /// therefore has the mean over all pairs of words, by formula, and the mean over many rounds of queries, with the

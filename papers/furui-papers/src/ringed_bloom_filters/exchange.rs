@@ -34,7 +34,7 @@ pub(crate) enum Order {
 pub(crate) type Way = (Order, Choice);
 
 impl Choice {
-    /// Chooses the paper's ringed filter, or one with another number of bits a key (γ).
+    /// Chooses the ringed filter of Sei et al., or one with another number of bits a key (γ).
     pub(crate) fn ringed(probes: u32, gamma: Gamma, delta: u32) -> Self {
         Self::Always(Coding::Ringed(RingedParams::new(probes, gamma, delta).expect("valid parameters")))
     }
@@ -65,7 +65,7 @@ impl Choice {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Exchange {
     /// The bits of the set (T₁), of the answer (T₂) and of a third message. If whole ids are sent, T₂ is left out, as
-    /// in the paper.
+    /// in the paper of Sei et al.
     pub(crate) bits: u64,
     /// The total size of the sets, the answers and the third messages, in bytes.
     pub(crate) bytes: u64,

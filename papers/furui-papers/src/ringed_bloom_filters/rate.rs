@@ -132,7 +132,7 @@ fn best_fixed(mean: &Table, best: &Table, corpus: &Corpus) -> Verdict {
     )
 }
 
-/// The verdict on the paper's Fig. 9: the maximum traffic over all documents.
+/// The verdict on Fig. 9 of Sei et al.: the maximum traffic over all documents.
 fn maximum(max: &Table, corpus: &Corpus) -> Verdict {
     let at = |column: &str, k: u64| {
         let documents = u64::from(corpus.documents()).into();
@@ -230,7 +230,7 @@ fn by_rate(corpora: &[Corpus], context: &Context) -> Result<[Table; 2]> {
 }
 
 /// The bits of a fixed filter of rate 2^-`probes`. It is made for the number of keys with which a filter of 2164 bits,
-/// the paper's size, has the rate 2⁻⁵. For a corpus other than the paper's, the size that is best at 2⁻⁵ takes the
+/// the size of Sei et al., has the rate 2⁻⁵. For a corpus other than theirs, the size that is best at 2⁻⁵ takes the
 /// place of 2164 bits.
 fn bits_of_keys(corpus: &Corpus, tuned: &[u64], probes: u32) -> u64 {
     let at_five = if corpus.has_shape_of_the_paper() { PAPER_BITS } else { tuned[4] };

@@ -18,7 +18,7 @@ const ASKED: usize = 1_000_000;
 /// memory; or there are so few keys that they stay in a cache, as if the same keys were looked up in many filters.
 const KEYS: [usize; 2] = [ASKED, 10_000];
 
-/// The lengths of windows, in groups, that are measured: three short ones, and the paper's.
+/// The lengths of windows, in groups, that are measured: three short ones, and that of Sei et al.
 const DELTAS: [u32; 4] = [1, 100, 1000, 100_000];
 
 fn keys(list: u64, n: usize) -> Vec<KeyHash> {
