@@ -6,8 +6,8 @@ pub const QUERY_BYTES: usize = 4 << 10;
 pub const NESTING: usize = 16;
 /// The maximum length of a word, in bytes.
 pub const WORD_BYTES: usize = 128;
-/// The maximum number of words in a conjunction, in a request for sizes of lists, and in a query, where repetitions
-/// count.
+/// The maximum number of words in a conjunction, in a request for sizes of lists, and in a query, where a repeated word
+/// counts several times.
 pub const WORDS: usize = 64;
 /// The maximum number of conjunctions (alternatives joined by OR) to which a query is converted.
 pub const CLAUSES: usize = 16;

@@ -16,8 +16,8 @@ use crate::error::{Error, Result, TrieError};
 use crate::hash::{KeyHash, PolynomialHashes, Rolling};
 use crate::store::{FilterHash, Layout};
 
-/// Merges one or more parts of a dictionary, oldest first, into one trie and its filter. Among equal keys the newest
-/// counts. With `forget` deleted keys are left out, which is right if there is no older part.
+/// Merges one or more parts of a dictionary, oldest first, into one trie and its filter. Of equal keys, the newest one
+/// is kept. With `forget` deleted keys are left out, which is right if there is no older part.
 ///
 /// If the hash can be computed byte by byte during a walk over the nodes, the parts are merged as tries. Otherwise they
 /// are merged key by key.

@@ -40,6 +40,6 @@ pub trait Node: Sized {
     /// The last byte of the path to this node; 0 for the root, which has none.
     fn alphabet(&self) -> u8;
 
-    /// The value of the key that ends here; `None` if no key does.
+    /// The value of the key that ends at this node; `None` if no key does.
     fn value(&self) -> Option<Value>;
 }

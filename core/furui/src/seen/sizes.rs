@@ -19,18 +19,18 @@ use crate::filter::{ConfigError, StableBloomLight};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TierSizes {
-    /// The number of entries of the exact cache, at least 256. By default, entries take an eighth of the memory, and
-    /// there are at most 2²⁰.
+    /// The number of entries of the exact cache, at least 256. By default, entries take an eighth of the memory of the
+    /// set and its caches, and there are at most 2²⁰.
     pub lru: Option<usize>,
-    /// The number of counters of the stable filter (m). By default, counters take a quarter of the memory, and there
-    /// are at most 2³⁰.
+    /// The number of counters of the stable filter (m). By default, counters take a quarter of the memory of the set
+    /// and its caches, and there are at most 2³⁰.
     pub counters: Option<usize>,
     /// The number of counters that belong to each key (k). By default, the smallest number with which the filter
     /// remembers keys almost as long as with the best one: 4 at a rate of 1 %.
     pub probes: Option<u32>,
     /// The number of counters that an insertion decrements (P). By default, the number that the rate needs. If this
-    /// number is given, the filter's rate follows from `probes` and `decrements`, and the rate of the cache does not
-    /// count.
+    /// number is given, the filter's rate follows from `probes` and `decrements`, and the rate of the cache is not
+    /// used.
     pub decrements: Option<usize>,
     /// The policy by which the exact cache chooses the key that it evicts.
     pub replacement: Replacement,
@@ -58,7 +58,7 @@ impl TierSizes {
     };
 
     /// The number of entries of the exact cache, if the set and its caches have `memory` bytes: the given size, or by
-    /// default an eighth of the memory. An error if it is less than `least`.
+    /// default an eighth of these bytes. An error if it is less than `least`.
     pub(super) fn entries(&self, memory: u64, least: usize) -> Result<usize> {
         let share = memory / 8 / self.replacement.key_bytes() as u64;
         let entries = self.lru.unwrap_or_else(|| share.clamp(least as u64, LRU_KEYS) as usize);
@@ -70,7 +70,7 @@ impl TierSizes {
     }
 
     /// The number of counters of the stable filter, if the set and its caches have `memory` bytes: the given number, or
-    /// by default a quarter of the memory. A byte holds four counters.
+    /// by default those that fit into a quarter of these bytes, four in each.
     pub(super) fn counters(&self, memory: u64) -> usize {
         self.counters.unwrap_or(memory.min(STABLE_COUNTERS) as usize)
     }

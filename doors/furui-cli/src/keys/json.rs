@@ -34,7 +34,7 @@ impl Pointer {
     }
 
     /// The value that the pointer names in a line of JSON; `None` if the line has no such value. The error says why the
-    /// line is not JSON. If a name occurs twice in an object, the last one counts.
+    /// line is not JSON. If a name occurs twice in an object, the last one is used.
     pub fn find<'l>(&self, line: &'l [u8]) -> Result<Option<&'l RawValue>, String> {
         if line.trim_ascii().is_empty() {
             return Ok(None);

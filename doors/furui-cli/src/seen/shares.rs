@@ -14,7 +14,7 @@ pub struct Shares {
 /// The maximum number of shares into which a set is split.
 const MOST: usize = 16;
 /// The minimum memory that a set must have for each share into which it is split, in bytes. With less, the free slots
-/// of small tables would be a large part of the memory.
+/// of small tables would be a large part of this memory.
 const LEAST_BYTES: u64 = 128 << 10;
 
 impl Shares {

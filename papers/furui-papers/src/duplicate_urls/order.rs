@@ -15,7 +15,7 @@ pub(super) const TIMED: usize = 1 << 22;
 const MAX_SHIFT: u32 = 11;
 
 /// A breadth-first crawl: every link in the order in which the crawler meets it. Of the links of a page to one target,
-/// only the first counts.
+/// only the first is part of the crawl.
 ///
 /// Pages are numbered as they are first met, so they are also fetched in the order of their numbers.
 pub(super) struct Crawl {

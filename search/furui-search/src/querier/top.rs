@@ -11,8 +11,8 @@ pub(super) struct Top {
 }
 
 impl Top {
-    /// Adds found documents, and keeps the best `most`. If several conjunctions find a document, its highest score
-    /// counts.
+    /// Adds found documents, and keeps the best `most`. If several conjunctions find a document, the highest of its
+    /// scores is kept.
     pub(super) fn add(&mut self, places: impl IntoIterator<Item = Place>, most: usize) {
         for place in places {
             let before = self.scores.get(&place.id).copied();

@@ -51,7 +51,7 @@ pub(crate) struct MemTable {
 /// than the saved space is worth: from 85 to 90 % an insertion costs a sixth more.
 const GROW_LOAD: usize = 85;
 /// The load in percent at which a table of [`LARGE_SLOTS`] or more grows, where space matters more. It is also the
-/// highest load of a table that may not grow. Of several tables, all together count.
+/// highest load of a table that may not grow. Of several tables, it is the load of all together.
 const FULL_LOAD: usize = 90;
 /// The least number of home slots of a large table (64 MiB).
 const LARGE_SLOTS: usize = 8 << 20;

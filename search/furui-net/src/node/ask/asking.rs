@@ -12,7 +12,7 @@ use crate::node::spent::Spent;
 
 /// The requests in flight to nodes that keep lists or records, each with data of type `T` that the caller attaches to
 /// recognize the answer. A node that has not answered after [`HEDGE_AFTER`] is slow: later searches ask it last, and
-/// the caller need not wait for it, but its answer still counts.
+/// the caller need not wait for it, but its answer is still used if it comes.
 pub(in crate::node) struct Asking<T> {
     reputation: Reputation,
     /// The deadline after which answers are discarded.

@@ -33,8 +33,8 @@ use source::{At, Branch, End, Source};
 pub const MAX_MERGED: usize = 256;
 
 impl Trie {
-    /// Merges several tries, newest first, into one. Of equal keys the newest counts. `each_key` is called with the
-    /// hash of each key by `rolling`, in breadth-first order.
+    /// Merges several tries, newest first, into one. Of equal keys, the newest one is kept. `each_key` is called with
+    /// the hash of each key by `rolling`, in breadth-first order.
     ///
     /// With `forget` deleted keys are left out, which is right if there is no older trie. The result has the nodes of a
     /// trie that is built from the same keys. But its labels have the codes and tokens of the largest source, so it may
