@@ -69,7 +69,7 @@ pub fn size(text: &str) -> Result<u64, InvalidText> {
     })
 }
 
-/// A number of things. `K`, `M`, `G` and `T`, in capital or small letters, are powers of 1000.
+/// Parses a number. `K`, `M`, `G` and `T`, in capital or small letters, are powers of 1000.
 ///
 /// # Errors
 /// If the text is not a number with one of these units, or the number is 2⁶⁴ or more.

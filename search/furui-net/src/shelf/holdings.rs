@@ -352,7 +352,8 @@ impl Shelf {
     }
 }
 
-/// True if an error says that no disk space is left, or that too many files are open. The latter has no `ErrorKind`.
+/// True if an error says that no disk space is left, or that too many files are open, for which there is no
+/// `ErrorKind`.
 fn may_pass(error: &Error) -> bool {
     use io::ErrorKind::{QuotaExceeded, StorageFull};
     let Error::Io { source, .. } = error else { return false };

@@ -15,7 +15,8 @@ use super::super::{Cost, Peer};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The salt of the query's check bits. With it, the cost of the exchanges can be recomputed.
+    /// The salt of the query, the key of the hash that gives check bits. With it, the cost of the exchanges can be
+    /// recomputed.
     pub salt: u64,
     /// The words of the query whose sizes are known.
     pub words: Vec<WordReport>,

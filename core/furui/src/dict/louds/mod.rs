@@ -65,7 +65,8 @@ pub struct LoudsTrie<M = Buffer, G = Trusted> {
     values: M,
     /// A bit for each value, which is set if its key is deleted. Empty if no key is deleted.
     dead: M,
-    /// The address of the trie's file in memory; the guard is given offsets from it.
+    /// The address of the trie's file in memory. The guard, which checks bytes before they are read, is given offsets
+    /// from it.
     origin: usize,
     /// The guard, which checks the bytes of a file before they are read, or trusts them.
     guard: G,

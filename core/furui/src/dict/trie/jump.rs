@@ -285,7 +285,8 @@ pub(super) struct JumpTable<'a, G> {
     pub(super) lengths: &'a Lengths,
     pub(super) buckets: &'a [u8],
     pub(super) paths: &'a [u8],
-    /// The offsets of the buckets and of the paths among the trie's bytes, which the guard is given.
+    /// The offsets of the buckets and of the paths among the trie's bytes, by which the guard checks these bytes before
+    /// they are read.
     pub(super) starts: [usize; 2],
     pub(super) guard: G,
 }

@@ -117,7 +117,8 @@ pub(super) struct Names<'a, G = Trusted> {
     pub(super) texts: &'a [u8],
     pub(super) tokens: &'a [Token],
     pub(super) long: &'a [u8],
-    /// The offset of the long labels among the trie's bytes, which the guard is given. The nodes begin at offset 0.
+    /// The offset of the long labels among the trie's bytes, by which the guard checks them before they are read. The
+    /// nodes begin at offset 0.
     pub(super) long_start: usize,
     /// The guard, which checks the bytes of nodes and long labels before they are read. The other sections are checked
     /// beforehand.

@@ -107,7 +107,7 @@ impl JournalWriter {
         (self.waiting.len() + stretches).saturating_add(numbers.saturating_mul(KEY_LEN)) <= self.most
     }
 
-    /// Sets the tick and the slice of the window at which the next keys occur.
+    /// Sets the tick (the time, or the number of keys so far) and the slice of the window at which the next keys occur.
     pub(super) fn enter(&mut self, slice: u64, tick: u64) {
         if self.slice != Some(slice) {
             (self.slice, self.tick) = (Some(slice), Some(tick));

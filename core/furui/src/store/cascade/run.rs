@@ -128,7 +128,8 @@ impl<F: ReadAt> Run<F> {
         })
     }
 
-    /// The bytes of RAM that the run's fences and marks take, a little over 8 for each page.
+    /// The bytes of RAM that the run's fences (copies of the first hash of each page) and the marks of its pages take,
+    /// a little over 8 for each page.
     pub fn resident_bytes(&self) -> u64 {
         self.pages() as u64 * 8 + self.pages().div_ceil(4) as u64
     }
@@ -293,8 +294,8 @@ impl<F: ReadAt> Run<F> {
             .map_err(|source| Error::io("cannot read", self.envelope.name(), source))
     }
 
-    /// Returns the page with the index `index` after two checks: its checksum is right, and its first key is its fence.
-    /// The second check finds a page that is in the place of another.
+    /// Returns the page with the index `index` after two checks: its checksum is right, and its first key is its fence,
+    /// the copy of this key in RAM. The second check finds a page that is in the place of another.
     pub(super) fn checked_page<'a>(&self, index: usize, bytes: &'a [u8; PAGE_BYTES]) -> Result<Page<'a>> {
         let first = self.first_of(index);
         let checked = Page::new(bytes, first, self.bits).and_then(|page| {
@@ -333,7 +334,7 @@ impl<F: ReadAt> Run<F> {
         Page::new(bytes, self.first_of(index), self.bits).map_err(|problem| self.page_error(index, problem))
     }
 
-    /// The first fingerprint of a page, taken from its fence.
+    /// The first fingerprint of a page, taken from its fence (a copy of the first hash of each page is in RAM).
     #[inline]
     fn first_of(&self, index: usize) -> u64 {
         self.fingerprints.at(self.fences.get(index).unwrap_or(0))

@@ -122,7 +122,7 @@ impl<S: Storage> Cascade<S> {
         }
     }
 
-    /// True if advancing to this tick would end the present slice of the window.
+    /// True if advancing to this tick (a time, or a number of keys) would end the present slice of the window.
     pub fn will_end_slice(&self, tick: u64) -> bool {
         self.manifest.window.is_some_and(|window| window.slice_of(tick) > self.manifest.slice())
     }

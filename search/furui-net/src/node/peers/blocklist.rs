@@ -85,8 +85,8 @@ pub(in crate::node) struct Blocklist {
 }
 
 impl Blocklist {
-    /// Reads the list of blocked things from the file `blocked` in `directory`. The list is empty if there is no such
-    /// file, or `directory` is `None`.
+    /// Reads the list of blocked peers, networks, sites and words from the file `blocked` in `directory`. The list is
+    /// empty if there is no such file, or `directory` is `None`.
     pub(in crate::node) fn open(directory: Option<&Path>) -> io::Result<Self> {
         let list = Self { file: directory.map(|directory| directory.join(FILE)), blocks: RwLock::default() };
         list.reload()?;
