@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::filter::{ConfigError, StableBloomLight};
 
 /// The sizes of the tiers of [`Cache::Lru`](super::Cache::Lru) and [`Cache::LruStable`](super::Cache::LruStable). A
-/// size that is `None` follows from the memory and the rate.
+/// size that is `None` follows from the memory of the set and its caches, and from the false-positive rate.
 ///
 /// ```
 /// use furui::seen::{Cache, Seen, SeenOptions, TierSizes};

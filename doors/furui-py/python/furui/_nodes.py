@@ -19,8 +19,7 @@ from .errors import ConfigError
 
 __all__ = ["Command", "Nodes"]
 
-#: The maximum number of redirections that are followed without a pause. After them, the commands are sent again after
-#: pauses, as after an error.
+#: The maximum number of redirections in a row. Then commands are sent again after pauses, as after an error.
 _REDIRECTIONS = 16
 
 
