@@ -49,7 +49,7 @@ pub fn export(options: &ExportOptions) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Inserts the hashes in a file into a store.
+/// Runs `furui import`: inserts the hashes in a file into a store.
 pub fn import(options: &ImportOptions) -> Result<ExitCode, Error> {
     // A directory that is no store is refused before anything is written to it.
     kind_of(&options.store)?;

@@ -89,7 +89,7 @@ fn errors(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     Ok(MODULE.get_or_try_init(py, || Ok::<_, PyErr>(py.import("furui.errors")?.into_any().unbind()))?.bind(py))
 }
 
-/// Attaches the interpreter to an error of the library, so that `?` raises it.
+/// A trait that converts an error of the library to a Python exception, so that `?` raises it.
 pub trait OrRaise<T> {
     /// Returns the value, or the exception for the error.
     fn or_raise(self, py: Python<'_>) -> PyResult<T>;

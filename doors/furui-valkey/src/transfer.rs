@@ -35,20 +35,20 @@ pub const COMMANDS: [Command; 2] = [
         .complexity(c"O(N) with N the size of the piece; O(value) for the last one"),
 ];
 
-/// The server's type for values of which not all pieces have arrived.
+/// The server's type for values of which not all pieces of files have arrived.
 pub static ARRIVING: ValkeyType = ValkeyType::new("furui-arr", VERSION, methods::<Arriving>());
 
-/// The files of a value of which not all pieces have arrived.
+/// The files of a value of which not all pieces have arrived from the client.
 pub struct Arriving {
-    /// The number of pieces that have arrived.
+    /// The number of pieces of the files that have arrived.
     here: usize,
-    /// The number of all pieces.
+    /// The number of all pieces of the files.
     pieces: usize,
     files: Files,
     account: Account,
 }
 
-/// The maximum number of pieces of a value.
+/// The maximum number of pieces in which the files of a value may arrive.
 pub const MAX_PIECES: usize = 1 << 20;
 
 impl Arriving {
@@ -56,7 +56,7 @@ impl Arriving {
         Self { here: 0, pieces, files: Files::default(), account: Account::default() }
     }
 
-    /// Adds the next piece.
+    /// Adds the next piece of a file.
     ///
     /// # Errors
     /// If the piece is not the next one, or the files would take too much memory.
@@ -163,7 +163,8 @@ fn kind_of(files: &Files) -> Result<ValueKind, Refusal> {
     }
 }
 
-/// The files of a value of which not all pieces have been fetched. They are kept so that all pieces are of one moment.
+/// The files of a value of which the client has not fetched all pieces. They are kept so that all pieces are of one
+/// moment.
 struct Leaving {
     database: i32,
     key: Vec<u8>,
@@ -181,7 +182,7 @@ impl Leaving {
     }
 }
 
-/// The value that is being fetched. There is at most one, because it takes memory.
+/// The value whose files a client is fetching. There is at most one, because it takes memory.
 static LEAVING: Mutex<Option<Leaving>> = Mutex::new(None);
 
 fn dump(call: &Call<'_>) -> Result<(), Refusal> {
@@ -239,7 +240,7 @@ fn files_of(call: &Call<'_>) -> Result<Files, Refusal> {
     files.or_else(|| key.read(copied::<Dictionary>)).unwrap_or(Err(Refusal::WrongType))
 }
 
-/// The files of a value, if the limits allow the memory for them.
+/// The files of a value; an error if the limits do not allow the memory for them.
 fn copied<V: Value>(value: &V) -> Result<Files, Refusal> {
     Account::default().admit(value.bytes(), value.bytes())?;
     value.files()

@@ -15,7 +15,7 @@ use crate::store::{RunEntry, Storage, StoreKind, Taken};
 /// A new trie with the filter of its keys, the result of merging several parts of a dictionary.
 pub(super) struct Union {
     pub(super) trie: AnyTrie,
-    /// The filter of the trie's keys.
+    /// The filter of the trie's keys, which is to be written into the same file.
     pub(super) filter: NewFilter,
 }
 
@@ -23,11 +23,11 @@ pub(super) struct Union {
 const TRIE: Tag = Tag::new(*b"TRIE");
 /// The tag of the section that holds the complete file of a filter.
 const FILTER: Tag = Tag::new(*b"FILT");
-/// The tag of the section that holds the complete file of values, in a dictionary of bytes.
+/// The tag of the section that holds the complete file of values, if the dictionary's values are byte strings.
 const VALUES: Tag = Tag::new(*b"VALS");
 
-/// A trie with a filter of its keys, in one file of a [`Dict`](super::Dict). In a dictionary of bytes the values are in
-/// the file, too, and the trie has their ids.
+/// A trie with a filter of its keys, in one file of a [`Dict`](super::Dict). If the dictionary's values are byte
+/// strings, they are in the file, too, and the trie has their ids.
 ///
 /// The trie has the dictionary's [`Layout`](super::Layout). The filter is sized for the trie's keys.
 ///
@@ -50,13 +50,14 @@ pub struct FilteredTrie {
     file: Bytes,
     trie: CheckedTrie,
     filter: TrieFilter,
-    /// The values of the trie's keys; `None` in a dictionary of numbers.
+    /// The values of the trie's keys, if they are byte strings; `None` if they are numbers, which the trie itself
+    /// holds.
     values: Option<ValueFile>,
 }
 
 impl FilteredTrie {
-    /// Writes the file with this number, and opens it. In a dictionary of bytes, `values` is called to write the
-    /// section with the values whose ids the trie has.
+    /// Writes the file with this number, and opens it. If the dictionary's values are byte strings, `values` is called
+    /// to write the section with the values whose ids the trie has.
     pub(super) fn publish<S: Storage>(
         storage: &S,
         number: u64,
@@ -150,8 +151,8 @@ impl FilteredTrie {
         self.trie.bytes()
     }
 
-    /// The size in bytes of the values and of the heads (id and length) in front of them; `None` in a dictionary of
-    /// numbers.
+    /// The size in bytes of the values, if they are byte strings, and of the heads (id and length) in front of them;
+    /// `None` if the values are numbers.
     pub fn value_bytes(&self) -> Option<u64> {
         self.values.as_ref().map(ValueFile::bytes)
     }
@@ -174,8 +175,8 @@ impl FilteredTrie {
         if self.filter.contains(asked)? { Ok(self.trie.get(asked.key)?) } else { Ok(None) }
     }
 
-    /// Looks up the keys `keys[i]`, with the hashes `hashes`, for the indices i in `open`. Returns a pair for each key
-    /// that the trie has: its position in `open`, ascending, and its value or deletion.
+    /// Looks up the keys `keys[i]` for the indices i in `open`; `hashes` has the hashes of these keys in the same
+    /// order. Returns a pair for each key that the trie has: its index in `open`, ascending, and its value or deletion.
     pub(super) fn get_all(
         &self,
         open: &[usize],
@@ -203,7 +204,7 @@ impl FilteredTrie {
     }
 
     /// Reads every byte, and checks the checksums, that keys ascend and are found, that the filter has them, and that
-    /// each key has its value. In a dictionary of numbers, these must be among those that are `taken`.
+    /// each key has its value. If `taken` is given, the values must be among these numbers.
     pub(super) fn verify<S: Storage>(&self, storage: &S, kind: StoreKind, taken: Option<&Taken>) -> Result<()> {
         let name = storage.path(&kind.file_name(self.entry.number));
         self.check(&Envelope::open(&self.file, &name)?, taken)

@@ -54,7 +54,7 @@ pub enum StoreProblem {
     ReadOnly,
     /// Another process has replaced the manifest, although this process has the lock.
     Overwritten,
-    /// Other processes replaced the manifest again and again while the files it names were being opened.
+    /// The manifest was replaced again and again by other processes while the files that it names were being opened.
     Unsettled {
         /// The number of attempts to open the files.
         tries: u32,
@@ -77,9 +77,9 @@ pub enum StoreProblem {
     NothingRecorded,
     /// The directory holds a store of another kind.
     OtherKind {
-        /// The kind in the directory.
+        /// The kind of the store that the directory holds.
         found: &'static str,
-        /// The kind that was to be opened.
+        /// The kind of store that was to be opened.
         expected: &'static str,
     },
     /// The dictionary was made with another value of an option that cannot be changed later.
@@ -88,7 +88,7 @@ pub enum StoreProblem {
         option: &'static str,
         /// The value with which the dictionary was made.
         found: &'static str,
-        /// The value that was asked for.
+        /// The value of the option with which it was to be opened.
         expected: &'static str,
     },
     /// The keys of the store were made from records in another way.
@@ -98,11 +98,12 @@ pub enum StoreProblem {
         /// The form of keys that the caller expected.
         expected: Box<KeyForm>,
     },
-    /// The window of the set is not the one that was asked for: the set remembers a different part of the stream.
+    /// The window of the set is not the one with which it was to be opened: the set remembers a different part of the
+    /// stream.
     OtherWindow {
         /// The window of the set; `None` if it remembers all keys.
         found: Option<Window>,
-        /// The window that was asked for.
+        /// The window with which the set was to be opened.
         expected: Window,
     },
     /// The note of the set is not the one after which the commit was to come: another commit came first.

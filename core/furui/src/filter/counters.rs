@@ -15,7 +15,7 @@ use crate::hash::KeyHash;
 /// The maximum number of counters of a filter: 256 GiB at 2 bits each, 1 TiB at 8.
 pub const MAX_COUNTERS: u64 = 1 << 40;
 
-/// The prefetch distance of a batch, in keys.
+/// The number of keys by which the prefetch is ahead of the look-ups or insertions of a batch.
 const AHEAD: usize = 16;
 
 /// The length in bytes of the section `META` in the file of a filter of counters.

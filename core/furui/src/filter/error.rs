@@ -201,9 +201,9 @@ pub enum Mismatch {
     Size {
         /// The name of the things whose numbers differ, in the plural.
         what: &'static str,
-        /// The number of these things in the first filter.
+        /// The number of these things, which `what` names, in the first filter.
         ours: u64,
-        /// The number of these things in the second filter.
+        /// The number of these things, which `what` names, in the second filter.
         theirs: u64,
     },
     /// The keys are hashed in different ways.

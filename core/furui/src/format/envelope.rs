@@ -52,7 +52,7 @@ pub struct Envelope {
     seal: Seal,
 }
 
-/// The place of the checksums of a file's regions, and the checksum of their last level.
+/// The place of the checksums of a file's regions, and the checksum of the last level of these checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct RegionSums {
     section: Section,

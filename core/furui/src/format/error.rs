@@ -18,7 +18,7 @@ use crate::hash::HashSpec;
 pub struct FormatError {
     /// The file's name, as the caller gave it.
     pub file: String,
-    /// The place in the file, in bytes from its start.
+    /// The offset of the problem in the file, in bytes from its start.
     pub offset: u64,
     /// The problem at `offset`.
     pub problem: Problem,
@@ -44,27 +44,27 @@ pub enum Problem {
     NotFurui,
     /// The file was written by a later version of furui, whose format this version cannot read.
     NewerVersion {
-        /// The version in the file.
+        /// The format version that is stated in the file.
         found: u16,
-        /// The newest version that this furui reads.
+        /// The newest format version that this furui reads.
         supported: u16,
     },
     /// The file is a furui file of another kind than the expected one.
     WrongKind {
-        /// The kind in the file.
+        /// The kind that the file is of.
         found: Kind,
-        /// The kind the reader wants.
+        /// The kind that the reader expects.
         expected: Kind,
     },
     /// The file is a whole furui file, but of a kind that is not a filter.
     NotAFilter(Kind),
-    /// The kind's number is unknown to this furui.
+    /// The number in the header stands for no kind of file that this version of furui knows.
     UnknownKind(u16),
     /// The file was made with another hash function or seed.
     OtherHash {
-        /// The spec in the file.
+        /// The hash function and seed that are stated in the file.
         found: HashSpec,
-        /// The spec that the reader uses.
+        /// The hash function and seed that the reader uses.
         expected: HashSpec,
     },
     /// The file does not hold the seed of its hash, and the reader was not given it.
@@ -73,7 +73,7 @@ pub enum Problem {
     OtherSeed,
     /// The kind of store is unknown to this furui.
     UnknownStore(String),
-    /// The hash algorithm's number is unknown to this furui.
+    /// The number in the header stands for no hash algorithm that this version of furui knows.
     UnknownHash(u16),
     /// The file is shorter than it states.
     Truncated {

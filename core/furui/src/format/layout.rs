@@ -89,11 +89,11 @@ pub enum Kind {
     GrowingBloom,
     /// A compact trie.
     Trie,
-    /// A part of a dictionary: a trie and its filter, and in a dictionary of bytes its values.
+    /// A part of a dictionary: a trie and its filter, and its values if they are byte strings.
     FilteredTrie,
     /// A LOUDS trie.
     LoudsTrie,
-    /// The values of a part of a dictionary of bytes.
+    /// The values of a part of a dictionary, if they are byte strings.
     Values,
     /// A Bloom filter whose positions are polynomials of the keys.
     PolynomialBloom,

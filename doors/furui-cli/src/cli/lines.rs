@@ -1,4 +1,4 @@
-//! Which part of a line is its key, and how keys are compared.
+//! The options that say which part of a line is its key, and how keys are compared.
 
 use clap::{Args, ValueEnum};
 
@@ -96,7 +96,7 @@ pub enum Policy {
 }
 
 impl LineOptions {
-    /// How the input is read.
+    /// The way in which the input is read, with these options and those of `input`.
     pub fn reading(&self, input: &InputOptions) -> Reading {
         let split = match self.csv {
             true => Split::Csv(self.delimiter.unwrap_or(b',')),
@@ -106,7 +106,7 @@ impl LineOptions {
         Reading { split, header, ..input.reading() }
     }
 
-    /// The lines of the input.
+    /// Makes the reader of the lines of the input, with these options and those of `input`.
     pub fn blocks<'a>(&self, input: &InputOptions, interrupt: &'a Interrupt) -> Blocks<'a> {
         Blocks::new(&input.files, self.reading(input), interrupt)
     }

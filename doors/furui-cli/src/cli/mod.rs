@@ -50,7 +50,7 @@ pub fn arranged() -> clap::Command {
     headings::arrange(Cli::command())
 }
 
-/// The command line with its help.
+/// The complete command line, with the texts of its help.
 pub fn command() -> clap::Command {
     let command = notes::annotate(arranged(), "");
     match network::missing() {
@@ -59,7 +59,7 @@ pub fn command() -> clap::Command {
     }
 }
 
-/// The arguments of this process.
+/// Parses the arguments of this process.
 pub fn arguments() -> Result<Cli, clap::Error> {
     // To make the help takes longer than to parse the arguments.
     if let Ok(cli) = Cli::try_parse() {

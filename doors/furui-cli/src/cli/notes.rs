@@ -5,12 +5,12 @@ use clap::Command;
 use crate::network;
 use crate::say::notes::{DONE, ERROR, Notes};
 
-/// The status of a command that records its progress when a signal ends it.
+/// The exit status, with its meaning, of a command that records its progress when a signal ends it.
 const SIGNAL: (&str, &str) = ("128+N", "signal N ended the command; its progress until then is recorded");
-/// The statuses of a command that looks for something.
+/// The exit statuses, with their meanings, of a command that looks for something.
 const FOUND: &[(&str, &str)] = &[("0", "something was found"), ("1", "nothing was found"), ERROR];
 
-/// The notes of all commands, except those of the search engine.
+/// The exit statuses and examples of all commands, except those of the search engine.
 #[rustfmt::skip]
 const NOTES: &[Notes] = &[
     Notes {
@@ -210,12 +210,12 @@ const NOTES: &[Notes] = &[
     },
 ];
 
-/// The notes of the command with this name, such as `filter build`.
+/// The exit statuses and examples of the command with this name, such as `filter build`; `None` if it has none.
 pub fn of(command: &str) -> Option<&'static Notes> {
     NOTES.iter().chain(network::NOTES).find(|notes| notes.command == command)
 }
 
-/// Adds the notes of the command `name` and of its subcommands to their help. The long help begins
+/// Adds the exit statuses and examples of the command `name` and of its subcommands to their help. The long help begins
 /// with what the command does, and the examples.
 pub fn annotate(command: Command, name: &str) -> Command {
     if command.is_hide_set() {

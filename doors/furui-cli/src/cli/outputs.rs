@@ -1,4 +1,4 @@
-//! What the commands print, and where.
+//! The options that say what the commands print, and where.
 
 use std::path::PathBuf;
 

@@ -199,13 +199,13 @@ impl SeenOptions {
         self.input.inputs().into_iter().chain(others).collect()
     }
 
-    /// The time within which a line is recorded after it was printed.
+    /// The maximum time between the printing of a line and its recording.
     pub fn sync(&self) -> Duration {
         self.sync.unwrap_or(Duration::from_secs(1))
     }
 }
 
-/// The maximum of --threads.
+/// The maximum number of threads, for the option `--threads`.
 const MOST_THREADS: u64 = 256;
 
 /// The sizes of the caches lru and lru+stable.
@@ -251,7 +251,7 @@ pub enum ReplacementKind {
     Clock,
 }
 
-/// Parses the size of a tier.
+/// Parses the size of a tier (a cache or filter in front of the exact set), which is a whole number.
 fn size(text: &str) -> Result<usize, String> {
     usize::try_from(text::count(text).map_err(|error| error.to_string())?)
         .map_err(|_| "more than fits into the memory of this machine".into())
@@ -265,7 +265,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("not a number of seconds from 0 to {}: write as in 0.5 or 10", MOST_SECONDS.as_secs()))
 }
 
-/// The maximum of --sync: a day.
+/// The maximum time for the option `--sync`: a day.
 const MOST_SECONDS: Duration = Duration::from_secs(86400);
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -288,7 +288,7 @@ pub enum StatsFormat {
     Json,
 }
 
-/// Parses the memory of a set or a cascade filter.
+/// Parses the memory of a set or a cascade filter, in bytes.
 pub(super) fn memory(text: &str) -> Result<u64, String> {
     let least = CascadeOptions::MIN_MEMORY;
     text::size(text).map_err(|error| error.to_string()).and_then(|bytes| match bytes {

@@ -33,8 +33,8 @@ pub fn run(options: &CountOptions) -> Result<ExitCode, Error> {
     }
 }
 
-/// Creates a dictionary of counts for this run only. Entries that do not fit into its write buffers go to temporary
-/// files.
+/// Creates a dictionary for this run only, whose values are the counts of the keys. Entries that do not fit into its
+/// write buffers are written to temporary files.
 fn in_memory(given: &CountOptions) -> Result<Dict<Files>, Error> {
     let refused = [("--wait", given.wait.wait.is_some()), ("--as-is", given.lines.as_is)];
     if let Some((name, _)) = refused.into_iter().find(|&(_, is_given)| is_given) {

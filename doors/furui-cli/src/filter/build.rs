@@ -26,8 +26,8 @@ use crate::streams::standard_input;
 const COUNTING_BITS: u32 = 4;
 /// The number of bits of each counter of a stable filter.
 const STABLE_BITS: u32 = 2;
-/// The number of counters of the smallest stable filter that is built. It is so large that larger filters have the
-/// same numbers of probes and decrements.
+/// The number of counters of the smallest stable filter that is built. It is so large that larger filters have the same
+/// numbers of probes and decrements.
 const STABLE_SAMPLE: usize = 1 << 12;
 /// The default number of groups that the window of a ringed filter spans.
 const DELTA: u32 = 1000;

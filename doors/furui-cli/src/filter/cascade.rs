@@ -24,7 +24,7 @@ use crate::say::progress;
 use crate::say::report::Report;
 use crate::say::size;
 
-/// The user is warned if a filter holds more than this many times its capacity.
+/// The user is warned if a cascade filter holds more than this many times its capacity.
 const OUTGROWN: f64 = 1.01;
 
 /// The options for a filter of which only the runs are read.
@@ -212,7 +212,8 @@ struct Figures {
     rate: f64,
     /// The total size of the runs in bytes.
     stored: u64,
-    /// The words "at most " if some lines may be counted twice, or else an empty text.
+    /// The words "at most " if some lines may be counted twice, or else an empty text. They precede the number of
+    /// lines.
     most: &'static str,
 }
 

@@ -11,7 +11,7 @@ use crate::cli::SeedOptions;
 use crate::complain;
 use crate::error::Error;
 
-/// The maximum size of a file of a seed in bytes. It holds a number and an end of line.
+/// The maximum size, in bytes, of a file that holds the seed of a hash: a number and an end of line.
 const MAX_BYTES: u64 = 64;
 
 /// Reads the seed from the file that the options name; `None` if they name none. Returns an error if each of these

@@ -12,7 +12,7 @@ use crate::say::notes::Notes;
 
 pub const NOTES: &[Notes] = &[];
 
-/// The text below the list of all commands in the help.
+/// The text below the list of all commands in the help, which says that the commands of the search engine are missing.
 pub fn missing() -> Option<String> {
     Some(format!(
         "This build has no search engine. The commands node, publish, unpublish, search, block, unblock, purge and \

@@ -7,7 +7,7 @@ use super::link::Login;
 use super::node::Node;
 use crate::error::Error;
 
-/// The port of a server whose URL names none.
+/// The TCP port of a server if the URL of a set names none.
 const PORT: u16 = 6379;
 
 /// The environment variable with the password, if the URL has none. `redis-cli` reads it, too.
@@ -23,7 +23,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// Parses the URL of a set. No message about it tells the password.
+    /// Parses the URL of a set. Error messages do not contain the password.
     pub fn parse(path: &Path) -> Result<Self, Error> {
         // The password may be anywhere in a text that is no URL, so the text is not repeated.
         let wrong = |reason: &str| {

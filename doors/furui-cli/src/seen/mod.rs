@@ -90,7 +90,7 @@ fn records(options: &cli::SeenOptions) -> bool {
     (options.store.is_some() || options.filter.is_some()) && !options.dry_run && options.pending.is_none()
 }
 
-/// The memory of the run in bytes.
+/// The memory of the run in bytes: that of `--memory` or, without it, a quarter of the memory that the process can use.
 fn memory_of(options: &cli::SeenOptions) -> u64 {
     options.memory.unwrap_or_else(memory::quarter)
 }
@@ -196,8 +196,8 @@ fn model(path: &Path) -> Result<Manifest, Error> {
     Ok(manifest)
 }
 
-/// The hash of the set: the hash of an existing store, or a new one as the options say. Options that contradict the
-/// store are an error.
+/// Returns the hash function and seed of the set: those of an existing store, or new ones as the options say. Options
+/// that contradict the store are an error.
 fn hash(storage: &Files, options: &cli::SeenOptions) -> Result<HashSpec, Error> {
     let like = options.like.as_deref().map(|path| Ok::<_, Error>((path, model(path)?))).transpose()?;
     let mut hash = match (Manifest::load(storage)?, like) {

@@ -36,7 +36,7 @@ pub struct Server {
     uncertain: u64,
 }
 
-/// The lines of a dry run so far, which are kept on this machine and not in the server.
+/// The lines of a dry run so far, which are kept in this process and not in the server.
 struct Dry {
     seen: Seen<Files>,
     hashes: Hashes,

@@ -49,7 +49,7 @@ fn text(decider: &Decider) -> String {
         }
 }
 
-/// Describes a set on this machine as text.
+/// Describes a set in this process as text.
 fn set_text(seen: &Seen<Files>) -> String {
     let (c, set) = (seen.counters(), seen.set());
     let mut lines = vec![match seen.options().cache {
@@ -125,7 +125,7 @@ fn json(decider: &Decider, by_file: Option<&ByFile>, fewer: Option<(usize, usize
     report.json()
 }
 
-/// Adds the figures of a set on this machine.
+/// Adds the figures of a set in this process to a report.
 fn add_set(report: &mut Report, seen: &Seen<Files>) {
     let (c, set) = (seen.counters(), seen.set());
     report
@@ -155,7 +155,7 @@ fn add_set(report: &mut Report, seen: &Seen<Files>) {
     }
 }
 
-/// The size of all runs in bytes.
+/// The total size of all runs of a set, in bytes.
 fn stored(seen: &Seen<Files>) -> u64 {
     seen.set().manifest().runs.iter().map(|run| run.seal.length).sum()
 }

@@ -9,7 +9,7 @@ from uuid import UUID
 __version__: str
 
 _Path: TypeAlias = str | PathLike[str]
-#: A key. "a" and b"a" are one key; an int is from -2**63 to 2**64 - 1.
+#: The type of a key. The keys "a" and b"a" are equal; an int must be from -2**63 to 2**64 - 1.
 _Key: TypeAlias = str | bytes | bytearray | memoryview | int | UUID | None
 _Like: TypeAlias = Seen | Filter | _Path
 _F = TypeVar("_F", bound=Filter)

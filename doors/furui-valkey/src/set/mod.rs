@@ -115,7 +115,7 @@ impl Set {
         self.account.admit(self.bytes(), self.growth(members))
     }
 
-    /// Updates the counted memory to that of the set.
+    /// Updates the counted memory of the module to the present size of the set.
     pub fn settle(&mut self) {
         self.account.settle(self.bytes());
     }
@@ -207,7 +207,7 @@ impl Value for Set {
     }
 }
 
-/// Creates a slice without members.
+/// Creates a slice of a set's window without members.
 fn empty() -> Result<KeySet, Infallible> {
     Ok(KeySet::new())
 }

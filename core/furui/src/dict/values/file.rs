@@ -131,7 +131,8 @@ impl ValueFile {
         self.index.len() / ENTRY_LEN
     }
 
-    /// Returns the id of the first value of a block, and the offset in the data at which the block begins.
+    /// Returns the id of the first value of the block with this index, and the offset in the data at which the block
+    /// begins.
     fn block(&self, block: usize) -> (u32, u64) {
         let at = self.index.start + block * ENTRY_LEN;
         self.regions.touch(at, ENTRY_LEN);

@@ -7,13 +7,13 @@ use crate::format::field::{put, u32_at, u64_at};
 use crate::format::{Align, ReadError, Tag};
 use crate::hash::KeyHash;
 
-/// The length in bytes of the head of `META`.
+/// The length in bytes of the head of the section `META`, in the file of a growing filter.
 const HEAD: usize = 32;
-/// The length in bytes of an entry of `META`. After the head there is one for each of the [`MAX_PARTS`]
+/// The length in bytes of an entry of the section `META`. After the head there is one for each of the [`MAX_PARTS`]
 /// possible parts.
 const ENTRY: usize = 32;
 
-/// The tag of the section of part `i`: `BITA` to `BITZ`.
+/// The tag of the section with the bits of the part with the index `i`: `BITA` to `BITZ`.
 fn tag(i: usize) -> Tag {
     Tag::new([b'B', b'I', b'T', b'A' + i as u8])
 }

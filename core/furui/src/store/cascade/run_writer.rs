@@ -13,10 +13,11 @@ pub(super) const FENCES: Tag = Tag::new(*b"FENC");
 pub(super) const META: Tag = Tag::new(*b"META");
 pub(super) const META_BYTES: usize = 32;
 
-/// The number of pages that are written together.
+/// The number of pages of a run that are written together.
 const WRITE_PAGES: usize = 16;
 
-/// The maximum number of keys that are processed at a time, so that a slice of keys of any length takes little memory.
+/// The maximum number of keys that the writer of a run processes at a time, so that a slice of keys of any length takes
+/// little memory.
 const TAKEN: usize = 8192;
 
 /// Writes a run from ascending keys, which come in pieces of any size. [`Run`](super::Run) describes the file.
