@@ -52,6 +52,16 @@ impl<'a> NewKeys<'a> {
         writer.finish()
     }
 
+    /// The spec by which the keys were hashed.
+    pub(crate) fn hash(&self) -> HashSpec {
+        self.hash
+    }
+
+    /// Sorted sources of the keys.
+    pub(crate) fn into_sources(self) -> Vec<Box<dyn SortedSource + 'a>> {
+        self.sources
+    }
+
     /// The number of keys. Keys of several parts that were [joined](Self::join) count once for each part.
     pub fn len(&self) -> u64 {
         self.count
@@ -67,7 +77,7 @@ impl<'a> NewKeys<'a> {
     /// # Errors
     /// [`Error::Store`] if the keys were made in another form; [`Error::Format`] if they were hashed by another spec.
     pub fn join(&mut self, other: Self) -> Result<()> {
-        check(MANIFEST, (other.hash, other.form), (self.hash, self.form))?;
+        check_keys(MANIFEST, (other.hash, other.form), (self.hash, self.form))?;
         self.count = self.count.saturating_add(other.count);
         self.sources.extend(other.sources);
         Ok(())
@@ -145,7 +155,7 @@ impl<S: Storage> Cascade<S> {
     pub fn commit(&mut self, keys: NewKeys<'_>, note: Option<Note>, expected: ExpectedNote<'_>) -> Result<u64> {
         self.check_usable()?;
         self.check_whole()?;
-        check(&self.storage.path(MANIFEST), (keys.hash, keys.form), (self.manifest.hash, self.manifest.form))?;
+        check_keys(&self.storage.path(MANIFEST), (keys.hash, keys.form), (self.manifest.hash, self.manifest.form))?;
         let found = self.manifest.note.as_ref().map(Note::text);
         if !expected.is(found) {
             return Err(self.refusal(StoreProblem::OtherNote { found: found.map(str::to_owned) }));
@@ -166,7 +176,7 @@ impl<S: Storage> Cascade<S> {
 }
 
 /// Returns an error, which names `file`, if keys of this hash and form do not belong into a set that expects others.
-pub(super) fn check(file: &str, found: (HashSpec, KeyForm), expected: (HashSpec, KeyForm)) -> Result<()> {
+pub(crate) fn check_keys(file: &str, found: (HashSpec, KeyForm), expected: (HashSpec, KeyForm)) -> Result<()> {
     if found.0 != expected.0 {
         let problem = Problem::OtherHash { found: found.0, expected: expected.0 };
         return Err(FormatError { file: file.to_owned(), offset: 0, problem }.into());
