@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from furui import _protocol as protocol
-from furui._protocol_effects import ContentionError, Missing, Object, Put, Read, State, Swap, UncertainError
+from furui._protocol_effects import ContentionError, List, Missing, Object, Put, Read, State, Swap, UncertainError
 from furui.errors import ConflictError
 from protocol_world import KEYS, Append, Asker, Fetch, Gone, Head, Process, PutOne, RollBack, Sleep, Steps, World, named
 
@@ -180,9 +180,9 @@ def job(world: World, keys: int, askers: list[Asker]) -> Steps:
     while True:
         if world.chance(0.5):
             yield from settle(world)
-        base, _ = yield Read()
+        base, generation = yield Read()
         head = yield Head()
-        askers.append(Asker(base.generation))
+        askers.append(Asker(generation))
         if stands(world, base, head) is protocol.Standing.TOLD:
             world.sometimes.add("told before a job")
             yield from rebuild(world)
@@ -191,12 +191,15 @@ def job(world: World, keys: int, askers: list[Asker]) -> Steps:
             new = yield from ask(world, base, keys)
         except Gone:
             continue
+        if "recorded before the commit" in world.flaws:
+            yield from record(world, base, new, protocol.Expect())
         own = (yield Append(new, askers[-1])) if new else (yield Head())
         if "own rows only" in world.flaws:
-            yield from record_own(world, base, new, own)
+            # The note is the own snapshot, unless that is in the past of the note already.
+            yield from record(world, base, new, latest(world, str(own)))
         else:
             yield from settle(world)
-        if base.note is None or (own and world.is_ancestor(base.note, str(own))):
+        if base.note is None or "not compared after the commit" in world.flaws or (own and world.is_ancestor(base.note, str(own))):
             assert not keys & ~world.snapshots[own].total, "a job has lost a row, and untold"
             return
         if keys & ~world.snapshots[own].total:
@@ -217,14 +220,18 @@ def ask(world: World, base: State, keys: int) -> Steps:
     return new
 
 
-def record_own(world: World, base: State, new: int, own: int) -> Steps:
-    """The flaw of recording only the own rows, with the own snapshot as the note."""
+def record(world: World, base: State, keys: int, rule: protocol.Rule) -> Steps:
+    """Adds only these keys to the set, which is a flaw."""
+    while keys:
+        try:
+            yield from drive(world, protocol.commit(world.name(), base, (keys,), rule))
+            return
+        except (ContentionError, UncertainError):
+            continue
 
-    def rule(found: str | None) -> protocol.Become:
-        return protocol.Become(str(own) if found is None or world.is_ancestor(found, str(own)) else found)
 
-    if new:
-        yield from drive(world, protocol.commit(world.name(), base, (new,), rule))
+def latest(world: World, own: str) -> protocol.Rule:
+    return lambda found: protocol.Become(own if found is None or world.is_ancestor(found, own) else found)
 
 
 def roll_back(world: World) -> Steps:
@@ -241,6 +248,8 @@ def merger(world: World) -> Steps:
     chosen = world.random.sample(base.objects, world.random.randrange(2, len(base.objects) + 1))
     try:
         known = yield Fetch(tuple(chosen))
+        if "merge of what is gone" in world.flaws:
+            chosen = []
         merged = yield from drive(world, protocol.merge(world.name(), base, chosen, (known,), world.now()))
     except (Gone, ContentionError, UncertainError):
         return
@@ -252,9 +261,25 @@ def sweeper(world: World) -> Steps:
     yield Sleep(world.random.randrange(400))
     base, _ = yield Read()
     try:
-        yield from drive(world, protocol.sweep(world.name(), base, world.older_than, world.now()))
+        steps = protocol.sweep(world.name(), base, world.older_than, world.now())
+        yield from drive(world, list_late(steps) if "listed after the epoch" in world.flaws else steps)
     except (ContentionError, UncertainError):
         return
+
+
+def list_late(steps: Any) -> Steps:
+    """The flaw of a sweep that lists the objects after it has committed the new epoch."""
+    next(steps)
+    listed: list[Any] = []
+    result: Any = listed
+    while True:
+        try:
+            effect = steps.send(result)
+        except StopIteration as stop:
+            return stop.value
+        result = yield effect
+        if type(effect) is Swap:
+            listed[:] = yield List()
 
 
 def reader(world: World) -> Steps:

@@ -144,7 +144,7 @@ class World:
             Fetch: self._fetch,
             Head: lambda effect, process: self.head,
             List: self._list,
-            Pause: lambda effect, process: None,
+            Pause: lambda effect, process: self._sleep(Sleep(self.random.randrange(20)), process),
             PutOne: self._put,
             Read: self._read,
             RollBack: self._roll_back,
@@ -174,6 +174,7 @@ class World:
         draw = self.random.random
         while self.processes:
             self.clock += 1
+            assert self.clock < 20_000, "a history does not end"
             process = self.processes[int(draw() * len(self.processes))]
             if self.late and draw() < 0.1:
                 self.deliver()
@@ -232,6 +233,8 @@ class World:
         state = self.states[generation]
         if "own id not read" in self.flaws:
             state = replace(state, commits=())
+        if "old answers believed" in self.flaws:
+            state = replace(state, generation=len(self.states) - 1)
         return state, generation
 
     def _swap(self, effect: Swap, process: Process) -> bool:
@@ -242,6 +245,8 @@ class World:
             state = replace(state, dropped=())
         if "one commit remembered" in self.flaws:
             state = replace(state, commits=state.commits[-1:])
+        if "old answers believed" in self.flaws:
+            state = replace(state, generation=0 if effect.tag is None else effect.tag + 1)
 
         def arrive() -> bool:
             if effect.tag != (len(self.states) - 1 if self.states else None):
@@ -260,14 +265,14 @@ class World:
             self.named.add(each.id)
         if self.states:
             before = self.states[-1]
-            assert state.generation == before.generation + 1 and state.store == before.store
+            assert state.generation == before.generation + 1 and state.store == before.store, "not the next state"
             id = state.commits[-1]
             assert id not in self.applied, "a commit is applied twice"
             assert id not in self.refused, "a commit is applied whose writer knows that it is not"
             self.applied.add(id)
         for id, time in state.dropped:
             self.dropped.setdefault(id, time)
-        assert not self.plain or not self.known & ~known, "a commit has lost keys"
+        assert not self.plain or not self.known & ~known, "a commit has removed keys"
         self.states.append(state)
         self.known = known
         self.check_early()
@@ -357,7 +362,7 @@ class World:
 
     def cover(self, head: int, state: State) -> None:
         """Someone who caught up with this head was told that this state of the set has all rows up to it."""
-        assert state.generation < len(self.states) and not self.snapshots[head].total & ~self._keys(state)
+        assert not self.snapshots[head].total & ~self._keys(state), "a committed key is not known"
         for number in range(len(self.snapshots)):
             if self.snapshots[head].past >> number & 1 and number not in self.covered:
                 self.covered[number] = state.generation

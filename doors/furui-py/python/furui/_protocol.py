@@ -16,7 +16,7 @@ need agree.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias
@@ -226,7 +226,7 @@ def sweep(id: bytes, base: State, older_than: int, now: int) -> Steps[State]:
     under another name. Orphans have to be old, too, but that only saves such writers the work: a wrong clock does no
     harm to them. A sweep that ends before it has deleted all leaves orphans, for the next one.
     """
-    listed: list[tuple[bytes, int]] = list((yield List()))
+    listed: Sequence[tuple[bytes, int]] = yield List()
     expired: set[bytes] = set()
 
     def change(state: State) -> State:
