@@ -61,6 +61,7 @@ def _note_end(world: World, swap: Swap | None, won: bool) -> None:
 
 def _put(world: World, parts: tuple[int, ...]) -> Steps:
     objects: list[Object] = []
+    yield from dawdle(world)
     for keys in parts:
         for twin in range(2):
             while True:
@@ -73,6 +74,12 @@ def _put(world: World, parts: tuple[int, ...]) -> Steps:
             world.sometimes.add("a task and its twin have put an object each")
         objects.append(named(id))
     return tuple(objects)
+
+
+def dawdle(world: World) -> Steps:
+    """The time that a task takes to begin, which may be long."""
+    if world.chance(0.3):
+        yield Sleep(world.random.randrange(80))
 
 
 def split(world: World, keys: int) -> tuple[int, ...]:
@@ -210,6 +217,7 @@ def ask(world: World, base: State, keys: int) -> Steps:
     """Asks in tasks, some of them twice: the answers are the same. Returns the keys that are new."""
     new = 0
     for part in split(world, keys):
+        yield from dawdle(world)
         known = yield Fetch(base.objects)
         if world.chance(0.1):
             assert known == (yield Fetch(base.objects))
@@ -292,7 +300,7 @@ def reader(world: World) -> Steps:
             now = yield Fetch(base.objects)
             assert known is None or known == now
             known = now
-            yield Sleep(world.random.randrange(40))
+            yield Sleep(world.random.randrange(80))
     except Gone:
         return
 

@@ -15,6 +15,9 @@ from furui._protocol_effects import Delete, List, Missing, Object, Pause, Read, 
 #: The number of keys that rows of the table may have. A key is a bit, and a set of keys is an integer.
 KEYS = 12
 
+#: What may happen to a request that changes the bucket.
+FAULTS = ("lost", "without an answer", "delayed", "repeated", "repeated by the client")
+
 #: What an Object has besides its name does not matter to the protocol.
 _FIELDS = (100, 1, 60, 40, 7)
 
@@ -208,7 +211,7 @@ class World:
         """Sends a request that may be lost, delayed or doubled, and whose answer may be lost. Returns its answer."""
         if self.random.random() >= self.fault_rate:
             return arrive()
-        fault = self.random.choice(("lost", "without an answer", "delayed", "repeated", "repeated by the client"))
+        fault = self.random.choice(FAULTS)
         self.sometimes.add(f"{kind} {fault}")
         if fault == "lost":
             return False
@@ -364,8 +367,11 @@ class World:
         """Someone who caught up with this head was told that this state of the set has all rows up to it."""
         assert not self.snapshots[head].total & ~self._keys(state), "a committed key is not known"
         for number in range(len(self.snapshots)):
+            snapshot = self.snapshots[number]
             if self.snapshots[head].past >> number & 1 and number not in self.covered:
                 self.covered[number] = state.generation
+                if snapshot.asker and snapshot.asker.has_crashed:
+                    self.sometimes.add("the rows of a job that crashed were recorded by others")
 
     def _keys(self, state: State) -> int:
         known = 0

@@ -173,7 +173,7 @@ def commit(id: bytes, base: State, parts: Any, rule: Rule) -> Steps[State]:
 
     id: a random id of 16 bytes, of this commit alone.
     base: the state that was read before the parts were made.
-    parts: what Put is given. If the rule says that there is nothing to do, nothing may have been put.
+    parts: what Put is given; None: nothing is put, and only the note changes.
 
     Raises: ReplacedError, and what the rule raises: nothing was added. ContentionError, UncertainError: nobody knows.
     """
@@ -214,31 +214,29 @@ def merge(
 
 
 def sweep(id: bytes, base: State, older_than: int, now: int) -> Steps[State]:
-    """Deletes objects that no commit has added, and those that were replaced more than ``older_than`` seconds ago.
+    """Deletes objects older than ``older_than`` seconds that no commit has added, or that were replaced so long ago.
 
     It lists the objects, commits a manifest with a new epoch, and deletes nothing but what it listed before and this
-    manifest does not name. So it never deletes what a manifest names, then or later. Suppose that a later commit adds
-    an object that was listed. It replaces a manifest of the new epoch or of a later one, and adds only objects that
-    were put after it had read a manifest of that epoch. So this object was put after the sweep's commit, which came
-    after the listing. But its name is used once: it cannot have been listed.
+    manifest does not name. So it deletes nothing that a later manifest names either. For suppose that a later commit
+    adds an object that was listed. That commit replaces a manifest of the new epoch or of a later one, and adds only
+    what was put after it had read a manifest of this epoch. So the object was put after the sweep's commit, and that
+    came after the listing. But a name is used for one put only, so the object cannot have been listed.
 
-    A writer whose object is deleted under its hands finds another epoch when it commits, and puts the object again
-    under another name. Orphans have to be old, too, but that only saves such writers the work: a wrong clock does no
-    harm to them. A sweep that ends before it has deleted all leaves orphans, for the next one.
+    A writer whose object is deleted before he has committed it finds another epoch, and puts it again under another
+    name. That orphans must be old saves writers this work, and does no more: no wrong clock makes a sweep delete an
+    object of the set. A sweep that ends before it has deleted all leaves orphans for the next one.
     """
     listed: Sequence[tuple[bytes, int]] = yield List()
-    expired: set[bytes] = set()
 
     def change(state: State) -> State:
-        young = tuple(entry for entry in state.dropped if now - entry[1] <= older_than)
-        expired.update(entry[0] for entry in state.dropped if now - entry[1] > older_than)
+        young = tuple((name, time) for name, time in state.dropped if now - time <= older_than)
         return replace(state, epoch=state.epoch + 1, dropped=young)
 
     state = yield from _replace(id, base, change)
-    named = {each.id for each in state.objects} | {entry[0] for entry in state.dropped}
-    doomed = [each for each, age in listed if each not in named and (each in expired or age > older_than)]
+    named = {each.id for each in state.objects} | {name for name, _ in state.dropped}
+    doomed = tuple(name for name, age in listed if age > older_than and name not in named)
     if doomed:
-        yield Delete(tuple(doomed))
+        yield Delete(doomed)
     return state
 
 
