@@ -42,6 +42,13 @@ impl<'a> NewKeys<'a> {
         Self { count: run.len(), sources: vec![Box::new(run.reader())], hash: run.hash(), form }
     }
 
+    /// All keys of several files of runs, which were hashed by this spec; records are their own keys.
+    pub fn of_runs<F: ReadAt>(hash: HashSpec, runs: &'a [Run<F>]) -> Self {
+        let count = runs.iter().map(Run::len).sum();
+        let sources = runs.iter().map(|run| Box::new(run.reader()) as Box<dyn SortedSource>).collect();
+        Self { count, sources, hash, form: KeyForm::default() }
+    }
+
     /// Writes the keys to `out` as the file of a run, which also says their form.
     pub(crate) fn write(self, out: &mut dyn Write, name: &str) -> Result<WrittenRun> {
         let mut writer = RunWriter::new(out, name, self.hash, self.count)?.with_form(self.form);
