@@ -103,7 +103,7 @@ class Bucket:
             case Swap(state, tag):
                 return self._swap(state, tag)
             case Put(parts):
-                return tuple(self.put(build) for build in parts)
+                return tuple(parts())
             case List():
                 return self._list()
             case Delete(ids):
