@@ -3,6 +3,7 @@ job failed between its rows and its record. Also what the engines do with a ques
 
 import ast
 import json
+import os
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -240,15 +241,12 @@ ENGINES: dict[str, tuple[Callable[[], Engine], int]] = {
     "dlt": (Dlt, 3),
 }
 # Engines whose jobs know no null, and those that do not replace the rows of an earlier attempt.
-WITHOUT_NULL = ["workers", "datatrove", "dlt"]
+WITHOUT_NULL = ["workers", "datatrove", "dlt", "ray"]
 APPENDING = ["dlt"]
 
 
-@pytest.mark.parametrize("step", ["asked", "written", "recorded"])
-@pytest.mark.parametrize("name", ENGINES)
-def test_a_job_that_fails_and_is_started_again(name: str, step: str) -> None:
-    made, question = ENGINES[name]
-    engine = made()
+def check(engine: Engine, name: str, step: str, question: int) -> None:
+    """Lets the first attempt of a job fail at a step, and checks what came of all attempts and of the next days."""
     first = [row for row in FIRST if row[0] or name not in WITHOUT_NULL]
     with pytest.raises(Exception, match=step):
         engine.job("day-1", ROWS, Furui(step, question))
@@ -262,3 +260,234 @@ def test_a_job_that_fails_and_is_started_again(name: str, step: str) -> None:
     assert sorted(engine.rows(), key=str) == sorted(first, key=str)
     engine.job("day-3", LATER, Furui())
     assert sorted(engine.rows(), key=str) == sorted(first + LATER[1000:], key=str)
+
+
+@pytest.mark.parametrize("step", ["asked", "written", "recorded"])
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_job_that_fails_and_is_started_again(name: str, step: str) -> None:
+    made, question = ENGINES[name]
+    check(made(), name, step, question)
+
+
+def keys_of(rows: list[Row]) -> list[str]:
+    return [key for key, _ in rows if key]
+
+
+@pytest.mark.parametrize("name", ["frame", "query"])
+def test_rows_that_polars_drops_are_not_recorded(name: str) -> None:
+    engine = Polars(name)
+    half = [(key, n if n % 2 else -n) for key, n in FIRST]
+    engine.job("day-1", half, Furui())
+    assert engine.rows() == FIRST[::2]
+    engine.job("day-2", FIRST, Furui())
+    assert engine.rows() == FIRST[::2] + FIRST[1::2]
+
+
+def test_a_query_of_polars_may_be_evaluated_in_any_way() -> None:
+    pq.write_table(table(ROWS), "events.parquet", row_group_size=500)
+    with furui.Run("store") as run:
+        is_seen = pl.col("id").map_batches(run.has_many, return_dtype=pl.Boolean, is_elementwise=True)
+        new = pl.scan_parquet("events.parquet").filter(~is_seen).unique("id", keep="first", maintain_order=True)
+        for _ in range(2):
+            assert new.collect().rows() == FIRST
+        for step in [new.head(10), new.filter(pl.col("n") % 3 == 0), new.tail(5), new]:
+            step.sink_parquet("new.parquet")
+            # No key is written twice, and what is written was not recorded.
+            assert set(run.add_many(pl.read_parquet("new.parquet")["id"])) == {True}
+            run.commit()
+        assert len(new.collect()) == 0 and all(run.has_many(pl.read_parquet("events.parquet")["id"]))
+
+
+def test_what_polars_asks_within_a_query() -> None:
+    """The table in docs/python.md of what a question that records is asked."""
+    pq.write_table(table([(f"key {i:04}", i) for i in range(3000)]), "events.parquet", row_group_size=500)
+    scan = pl.scan_parquet("events.parquet")
+
+    def asked(is_elementwise: bool, *steps: Callable[[pl.LazyFrame, pl.Expr], pl.DataFrame]) -> tuple[int, list[int]]:
+        """The number of rows that came out of the last step, and the lengths of the questions of all."""
+        lengths = []
+        seen = furui.Seen()
+
+        def add_many(keys: pl.Series) -> pl.Series:
+            lengths.append(len(keys))
+            return seen.add_many(keys)
+
+        is_new = pl.col("id").map_batches(add_many, return_dtype=pl.Boolean, is_elementwise=is_elementwise)
+        for step in steps:
+            frame = step(scan, is_new)
+        return len(frame), lengths
+
+    for engine in ["in-memory", "streaming"]:
+        assert asked(False, lambda rows, is_new: rows.filter(is_new).collect(engine=engine)) == (3000, [3000])
+        out, lengths = asked(True, lambda rows, is_new: rows.filter(is_new).collect(engine=engine))
+        # The least key of each of the six row groups, and null, come before the rows.
+        assert out == 2994 and lengths[0] == 6 and sum(lengths) > 3000
+    out, lengths = asked(False, lambda rows, is_new: rows.filter(is_new).head(10).collect())
+    assert out == 10 and sum(lengths) == 3000
+    out, lengths = asked(False, lambda rows, is_new: rows.filter(is_new).filter(pl.col("n") % 2 == 0).collect())
+    assert out == 1500 and sum(lengths) == 3000
+    assert asked(False, lambda rows, is_new: rows.with_columns(new=is_new).select("n").collect()) == (3000, [])
+    twice: Callable[[pl.LazyFrame, pl.Expr], pl.DataFrame] = lambda rows, is_new: rows.filter(is_new).collect()
+    assert asked(False, twice, twice) == (0, [3000, 3000])
+
+
+def test_a_query_of_duckdb_may_be_evaluated_in_any_way() -> None:
+    pq.write_table(table(ROWS, "url"), "events.parquet", row_group_size=500)
+    with furui.Run("store") as run, duckdb.connect() as db:
+        db.create_function(
+            "is_seen", lambda urls: run.has_many(urls), ["VARCHAR"], "BOOLEAN", type="arrow", null_handling="special"
+        )
+        new = "select distinct on (url) * from 'events.parquet' where not is_seen(url)"
+        relation = db.sql(new)
+        assert len(str(relation)) > 0 and len(relation.fetchall()) == 2000
+        for rest in ["order by n limit 10", "and n % 3 = 0 order by n", "order by n"]:
+            assert db.sql(f"select count(*) from ({new} {rest})").fetchall() != [(0,)]
+            db.execute(f"copy ({new} {rest}) to 'new.parquet'")
+            # No key is written twice, and what is written was not recorded.
+            assert set(run.add_many(pq.read_table("new.parquet")["url"]).to_pylist()) == {True}
+            run.commit()
+        assert db.sql(new).fetchall() == [] and None in run
+
+
+def test_what_duckdb_asks_within_a_query() -> None:
+    """What docs/python.md says of a question that records."""
+    pq.write_table(table(FIRST * 2, "url"), "events.parquet")
+    with duckdb.connect() as db:
+        asked: list[int] = []
+
+        def is_new(keys: pa.Array) -> pa.Array:
+            asked.append(len(keys))
+            return pa.array([True] * len(keys))
+
+        for name, null_handling in [("is_new", "special"), ("is_new_or_null", "default")]:
+            db.create_function(
+                name, is_new, ["VARCHAR"], "BOOLEAN", type="arrow", side_effects=True, null_handling=null_handling
+            )
+        assert len(db.sql("from 'events.parquet' where is_new(url) limit 10").fetchall()) == 10
+        assert sum(asked) >= 2048
+        for condition in ["is_new(url) and n % 2 = 0", "n % 2 = 0 and is_new(url)"]:
+            asked.clear()
+            assert len(db.sql(f"from 'events.parquet' where {condition}").fetchall()) == 2000
+            assert sum(asked) == 4000, condition
+        asked.clear()
+        assert len(db.sql("from 'events.parquet' where is_new_or_null(url)").fetchall()) == 3998
+        assert sum(asked) == 3998
+
+
+def test_a_load_of_dlt_that_failed_is_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    import dlt
+
+    engine = Dlt()
+
+    def load(*_: object, **__: object) -> None:
+        raise Failure("load")
+
+    with monkeypatch.context() as patch, pytest.raises(Failure):
+        patch.setattr(dlt.Pipeline, "load", load)
+        engine.job("", ROWS, Furui())
+    assert engine.pipeline().has_pending_data
+    for _ in range(2):
+        engine.job("", ROWS, Furui())
+    assert sorted(keys_of(engine.rows())) == sorted(keys_of(FIRST))
+
+
+def test_answers_of_datasets_are_kept_in_files() -> None:
+    from datasets import Dataset
+
+    pq.write_table(table(ROWS, "url"), "events.parquet")
+    events = Dataset.from_parquet("events.parquet", cache_dir="cache")
+    store = str(Path("store").absolute())
+
+    def is_new(batch: dict[str, list[str]]) -> list[bool]:
+        with furui.Run(store) as run:
+            return [not is_seen for is_seen in run.has_many(batch["url"])]
+
+    assert len(events.filter(is_new, batched=True)) == 3000
+    with furui.Run(store) as run:
+        run.add_many(events.with_format("arrow")["url"])
+        run.commit()
+    assert len(events.filter(is_new, batched=True)) == 3000  # of which none is new
+    assert len(events.filter(is_new, batched=True, load_from_cache_file=False)) == 0
+    # The recipe asks for the rows of the dataset, and not for those of the table behind it.
+    recipe("datasets").job("day-1", events.select(range(2000, 3000)))
+    assert of_files("day-1.parquet", "url") == ROWS[2000:]
+
+
+class Ray(Engine):
+    """Four tasks, which fail after they have asked when they are run for the first time; on the first day, one worker
+    dies."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def job(self, day: str, rows: list[Row], module: Furui) -> None:
+        import ray
+
+        keys = keys_of(rows)
+        made = recipe("Ray")
+        ask = made.unseen._function
+
+        def fails_once(urls: list[str], store: str, marker: str = str(self.path / day)) -> list[str]:
+            answer: list[str] = ask(urls, store)
+            try:
+                open(f"{marker}-{urls[0]}", "x").close()
+            except FileExistsError:
+                return answer
+            if marker.endswith("day-1") and urls[0] == "key 0000":
+                os._exit(1)
+            raise RuntimeError("the first attempt fails")
+
+        ray.cloudpickle.register_pickle_by_value(made)
+        ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+        driver = recipe("Ray", module)
+        driver.unseen = ray.remote(max_retries=3, retry_exceptions=True)(fails_once)
+        parts = [keys[start : start + 750] for start in range(0, len(keys), 750)]
+        driver.job(day, parts, str(self.path / "store"))
+
+    def rows(self) -> list[Row]:
+        return of_texts("day-*.txt")
+
+
+@pytest.fixture(scope="module")
+def _ray() -> Iterator[None]:
+    import ray
+
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    yield
+    ray.shutdown()
+
+
+@pytest.mark.xdist_group("ray")
+@pytest.mark.parametrize("step", ["asked", "written", "recorded"])
+@pytest.mark.usefixtures("_ray")
+def test_a_job_of_ray_that_fails_and_is_started_again(step: str, tmp_path: Path) -> None:
+    check(Ray(tmp_path), "ray", step, 2)
+
+
+@pytest.mark.xdist_group("ray")
+@pytest.mark.usefixtures("_ray")
+def test_a_task_that_is_run_again_must_not_tell_an_actor_its_keys(tmp_path: Path) -> None:
+    """The wrong way that docs/python.md names."""
+    import ray
+
+    store = str(tmp_path / "store")
+
+    @ray.remote
+    class Shard:
+        def __init__(self) -> None:
+            self.run = furui.Run(store)
+
+        def add_many(self, keys: list[str]) -> list[bool]:
+            return self.run.add_many(keys)
+
+    @ray.remote(max_retries=1, retry_exceptions=True)
+    def new(keys: list[str], shard: Any, marker: str) -> list[str]:
+        answers = ray.get(shard.add_many.remote(keys))
+        try:
+            open(marker, "x").close()
+        except FileExistsError:
+            return [key for key, is_new in zip(keys, answers) if is_new]
+        raise RuntimeError("the first attempt fails")
+
+    found = ray.get(new.remote(["a", "b"], Shard.remote(), str(tmp_path / "marker")))
+    assert found == []
