@@ -40,8 +40,8 @@ def test_recipe(block: str, tmp_path: Path) -> None:
 def test_shell(block: str, tmp_path: Path, command: Path) -> None:
     # The block says `furui`, wherever the program is.
     path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
-    arguments = {"cwd": tmp_path, "env": os.environ | {"PATH": path}}
-    done = subprocess.run(["sh", "-euc", block], **arguments, capture_output=True, text=True, check=False, timeout=60)
+    script = ["env", f"PATH={path}", "sh", "-euc", block]
+    done = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
 
 

@@ -8,7 +8,7 @@ import sys
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import duckdb
 import furui
@@ -85,7 +85,7 @@ class Failing:
             raise Failure("recorded")
 
 
-def recipe(title: str, module: object = furui) -> types.ModuleType:
+def recipe(title: str, module: object = furui) -> Any:
     """What the recipe in a section of docs/python.md imports and defines, without what it then does."""
     text = next(block for name, block in blocks("python") if name.endswith(title))
     kept = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
@@ -310,14 +310,16 @@ def test_what_polars_asks_within_a_query() -> None:
 
         def add_many(keys: pl.Series) -> pl.Series:
             lengths.append(len(keys))
-            return seen.add_many(keys)
+            answer: pl.Series = seen.add_many(keys)
+            return answer
 
         is_new = pl.col("id").map_batches(add_many, return_dtype=pl.Boolean, is_elementwise=is_elementwise)
         for step in steps:
             frame = step(scan, is_new)
         return len(frame), lengths
 
-    for engine in ["in-memory", "streaming"]:
+    engines: list[Literal["in-memory", "streaming"]] = ["in-memory", "streaming"]
+    for engine in engines:
         assert asked(False, lambda rows, is_new: rows.filter(is_new).collect(engine=engine)) == (3000, [3000])
         out, lengths = asked(True, lambda rows, is_new: rows.filter(is_new).collect(engine=engine))
         # The least key of each of the six row groups, and null, come before the rows.
@@ -333,6 +335,7 @@ def test_what_polars_asks_within_a_query() -> None:
 
 def test_a_query_of_duckdb_may_be_evaluated_in_any_way() -> None:
     pq.write_table(table(ROWS, "url"), "events.parquet", row_group_size=500)
+    db: Any
     with furui.Run("store") as run, duckdb.connect() as db:
         db.create_function(
             "is_seen", lambda urls: run.has_many(urls), ["VARCHAR"], "BOOLEAN", type="arrow", null_handling="special"
@@ -352,6 +355,7 @@ def test_a_query_of_duckdb_may_be_evaluated_in_any_way() -> None:
 def test_what_duckdb_asks_within_a_query() -> None:
     """What docs/python.md says of a question that records."""
     pq.write_table(table(FIRST * 2, "url"), "events.parquet")
+    db: Any
     with duckdb.connect() as db:
         asked: list[int] = []
 
@@ -437,8 +441,10 @@ class Ray(Engine):
                 os._exit(1)
             raise RuntimeError("the first attempt fails")
 
-        ray.cloudpickle.register_pickle_by_value(made)
-        ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+        # Ray's workers cannot import these modules.
+        cloudpickle: Any = ray.cloudpickle
+        for unknown in [made, sys.modules[__name__]]:
+            cloudpickle.register_pickle_by_value(unknown)
         driver = recipe("Ray", module)
         driver.unseen = ray.remote(max_retries=3, retry_exceptions=True)(fails_once)
         parts = [keys[start : start + 750] for start in range(0, len(keys), 750)]
@@ -472,7 +478,6 @@ def test_a_task_that_is_run_again_must_not_tell_an_actor_its_keys(tmp_path: Path
 
     store = str(tmp_path / "store")
 
-    @ray.remote
     class Shard:
         def __init__(self) -> None:
             self.run = furui.Run(store)
@@ -489,5 +494,5 @@ def test_a_task_that_is_run_again_must_not_tell_an_actor_its_keys(tmp_path: Path
             return [key for key, is_new in zip(keys, answers) if is_new]
         raise RuntimeError("the first attempt fails")
 
-    found = ray.get(new.remote(["a", "b"], Shard.remote(), str(tmp_path / "marker")))
+    found = ray.get(new.remote(["a", "b"], ray.remote(Shard).remote(), str(tmp_path / "marker")))
     assert found == []
