@@ -283,6 +283,15 @@ def test_rows_that_polars_drops_are_not_recorded(name: str) -> None:
     assert engine.rows() == FIRST[::2] + FIRST[1::2]
 
 
+def test_rows_that_duckdb_drops_are_not_recorded() -> None:
+    pq.write_table(table(FIRST, "url"), "events.parquet")
+    job = recipe("DuckDB").job
+    job("day-1", "from 'events.parquet'", "n % 2 = 1")
+    assert of_files("day-1.parquet", "url") == FIRST[::2]
+    job("day-2", "from 'events.parquet'")
+    assert of_files("day-2.parquet", "url") == FIRST[1::2]
+
+
 def test_a_query_of_polars_may_be_evaluated_in_any_way() -> None:
     pq.write_table(table(ROWS), "events.parquet", row_group_size=500)
     with furui.Run("store") as run:
