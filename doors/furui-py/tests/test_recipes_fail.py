@@ -101,7 +101,6 @@ def recipe(title: str, module: object = furui) -> Any:
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "huggingface"))
 
 
 class Engine:
@@ -463,25 +462,23 @@ class Ray(Engine):
         return of_texts("day-*.txt")
 
 
-@pytest.fixture(scope="module")
-def _ray() -> Iterator[None]:
+def test_a_job_of_ray_that_fails_and_is_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One test, because Ray takes long to start."""
     import ray
 
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    yield
-    ray.shutdown()
+    try:
+        for step in ["asked", "written", "recorded"]:
+            folder = tmp_path / step
+            folder.mkdir()
+            monkeypatch.chdir(folder)
+            check(Ray(folder), "ray", step, 2)
+        check_that_an_actor_takes_keys_of_a_failed_attempt(tmp_path)
+    finally:
+        ray.shutdown()
 
 
-@pytest.mark.xdist_group("ray")
-@pytest.mark.parametrize("step", ["asked", "written", "recorded"])
-@pytest.mark.usefixtures("_ray")
-def test_a_job_of_ray_that_fails_and_is_started_again(step: str, tmp_path: Path) -> None:
-    check(Ray(tmp_path), "ray", step, 2)
-
-
-@pytest.mark.xdist_group("ray")
-@pytest.mark.usefixtures("_ray")
-def test_a_task_that_is_run_again_must_not_tell_an_actor_its_keys(tmp_path: Path) -> None:
+def check_that_an_actor_takes_keys_of_a_failed_attempt(tmp_path: Path) -> None:
     """The wrong way that docs/python.md names."""
     import ray
 
