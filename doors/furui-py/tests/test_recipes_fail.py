@@ -20,7 +20,6 @@ import pytest
 from test_recipes import blocks
 
 Row = tuple[str | None, int]
-Job = Callable[[str, list[Row], Any], None]
 
 # 3,000 rows of 2,000 keys, one of which is null, and what must come of them: the first row of each key.
 ROWS: list[Row] = [(None if i % 2000 == 7 else f"key {i % 2000:04}", i + 1) for i in range(3000)]
@@ -34,20 +33,22 @@ class Failure(Exception):
 
 
 class Furui:
-    """The module furui for a recipe: its runs fail at a step, or are sets that record at once.
+    """The module furui for a recipe: its runs fail at a step.
 
     step: "asked", with the number of the question, "written" or "recorded".
     """
 
-    def __init__(self, step: str = "none", question: int = 0, opened: type[furui.Seen] = furui.Run) -> None:
-        self.step, self.question, self.opened, self.asked = step, question, opened, 0
+    LockedError = furui.LockedError
+
+    def __init__(self, step: str = "none", question: int = 0) -> None:
+        self.step, self.question, self.asked = step, question, 0
 
     def Run(self, path: str) -> "Failing":
-        return Failing(self, self.opened(path))
+        return Failing(self, furui.Run(path))
 
 
 class Failing:
-    def __init__(self, module: Furui, run: furui.Seen) -> None:
+    def __init__(self, module: Furui, run: furui.Run) -> None:
         self.module, self.run = module, run
 
     def __enter__(self) -> "Failing":
@@ -79,8 +80,7 @@ class Failing:
     def commit(self, note: str | None = None) -> None:
         if self.module.step == "written":
             raise Failure("written")
-        if isinstance(self.run, furui.Run):
-            self.run.commit(note)
+        self.run.commit(note)
         if self.module.step == "recorded":
             raise Failure("recorded")
 
@@ -192,7 +192,9 @@ class Datatrove(Engine):
 
         step = recipe("datatrove", module).WriteNew
         documents = [Document(text="text", id=str(n), metadata={"url": key}) for key, n in rows if key]
-        parts = [[document for document in documents if int(document.id) % 2 == rank] for rank in range(2)]
+        # The number of tasks changes from day to day.
+        tasks = int(day[-1]) + 1
+        parts = [[item for item in documents if int(item.id) % 2000 % tasks == rank] for rank in range(tasks)]
 
         def read(data: object, rank: int, world_size: int) -> Iterator[Document]:
             yield from parts[rank]
@@ -200,7 +202,7 @@ class Datatrove(Engine):
         # Absolute, because fsspec remembers where a relative path led at first.
         writer = JsonlWriter(str(Path(day).absolute()), compression=None)
         logs = str(Path("logs", day).absolute())
-        LocalPipelineExecutor([read, step(writer, "urls", day)], tasks=2, workers=1, logging_dir=logs).run()
+        LocalPipelineExecutor([read, step(writer, "urls")], tasks=tasks, workers=1, logging_dir=logs).run()
 
     def rows(self) -> list[Row]:
         paths = sorted(Path().glob("day-*/*.jsonl"))
