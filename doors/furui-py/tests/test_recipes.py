@@ -19,7 +19,8 @@ def blocks(language: str) -> list[tuple[str, str]]:
         for part in re.split(r"^(?=## )", page.read_text(), flags=re.MULTILINE):
             if part.startswith("## "):
                 title = part.split("\n", 1)[0].removeprefix("## ")
-            found += [(title, block) for block in re.findall(rf"^```{language}\n(.*?)^```$", part, re.MULTILINE | re.DOTALL)]
+            texts = re.findall(rf"^```{language}\n(.*?)^```$", part, re.MULTILINE | re.DOTALL)
+            found += [(title, text) for text in texts]
     return found
 
 

@@ -388,6 +388,22 @@ def test_what_duckdb_asks_within_a_query() -> None:
         assert sum(asked) == 3998
 
 
+def test_documents_in_the_buffers_of_a_writer_are_not_recorded(tmp_path: Path) -> None:
+    from datatrove.data import Document
+    from datatrove.pipeline.writers import JsonlWriter
+
+    class FullDisk(JsonlWriter):  # type: ignore[misc]
+        def close(self) -> None:
+            raise Failure("no space")
+
+    documents = [Document(text="text", id=str(i), metadata={"url": f"key {i % 5}"}) for i in range(10)]
+    step = recipe("datatrove").WriteNew
+    with pytest.raises(Failure):
+        list(step(FullDisk(str(tmp_path / "full"), compression=None), "urls").run(iter(documents)))
+    list(step(JsonlWriter(str(tmp_path / "out"), compression=None), "urls").run(iter(documents)))
+    assert len((tmp_path / "out" / "00000.jsonl").read_text().splitlines()) == 5
+
+
 def test_a_load_of_dlt_that_failed_is_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
     import dlt
 
