@@ -35,6 +35,7 @@ mod remove;
 mod ringed;
 mod runs;
 mod seen;
+mod shared;
 mod shares;
 mod split_block;
 mod storage;

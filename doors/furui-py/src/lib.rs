@@ -17,6 +17,7 @@ mod fork;
 mod guard;
 mod key;
 mod options;
+mod packs;
 mod run;
 mod seen;
 mod sets;
@@ -44,6 +45,10 @@ mod _furui {
     use crate::guard::close_all;
     #[pymodule_export]
     use crate::options::window;
+    #[pymodule_export]
+    use crate::packs::{
+        decode_manifest, encode_manifest, hash_many, open_over, pack_new, pack_runs, random_hash, read_table, shard_of,
+    };
     #[pymodule_export]
     use crate::run::Run;
     #[pymodule_export]

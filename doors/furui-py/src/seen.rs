@@ -4,7 +4,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use furui::error::StoreProblem;
 use furui::format::Printable;
 use furui::seen::{Cache, Run, Seen as Set, SeenCounters, SeenOptions, Verdict};
-use furui::store::{Directory, Overlay, Scratch, Window, snapshot};
+use furui::store::cascade;
+use furui::store::shared::{PackRun, SharedManifest};
+use furui::store::{Directory, Overlay, Scratch, Storage, Window, snapshot};
 use furui::{Error, Hashes, KeyForm, KeyHash, KeyHasher, text};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -63,6 +65,8 @@ pub enum Kind {
     Stored(Set<Files>),
     /// The keys are forgotten: the set has no directory, or takes no keys.
     Temporary(Set<Files>),
+    /// The set is that of a bucket, and takes no keys: all are in the runs over which it was opened.
+    Lent(Set<Files>),
     /// The keys are added to the set in the directory by a commit.
     Run(Run<Files>),
 }
@@ -70,7 +74,7 @@ pub enum Kind {
 impl Kind {
     fn set_mut(&mut self) -> &mut Set<Files> {
         match self {
-            Self::Stored(set) | Self::Temporary(set) => set,
+            Self::Stored(set) | Self::Temporary(set) | Self::Lent(set) => set,
             Self::Run(run) => run.seen_mut(),
         }
     }
@@ -84,14 +88,14 @@ impl Store for Opened {
                 let is_new = set.set().manifest().generation() == 0;
                 if is_new || set.unsynced() + set.unsynced_repeats() > 0 { set.sync() } else { Ok(()) }
             }
-            Kind::Temporary(_) | Kind::Run(_) => Ok(()),
+            Kind::Temporary(_) | Kind::Lent(_) | Kind::Run(_) => Ok(()),
         }
     }
 
     fn close(&mut self) -> furui::Result<()> {
         match &mut self.kind {
             Kind::Stored(set) => set.publish(),
-            Kind::Temporary(_) | Kind::Run(_) => Ok(()),
+            Kind::Temporary(_) | Kind::Lent(_) | Kind::Run(_) => Ok(()),
         }
     }
 }
@@ -101,9 +105,9 @@ impl Opened {
         Self { kind, key: Hashes::new(hasher), verdicts: vec![] }
     }
 
-    fn set(&self) -> &Set<Files> {
+    pub fn set(&self) -> &Set<Files> {
         match &self.kind {
-            Kind::Stored(set) | Kind::Temporary(set) => set,
+            Kind::Stored(set) | Kind::Temporary(set) | Kind::Lent(set) => set,
             Kind::Run(run) => run.seen(),
         }
     }
@@ -116,7 +120,7 @@ impl Opened {
     pub fn run(&mut self) -> Option<&mut Run<Files>> {
         match &mut self.kind {
             Kind::Run(run) => Some(run),
-            Kind::Stored(_) | Kind::Temporary(_) => None,
+            Kind::Stored(_) | Kind::Temporary(_) | Kind::Lent(_) => None,
         }
     }
 
@@ -150,6 +154,14 @@ impl Opened {
     /// Observes the keys in the list for them.
     fn observe_key(&mut self) -> furui::Result<()> {
         self.kind.set_mut().observe_all(&self.key, &mut self.verdicts)
+    }
+
+    /// The number of keys. In the set of a bucket there are at most so many, because its runs may share keys.
+    fn len(&self) -> u64 {
+        match &self.kind {
+            Kind::Lent(set) => set.set().runs().iter().map(cascade::Run::len).sum(),
+            _ => self.set().set().len(),
+        }
     }
 
     fn part(&self) -> usize {
@@ -317,7 +329,7 @@ impl Seen {
 
     /// Return the number of keys. With a window, a key counts once in each sixteenth of the window in which it came.
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        self.set.with(py, |opened| Ok(opened.set().set().len() as usize))
+        self.set.with(py, |opened| Ok(opened.len() as usize))
     }
 
     /// Remove a key from the set and from its files. Return True if it was there.
@@ -439,6 +451,25 @@ impl Seen {
         let hasher = run.hash_spec().hasher();
         let set = Guarded::new(Opened::new(Kind::Run(run), &hasher), None)?;
         Ok(Self { set, path: Some(path), hasher, form, is_immediate: false, is_read_only: false, counts_time: false })
+    }
+
+    /// Opens a set over the runs of packs of a shared set.
+    pub fn over(
+        shared: &SharedManifest,
+        files: Vec<(String, <Files as Storage>::File, PackRun)>,
+        memory: u64,
+    ) -> furui::Result<Set<Files>> {
+        let options = SeenOptions { memory, ..SeenOptions::default() };
+        Set::open_over_packs(shared, files, Files::temporary(), options)
+    }
+
+    /// A set over the runs of packs, which is called `path` in errors.
+    pub fn of_packs(set: Set<Files>, path: PathBuf, form: KeyForm, is_read_only: bool) -> PyResult<Self> {
+        let hasher = set.hash_spec().hasher();
+        let kind = if is_read_only { Kind::Lent(set) } else { Kind::Temporary(set) };
+        let set = Guarded::new(Opened::new(kind, &hasher), None)?;
+        let path = is_read_only.then_some(path);
+        Ok(Self { set, path, hasher, form, is_immediate: false, is_read_only, counts_time: false })
     }
 
     /// The directory of the set; `None` if it has none.

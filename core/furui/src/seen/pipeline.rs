@@ -11,6 +11,7 @@ use crate::filter::Mismatch;
 use crate::hash::{HashSpec, Hashes, KeyForm, KeyHash, KeyHasher};
 use crate::store::cascade::room::reserve;
 use crate::store::cascade::{Cascade, CascadeOptions, ExpectedNote, NewKeys};
+use crate::store::shared::{PackRun, SharedManifest};
 use crate::store::{Directory, Note, Storage, TIERS};
 
 /// An exact set that answers "have I seen this key?" for a stream of any length. A key is identified by its 64-bit
@@ -198,6 +199,19 @@ impl<S: Storage> Seen<S> {
         S::File: From<B::File>,
     {
         Self::open_as(options, |options| Cascade::open_over(base, storage, options))
+    }
+
+    /// Opens an empty set in `storage` over runs of a shared set, as [`Cascade::open_over_packs`] does.
+    ///
+    /// # Errors
+    /// Those of [`Cascade::open_over_packs`].
+    pub fn open_over_packs(
+        shared: &SharedManifest,
+        files: impl IntoIterator<Item = (String, S::File, PackRun)>,
+        storage: S,
+        options: SeenOptions,
+    ) -> Result<Self> {
+        Self::open_as(options, |options| Cascade::open_over_packs(shared, files, storage, options))
     }
 
     pub(super) fn open_as(

@@ -15,6 +15,7 @@ mod overlay;
 mod published;
 mod purpose;
 mod scratch;
+pub mod shared;
 mod snapshot;
 mod storage;
 mod taken;

@@ -28,6 +28,7 @@ const NOTES: &[Notes] = &[
             ("furui seen --csv --key url,lang crawl.csv.gz", "print the rows of a compressed table whose two columns are new"),
             ("furui seen --json --key /meta/url --trim log.jsonl.zst", "print the lines of JSON whose member /meta/url is new"),
             ("furui seen --store crawl --cache lru+stable --stats links.txt", "ask storage less often, drop 1 new line in 100,000, and say how many"),
+            ("furui seen --store known --pending new.run urls.txt", "print new lines, and leave it to `furui commit known new.run` to record them"),
             ("furui seen --store alerts --window 1h alerts.log", "print the lines that did not come within the last hour"),
             ("furui seen --filter lately.filter urls.txt", "print the lines that a filter does not have, and insert them"),
             ("furui seen --store tuesday --like monday urls.txt", "keep a new set that can be combined with another"),
@@ -78,7 +79,7 @@ const NOTES: &[Notes] = &[
         command: "commit",
         statuses: DONE,
         examples: &[
-            ("furui seen --store known --pending new.run urls.txt > out && upload out && furui commit known new.run", "record lines only after they were uploaded"),
+            ("furui commit known new.run", "record the lines that `furui seen --store known --pending new.run` printed"),
             ("furui commit known new.run --note 2026-11-27 --after 2026-11-26", "record the lines of a day, once, after those of the day before"),
         ],
     },

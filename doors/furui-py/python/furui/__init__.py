@@ -21,8 +21,10 @@ from ._furui import (
     _after_fork,
     _close_all,
     export_hashes,
+    hash_many,
     import_hashes,
     intersect,
+    shard_of,
     subtract,
     union,
 )
@@ -50,8 +52,10 @@ __all__ = [
     "StableBloomLight",
     "__version__",
     "export_hashes",
+    "hash_many",
     "import_hashes",
     "intersect",
+    "shard_of",
     "subtract",
     "union",
 ]

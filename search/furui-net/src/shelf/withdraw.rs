@@ -66,8 +66,8 @@ impl Shelf {
     /// Removes the locks that these keys open, and remembers the keys until `expires`, in seconds since 1970. A record
     /// without locks left is withdrawn. Returns the number of locks removed.
     ///
-    /// Keys that open no lock are remembered only if `told` is true, which means that another node that keeps the document
-    /// sent them.
+    /// Keys that open no lock are remembered only if `told` is true, which means that another node that keeps the
+    /// document sent them.
     ///
     /// # Errors
     /// Those of [`store`](Self::store).

@@ -1,6 +1,6 @@
 //! Unions, differences and intersections of sets, which become new stores.
 
-use super::commit::check;
+use super::commit::check_keys;
 use super::drain::Drain;
 use super::room::reserve;
 use super::{Cascade, Merge, RunWriter, SortedSource, WrittenRun};
@@ -96,7 +96,7 @@ impl<S: Storage> Cascade<S> {
             return Err(Error::store(file, problem));
         }
         other.check_whole()?;
-        check(&file, (found.hash, found.form), (expected.hash, expected.form))
+        check_keys(&file, (found.hash, found.form), (expected.hash, expected.form))
     }
 
     /// Returns an error if the set has a window: a set with a window forgets keys, and may hold a key more than once.

@@ -42,6 +42,13 @@ impl<'a> NewKeys<'a> {
         Self { count: run.len(), sources: vec![Box::new(run.reader())], hash: run.hash(), form }
     }
 
+    /// All keys of several files of runs, which were hashed by this spec; records are their own keys.
+    pub fn of_runs<F: ReadAt>(hash: HashSpec, runs: &'a [Run<F>]) -> Self {
+        let count = runs.iter().map(Run::len).sum();
+        let sources = runs.iter().map(|run| Box::new(run.reader()) as Box<dyn SortedSource>).collect();
+        Self { count, sources, hash, form: KeyForm::default() }
+    }
+
     /// Writes the keys to `out` as the file of a run, which also says their form.
     pub(crate) fn write(self, out: &mut dyn Write, name: &str) -> Result<WrittenRun> {
         let mut writer = RunWriter::new(out, name, self.hash, self.count)?.with_form(self.form);
@@ -50,6 +57,16 @@ impl<'a> NewKeys<'a> {
             writer.push(some)?;
         }
         writer.finish()
+    }
+
+    /// The spec by which the keys were hashed.
+    pub(crate) fn hash(&self) -> HashSpec {
+        self.hash
+    }
+
+    /// Sorted sources of the keys.
+    pub(crate) fn into_sources(self) -> Vec<Box<dyn SortedSource + 'a>> {
+        self.sources
     }
 
     /// The number of keys. Keys of several parts that were [joined](Self::join) count once for each part.
@@ -67,7 +84,7 @@ impl<'a> NewKeys<'a> {
     /// # Errors
     /// [`Error::Store`] if the keys were made in another form; [`Error::Format`] if they were hashed by another spec.
     pub fn join(&mut self, other: Self) -> Result<()> {
-        check(MANIFEST, (other.hash, other.form), (self.hash, self.form))?;
+        check_keys(MANIFEST, (other.hash, other.form), (self.hash, self.form))?;
         self.count = self.count.saturating_add(other.count);
         self.sources.extend(other.sources);
         Ok(())
@@ -145,7 +162,7 @@ impl<S: Storage> Cascade<S> {
     pub fn commit(&mut self, keys: NewKeys<'_>, note: Option<Note>, expected: ExpectedNote<'_>) -> Result<u64> {
         self.check_usable()?;
         self.check_whole()?;
-        check(&self.storage.path(MANIFEST), (keys.hash, keys.form), (self.manifest.hash, self.manifest.form))?;
+        check_keys(&self.storage.path(MANIFEST), (keys.hash, keys.form), (self.manifest.hash, self.manifest.form))?;
         let found = self.manifest.note.as_ref().map(Note::text);
         if !expected.is(found) {
             return Err(self.refusal(StoreProblem::OtherNote { found: found.map(str::to_owned) }));
@@ -166,7 +183,7 @@ impl<S: Storage> Cascade<S> {
 }
 
 /// Returns an error, which names `file`, if keys of this hash and form do not belong into a set that expects others.
-pub(super) fn check(file: &str, found: (HashSpec, KeyForm), expected: (HashSpec, KeyForm)) -> Result<()> {
+pub(crate) fn check_keys(file: &str, found: (HashSpec, KeyForm), expected: (HashSpec, KeyForm)) -> Result<()> {
     if found.0 != expected.0 {
         let problem = Problem::OtherHash { found: found.0, expected: expected.0 };
         return Err(FormatError { file: file.to_owned(), offset: 0, problem }.into());

@@ -32,6 +32,7 @@ mod split_batch;
 mod window;
 
 pub use combine::Combination;
+pub(crate) use commit::check_keys;
 pub use commit::{ExpectedNote, NewKeys};
 pub use filter::CascadeFilter;
 pub use journal::Journal;
@@ -204,7 +205,7 @@ impl<S: Storage> Cascade<S> {
             None => (new, vec![], None),
         };
         let expected = (options.hash.unwrap_or(manifest.hash), options.form.unwrap_or(manifest.form));
-        commit::check(&storage.path(MANIFEST), (manifest.hash, manifest.form), expected)?;
+        check_keys(&storage.path(MANIFEST), (manifest.hash, manifest.form), expected)?;
         let open = |(entry, file)| open_run(&storage, entry, file, &manifest);
         let runs = manifest.runs.iter().zip(files).map(open).collect::<Result<_>>()?;
         let old_journal = match journal {

@@ -49,7 +49,7 @@ impl<S: Storage> Cascade<S> {
             return Err(Error::store(path, StoreProblem::HasWindow { window }));
         }
         let expected = (options.hash.unwrap_or(manifest.hash), options.form.unwrap_or(manifest.form));
-        commit::check(&path, (manifest.hash, manifest.form), expected)?;
+        commit::check_keys(&path, (manifest.hash, manifest.form), expected)?;
         let options =
             CascadeOptions { hash: Some(manifest.hash), form: Some(manifest.form), journal: false, ..options };
         let mut set = Self::open(storage, options)?;
@@ -71,6 +71,20 @@ impl<S: Storage> Cascade<S> {
         runs.append(set.change_runs()?);
         set.base = runs.len();
         set.runs = Arc::new(runs);
+        Ok(set)
+    }
+
+    /// Opens an empty set in `storage` over these runs, of a set with this note. The options name the hash and the form
+    /// of their keys.
+    pub(crate) fn open_over_runs(
+        runs: Vec<Run<S::File>>,
+        note: Option<Note>,
+        storage: S,
+        options: CascadeOptions,
+    ) -> Result<Self> {
+        let mut set = Self::open(storage, CascadeOptions { journal: false, ..options })?;
+        set.end_base(note)?;
+        (set.base, set.runs) = (runs.len(), Arc::new(runs));
         Ok(set)
     }
 
