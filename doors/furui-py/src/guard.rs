@@ -1,7 +1,8 @@
 //! A store that threads share, and that is closed once: by the user, when Python drops it, or when the interpreter
 //! ends.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
@@ -9,6 +10,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{OrRaise, os};
 use crate::fork::Origin;
+use crate::locked::Locked;
 use crate::shared::{Shared, Store};
 use crate::syncer::Syncer;
 
@@ -20,10 +22,36 @@ pub struct Guarded<S: Store> {
 }
 
 /// The open stores of this process, to be closed when the interpreter ends.
-static OPEN: Mutex<Vec<(Origin, Weak<dyn Closable>)>> = Mutex::new(Vec::new());
+static OPEN: Mutex<Vec<OpenStore>> = Mutex::new(Vec::new());
+
+struct OpenStore {
+    origin: Origin,
+    store: Weak<dyn Closable>,
+    /// The directory of which it has the lock.
+    locked: Option<Locked>,
+}
 
 trait Closable: Send + Sync {
     fn close_quietly(&self);
+
+    /// False after the store was closed.
+    fn is_open(&self) -> bool;
+}
+
+fn open_stores() -> MutexGuard<'static, Vec<OpenStore>> {
+    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The line of the program at which an object of this process took the lock of a directory, as in "crawl.py:7", if one
+/// has it.
+pub fn line_that_locked(directory: &Path) -> Option<String> {
+    let open = open_stores();
+    let holds = |entry: &&OpenStore| {
+        entry.origin.is_here()
+            && entry.locked.as_ref().is_some_and(|locked| locked.is(directory))
+            && entry.store.upgrade().is_some_and(|store| store.is_open())
+    };
+    open.iter().find(holds).and_then(|entry| entry.locked.as_ref()).map(|locked| locked.line().to_owned())
 }
 
 impl<S: Store> Closable for Shared<S> {
@@ -33,6 +61,10 @@ impl<S: Store> Closable for Shared<S> {
             let _ = store.close();
         }
     }
+
+    fn is_open(&self) -> bool {
+        self.is_open_or_busy()
+    }
 }
 
 impl<S: Store> Guarded<S> {
@@ -40,12 +72,23 @@ impl<S: Store> Guarded<S> {
     pub fn new(store: S, interval: Option<Duration>) -> PyResult<Self> {
         let shared = Arc::new(Shared::new(store));
         let weak: Weak<Shared<S>> = Arc::downgrade(&shared);
-        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        open.retain(|(_, store)| store.strong_count() > 0);
-        open.push((Origin::here(), weak));
+        let mut open = open_stores();
+        open.retain(|entry| entry.store.strong_count() > 0);
+        open.push(OpenStore { origin: Origin::here(), store: weak, locked: None });
         drop(open);
         let syncer = interval.map(|interval| Syncer::start(&shared, interval)).transpose();
         Ok(Self { shared, origin: Origin::here(), syncer: syncer.map_err(|error| os(&error))? })
+    }
+
+    /// Notes that this store has the lock of a directory since the line of the program that runs now.
+    #[must_use]
+    pub fn locks(self, py: Python<'_>, directory: &Path) -> Self {
+        let locked = Locked::here(py, directory);
+        let own = Arc::as_ptr(&self.shared).cast::<()>();
+        if let Some(entry) = open_stores().iter_mut().find(|entry| entry.store.as_ptr().cast::<()>() == own) {
+            entry.locked = Some(locked);
+        }
+        self
     }
 
     /// Calls `work` with the store, while this thread keeps the interpreter's lock. For work that takes microseconds.
@@ -68,10 +111,13 @@ impl<S: Store> Guarded<S> {
         done.ok_or_else(closed)?.or_raise(py)
     }
 
-    /// Closes the store. Does nothing if it is closed already.
-    pub fn close(&self, py: Python<'_>) -> PyResult<()> {
+    /// Closes the store, and calls `look` with it after that. Returns `None`, and does nothing, if it is closed already.
+    pub fn close<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&S) -> R + Send) -> PyResult<Option<R>> {
         self.origin.check(py)?;
-        let done = py.detach(|| self.shared.lock().take().map_or(Ok(()), |mut store| store.close()));
+        let done = py.detach(|| {
+            let store = self.shared.lock().take();
+            store.map(|mut store| store.close().map(|()| look(&store))).transpose()
+        });
         done.or_raise(py)
     }
 
@@ -106,8 +152,8 @@ pub fn close_all(py: Python<'_>) {
         // After a fork, a thread that does not exist in this process may hold the lock forever.
         let Ok(mut open) = OPEN.try_lock() else { return };
         let open = std::mem::take(&mut *open);
-        for (_, store) in open.iter().filter(|(origin, _)| origin.is_here()) {
-            if let Some(store) = store.upgrade() {
+        for entry in open.iter().filter(|entry| entry.origin.is_here()) {
+            if let Some(store) = entry.store.upgrade() {
                 store.close_quietly();
             }
         }

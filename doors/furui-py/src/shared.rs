@@ -1,6 +1,6 @@
 //! A store behind a lock, which the threads of Python and the thread of [`Syncer`](crate::syncer::Syncer) share.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -34,5 +34,14 @@ impl<S: Store> Shared<S> {
     #[inline]
     pub fn lock_attached(&self, py: Python<'_>) -> MutexGuard<'_, Option<S>> {
         self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// False if the store is closed. While another thread uses it, it counts as open.
+    pub fn is_open_or_busy(&self) -> bool {
+        match self.0.try_lock() {
+            Ok(store) => store.is_some(),
+            Err(TryLockError::Poisoned(store)) => store.into_inner().is_some(),
+            Err(TryLockError::WouldBlock) => true,
+        }
     }
 }

@@ -120,7 +120,7 @@ def test_values_and_keys_that_cannot_be(store: Path) -> None:
     for value in wrong:
         with pytest.raises(furui.ConfigError, match="number from 0"):
             words["a"] = value
-    with pytest.raises(TypeError, match="a key must be"):
+    with pytest.raises(TypeError, match="a key of a dictionary must be"):
         words[1.5] = 1  # type: ignore[index]
     with pytest.raises(furui.ConfigError):
         words["x" * 100_000_000] = 1
