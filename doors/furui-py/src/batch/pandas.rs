@@ -12,11 +12,16 @@ use super::taken::Taken;
 pub fn each_key(batch: &Bound<'_, PyAny>, taken: Taken, mut take: impl FnMut(&[u8]) + Send) -> PyResult<()> {
     let py = batch.py();
     let column = column(batch)?;
-    let is_object = column.getattr("dtype")?.str()?.to_str()? == "object";
-    if !is_object && let Ok(Some(capsules)) = Arrays::ask(&column) {
+    let dtype = column.getattr("dtype")?;
+    if dtype.str()?.to_str()? != "object"
+        && let Ok(Some(capsules)) = Arrays::ask(&column)
+    {
         return Arrays::read(&capsules, taken)?.each_key(py, take);
     }
-    numpy::each_key(&column.call_method0("to_numpy")?, taken, &mut take)
+    // As numpy's numbers, those of a column with missing values would be floats.
+    let is_numpys = dtype.get_type().module()?.to_str()?.starts_with("numpy");
+    let values = if is_numpys { column } else { column.call_method1("astype", ("object",))? };
+    numpy::each_key(&py.import("numpy")?.call_method1("asarray", (values,))?, taken, &mut take)
 }
 
 /// The only column of a DataFrame; any other object is its own.
