@@ -405,7 +405,8 @@ impl Seen {
 
     fn remove(&self, py: Python<'_>, keys: &Hashes) -> PyResult<u64> {
         self.check_writable(py)?;
-        let options = SeenOptions { hash: Some(self.hasher.spec()), cache: Cache::None, ..SeenOptions::default() };
+        let made = SeenOptions { hash: Some(self.hasher.spec()), form: Some(self.form), ..SeenOptions::default() };
+        let options = SeenOptions { cache: Cache::None, ..made };
         self.set.detached(py, |opened| {
             let mut gone = Set::open_with(Files::temporary(), options)?;
             gone.observe_all(keys, &mut opened.verdicts)?;

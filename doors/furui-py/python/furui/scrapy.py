@@ -66,8 +66,8 @@ FORM = "scrapy.fingerprint"
 OWN_FORM = "own fingerprint"
 
 _BATCH = 1 << 16
-#: After so many requests that are to be forgotten, a set on storage is written anew without them.
-_FORGOTTEN = 1000
+#: So many requests that are to be forgotten are kept in memory at most.
+_FORGOTTEN = 100_000
 
 
 class _Filter(BaseDupeFilter):
@@ -79,10 +79,21 @@ class _Filter(BaseDupeFilter):
         self.debug = debug
         self.logs_duplicates = True
         self.logger = logging.getLogger(__name__)
+        #: The fingerprints that are to leave the set.
+        self.forgotten: set[bytes] = set()
         FILTERS[crawler] = ref(self)
 
     def forget(self, request: Request) -> None:
-        """Makes a request new again, for example because it has failed, and those that were redirected to it."""
+        """Makes a request new for the next crawl, for example because it has failed, and those redirected to it.
+
+        They leave the set at the end of this crawl, or when there are 100,000 of them.
+        """
+        self.forgotten.update(self.fingerprints(request))
+        if len(self.forgotten) >= _FORGOTTEN:
+            self._discard()
+
+    def _discard(self) -> None:
+        """Removes what is to be forgotten from the set."""
         raise NotImplementedError
 
     def fingerprints(self, request: Request) -> list[bytes]:
@@ -138,8 +149,6 @@ class DupeFilter(_Filter):
         self.memory = memory
         self.seen: Seen | None = None
         self.is_hashed = False
-        #: The fingerprints that are new although they are still in the set.
-        self.forgotten: set[bytes] = set()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -192,21 +201,7 @@ class DupeFilter(_Filter):
 
     def request_seen(self, request: Request) -> bool:
         assert self.seen is not None, "the crawler opens its filter first"
-        fingerprint = self.fingerprint(request)
-        is_new = self.seen.add(fingerprint, hashed=self.is_hashed)
-        if fingerprint in self.forgotten:
-            self.forgotten.remove(fingerprint)
-            return False
-        return not is_new
-
-    def forget(self, request: Request) -> None:
-        """Makes a request new again, for example because it has failed, and those that were redirected to it.
-
-        They leave the store when the crawl ends, or when there are 1,000 of them.
-        """
-        self.forgotten.update(self.fingerprints(request))
-        if len(self.forgotten) >= _FORGOTTEN:
-            self._discard()
+        return not self.seen.add(self.fingerprint(request), hashed=self.is_hashed)
 
     def _discard(self) -> None:
         assert self.seen is not None, "the crawler opens its filter first"
@@ -280,10 +275,11 @@ class ClusterDupeFilter(_Filter):
         assert self.seen is not None, "the crawler opens its filter first"
         return not self.seen.add(self.fingerprint(request))
 
-    def forget(self, request: Request) -> None:
-        """Makes a request new again for all spiders, and those that were redirected to it."""
+    def _discard(self) -> None:
         assert self.seen is not None, "the crawler opens its filter first"
-        self.seen.discard_many(self.fingerprints(request))
+        if self.forgotten:
+            self.seen.discard_many(list(self.forgotten))
+            self.forgotten.clear()
 
     def clear(self) -> None:
         """Forgets all requests. The scheduler of scrapy-redis calls this, unless SCHEDULER_PERSIST is set."""
@@ -293,6 +289,7 @@ class ClusterDupeFilter(_Filter):
     def close(self, reason: str) -> None:
         if self.seen is None:
             return
+        self._discard()
         self.tell(self.seen.stats())
         self.client.close()
 
