@@ -111,7 +111,8 @@ impl<S: Store> Guarded<S> {
         done.ok_or_else(closed)?.or_raise(py)
     }
 
-    /// Closes the store, and calls `look` with it after that. Returns `None`, and does nothing, if it is closed already.
+    /// Closes the store, and calls `look` with it after that. Does nothing, and returns `None`, if it is closed
+    /// already.
     pub fn close<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&S) -> R + Send) -> PyResult<Option<R>> {
         self.origin.check(py)?;
         let done = py.detach(|| {

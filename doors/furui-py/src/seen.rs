@@ -294,8 +294,8 @@ impl Seen {
         self.set.detached(py, Opened::sync)
     }
 
-    /// Make all keys durable, release the lock, and free the memory. A closed set raises ValueError, except for stats(),
-    /// which has the figures of the end.
+    /// Make all keys durable, release the lock, and free the memory. A closed set raises ValueError, except for
+    /// stats(), which has the figures of the end.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         if let Some(last) = self.set.close(py, |opened| figures(&opened.set))? {
             // One call closes the set, so there are no earlier figures.

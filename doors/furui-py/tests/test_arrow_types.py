@@ -129,7 +129,8 @@ PLAIN = [(kind, values) for kind, values in keys() if not isinstance(kind, pa.Ba
 @pytest.mark.parametrize("code", [pa.int8(), pa.uint8(), pa.int32(), pa.uint64()], ids=str)
 def test_dictionaries(kind: Any, values: list[Any], code: Any) -> None:
     for some in [values, [None, *values[1:]]]:
-        for codes in [[0, 1, 2, 3, 4], [4, None, 0, 4, None], [None] * 5]:
+        places: list[list[Any]] = [[0, 1, 2, 3, 4], [4, None, 0, 4, None], [None] * 5]
+        for codes in places:
             whole = coded(array(kind, some), pa.array(codes, code))
             check_keys(whole, [None if place is None else some[place] for place in codes])
     check_keys(coded(array(kind, []), pa.array([None] * 5, code)), [None] * 5)
@@ -203,7 +204,8 @@ def test_columns_of_polars_that_are_no_keys() -> None:
     ]
     for batch, text in wrong:
         seen = furui.Seen()
-        for function in [seen.add_many, seen.has_many, furui.Bloom.with_rate(10, 0.1).update]:
+        functions: list[Any] = [seen.add_many, seen.has_many, furui.Bloom.with_rate(10, 0.1).update]
+        for function in functions:
             with pytest.raises(TypeError, match=text):
                 function(batch)
         assert len(seen) == 0

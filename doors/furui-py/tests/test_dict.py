@@ -198,8 +198,8 @@ def test_values_of_bytes_are_text_or_bytes(store: Path) -> None:
 
 
 def test_the_commands_options(store: Path, tmp_path: Path) -> None:
-    made = dict(layout="louds", window="1K", merge_after=2, merging="all", filter_rate=0.01, filter_hash="polynomials-4")
-    with furui.Dict(store, **made) as words:  # type: ignore[arg-type]
+    made: dict[str, Any] = {"layout": "louds", "window": "1K", "merge_after": 2, "merging": "all"}
+    with furui.Dict(store, filter_rate=0.01, filter_hash="polynomials-4", **made) as words:
         words.update((f"key {i}", i) for i in range(10_000))
         words.sync()
         assert 1 <= len(list(store.glob("*.trie"))) <= 3

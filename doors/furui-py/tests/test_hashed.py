@@ -31,7 +31,8 @@ def test_text_is_refused() -> None:
     ]
     seen = furui.Seen()
     for batch in batches:
-        for function in [seen.add_many, seen.has_many, seen.discard_many]:
+        functions: list[Any] = [seen.add_many, seen.has_many, seen.discard_many]
+        for function in functions:
             with pytest.raises(TypeError, match="with hashed=True a key must be a 64-bit int"):
                 function(batch, hashed=True)
     for add in [seen.add, seen.has, seen.discard]:
@@ -54,7 +55,8 @@ def test_a_digest_is_its_first_eight_bytes_in_every_form() -> None:
     seen = furui.Seen()
     digest = DIGESTS[0]
     assert seen.add(digest, hashed=True)
-    forms: list[Any] = [digest[:8], int.from_bytes(digest[:8], "little"), digest.hex().encode(), digest.hex().upper().encode()]
+    digits = digest.hex().encode()
+    forms: list[Any] = [digest[:8], int.from_bytes(digest[:8], "little"), digits, digits.upper()]
     for form in forms:
         assert not seen.add(form, hashed=True)
         assert seen.has_many([form], hashed=True) == [True]

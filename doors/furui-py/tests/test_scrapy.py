@@ -177,7 +177,8 @@ def test_the_middleware_needs_the_filter(site: Site) -> None:
 def recipe() -> str:
     """The block of docs/python.md that records the pages whose item came out."""
     page = (Path(__file__).parents[3] / "docs" / "python.md").read_text()
-    return next(block for block in re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S) if "ItemDupeFilter" in block)
+    blocks: list[str] = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
+    return next(block for block in blocks if "ItemDupeFilter" in block)
 
 
 def test_a_page_is_seen_when_its_item_came_out(tmp_path: Path) -> None:
@@ -200,7 +201,9 @@ def test_a_page_is_seen_when_its_item_came_out(tmp_path: Path) -> None:
 
 def test_a_changed_fingerprinter_is_told_with_what_to_do(tmp_path: Path) -> None:
     own = {"REQUEST_FINGERPRINTER_CLASS": "crawler.OwnFingerprints"}
-    for first, second, text in [({}, own, "are Scrapy's, and now they are a project's own"), (own, {}, "are a project's own")]:
+    scrapys: dict[str, str] = {}
+    changes = [(scrapys, own, "are Scrapy's, and now"), (own, scrapys, "are a project's own, and now")]
+    for first, second, text in changes:
         store = tmp_path / str(len(first))
         ours = dupefilter(FURUI_STORE=store, **first)
         ours.open()

@@ -59,7 +59,8 @@ def test_numbers_beyond_64_bits_are_refused() -> None:
 
 
 def test_text_is_no_batch() -> None:
-    for batch in ["abc", b"abc", {"a": 1}, 7, None]:
+    batches: list[Any] = ["abc", b"abc", {"a": 1}, 7, None]
+    for batch in batches:
         with pytest.raises(TypeError, match="a batch must be"):
             furui.Seen().add_many(batch)
 

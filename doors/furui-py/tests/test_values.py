@@ -12,7 +12,8 @@ import pyarrow as pa
 import pytest
 
 NAN = float("nan")
-MISSING = [None, NAN, np.nan, np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), np.timedelta64("NaT"), np.ma.masked]
+MISSING = [None, NAN, np.nan, np.float32("nan"), pd.NA, pd.NaT, np.ma.masked]
+MISSING += [np.datetime64("NaT"), np.timedelta64("NaT")]
 
 
 @pytest.mark.parametrize("value", MISSING, ids=repr)
@@ -48,7 +49,8 @@ def test_columns_of_missing_values() -> None:
 
 def test_a_frame_has_the_keys_of_its_list() -> None:
     series = pd.Series(["a", None, "b", "a", NAN])
-    for column in [series, series.astype(object), series.astype("string"), series.astype("category"), series.to_numpy()]:
+    columns = [series, series.to_numpy(), *(series.astype(kind) for kind in ["object", "string", "category"])]
+    for column in columns:
         seen = furui.Seen()
         assert list(seen.add_many(column)) == [True, True, True, False, False]
         assert seen.has_many(column.tolist()) == [True] * 5
@@ -128,7 +130,8 @@ def test_lone_surrogates(text: str, tmp_path: Path) -> None:
 
 def test_text_of_numpy() -> None:
     texts = ["", "a", "以前", "é", "\U0001f600", "x" * 60, "a\0b", "a" * 59 + "é"]
-    for kind in ["<U60", ">U60", object, "U60"]:
+    kinds: list[Any] = ["<U60", ">U60", object, "U60"]
+    for kind in kinds:
         seen = furui.Seen()
         assert all(seen.add_many(np.array(texts, dtype=kind)))
         assert all(seen.has_many(texts))
@@ -177,8 +180,8 @@ def test_masked_elements_are_missing(values: Any) -> None:
 
 def test_a_masked_number_alone() -> None:
     seen = furui.Seen()
-    assert seen.add(np.ma.array(5, mask=True)[()]) and None in seen and len(seen) == 1  # type: ignore[arg-type]
-    assert not seen.add(np.ma.array(5, mask=True))  # type: ignore[arg-type]
+    assert seen.add(np.ma.array(5, mask=True)[()]) and None in seen and len(seen) == 1
+    assert not seen.add(np.ma.array(5, mask=True))
     assert 5 not in seen
     with pytest.raises(TypeError, match="one dimension"):
         seen.add_many(np.ma.masked)
@@ -188,11 +191,13 @@ def test_what_is_no_batch(tmp_path: Path) -> None:
     (tmp_path / "lines").write_text("a\nb\n")
     with (tmp_path / "lines").open() as file, (tmp_path / "lines").open("rb") as data:
         for lines in [file, data]:
-            for function in [furui.Seen().add_many, furui.Bloom.with_rate(10, 0.1).update]:
+            functions: list[Any] = [furui.Seen().add_many, furui.Bloom.with_rate(10, 0.1).update]
+            for function in functions:
                 with pytest.raises(TypeError, match=r"rstrip"):
                     function(lines)
         assert furui.Seen().add_many(line.rstrip("\n") for line in file) == [True, True]
-    for key in [bytearray(b"ab"), memoryview(b"ab"), "ab", b"ab", np.str_("ab"), np.bytes_(b"ab")]:
+    keys: list[Any] = [bytearray(b"ab"), memoryview(b"ab"), "ab", b"ab", np.str_("ab"), np.bytes_(b"ab")]
+    for key in keys:
         with pytest.raises(TypeError, match="a batch must be .*: put one key into a list"):
             furui.Seen().add_many(key)
         assert furui.Seen().add_many([key]) == [True]

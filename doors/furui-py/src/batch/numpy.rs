@@ -156,8 +156,8 @@ impl Elements {
 
     fn no_keys(&self, which: &str) -> PyErr {
         PyTypeError::new_err(format!(
-            "values of type {} are not compared exactly, or not in one way, so they are no keys{which}: convert them to \
-             integers or text first",
+            "values of type {} are not compared exactly, or not in one way, so they are no keys{which}: convert them \
+             to integers or text first",
             self.name
         ))
     }

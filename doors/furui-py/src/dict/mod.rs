@@ -37,8 +37,8 @@ const PAUSE: usize = 1024;
 /// layout, window, merge_after, merging, filter_rate, filter_hash: how its files are made, as in `furui dict build
 /// --help`. None: as the existing dictionary has them, or the usual ones.
 ///
-/// Entries are durable after sync() or close(). Keys are str, bytes or None, which come back as str, or bytes, and None;
-/// other values are refused. It is a collections.abc.MutableMapping in the order of its keys.
+/// Entries are durable after sync() or close(). Keys are str, bytes or None, which come back as str, or bytes, and
+/// None; other values are refused. It is a collections.abc.MutableMapping in the order of its keys.
 #[pyclass(frozen, weakref, mapping, module = "furui")]
 pub struct Dict {
     map: Guarded<AnyMap>,
