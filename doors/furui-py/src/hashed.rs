@@ -5,15 +5,36 @@ use pyo3::prelude::*;
 
 use crate::errors::config;
 
+/// The value of each hexadecimal digit, and 0xff for any other byte.
+const DIGITS: [u8; 256] = {
+    let (mut digits, mut byte) = ([0xff; 256], 0);
+    while byte < 256 {
+        if let Some(digit) = (byte as u8 as char).to_digit(16) {
+            digits[byte] = digit as u8;
+        }
+        byte += 1;
+    }
+    digits
+};
+
 /// The hash of a key that is a hash itself: its first eight bytes, little-endian, mixed. `None` if it has fewer bytes.
 /// Of hexadecimal digits, at least 16, it is the hash of the bytes that they write.
 #[inline]
 pub fn hash_of(key: &[u8]) -> Option<KeyHash> {
-    if key.len() >= 16 && key.iter().all(u8::is_ascii_hexdigit) {
-        let digits = str::from_utf8(&key[..16]).ok()?;
-        return u64::from_str_radix(digits, 16).ok().map(|hash| KeyHash::new(mix(hash.swap_bytes())));
-    }
-    key.first_chunk().map(|bytes| KeyHash::new(mix(u64::from_le_bytes(*bytes))))
+    let first = key.first_chunk()?;
+    let hash = match key.first_chunk::<16>() {
+        Some(digits) if DIGITS[usize::from(key[0])] < 16 && are_digits(key) => number(digits).swap_bytes(),
+        _ => u64::from_le_bytes(*first),
+    };
+    Some(KeyHash::new(mix(hash)))
+}
+
+fn are_digits(key: &[u8]) -> bool {
+    key.iter().fold(0, |any, &byte| any | DIGITS[usize::from(byte)]) < 16
+}
+
+fn number(digits: &[u8; 16]) -> u64 {
+    digits.iter().fold(0, |number, &digit| number << 4 | u64::from(DIGITS[usize::from(digit)]))
 }
 
 /// A bijection after which numbers that follow a pattern, such as those in sequence, are spread over all 64 bits as

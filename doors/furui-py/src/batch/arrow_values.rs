@@ -115,6 +115,7 @@ fn each_coded(array: &dyn AnyDictionaryArray, first: usize, take: &mut dyn FnMut
                 take(NULL);
                 continue;
             };
+            let code = i128::from(code);
             let ends = usize::try_from(code).ok().and_then(|code| ends.get(code..)?.get(..2));
             let Some(ends) = ends else { return Err(Unfit::Unreadable(format!("a dictionary has no value {code}"))) };
             take(&bytes[ends[0]..ends[1]]);

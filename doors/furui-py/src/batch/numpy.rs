@@ -56,8 +56,8 @@ struct Elements {
     kind: Kind,
     /// The size of an element in bytes.
     width: usize,
-    /// True if the bytes of a number are not in the order of this machine.
-    is_swapped: bool,
+    /// True if the most significant byte of a number comes first.
+    is_big: bool,
     taken: Taken,
     name: String,
 }
@@ -77,7 +77,8 @@ impl Elements {
         let name = dtype.str()?.to_string();
         let width: usize = dtype.getattr("itemsize")?.extract()?;
         let kind: String = dtype.getattr("kind")?.extract()?;
-        let is_swapped = dtype.getattr("byteorder")?.extract::<String>()? != "=";
+        let order: String = dtype.getattr("byteorder")?.extract()?;
+        let is_big = order == ">" || (order == "=" && cfg!(target_endian = "big"));
         let kind = match kind.as_str() {
             "S" if width > 0 => Kind::Bytes,
             "U" if width > 0 => Kind::Text,
@@ -85,14 +86,14 @@ impl Elements {
             "u" | "b" => Kind::Unsigned,
             "i" => Kind::Signed,
             "f" => Kind::Float,
-            _ => return Err(Self { kind: Kind::Objects, width, is_swapped, taken, name }.no_keys("")),
+            _ => return Err(Self { kind: Kind::Objects, width, is_big, taken, name }.no_keys("")),
         };
         match kind {
             Kind::Text => taken.check_text(&name)?,
             Kind::Unsigned | Kind::Signed => taken.check_numbers(&name)?,
             Kind::Bytes | Kind::Float | Kind::Objects => {}
         }
-        Ok(Self { kind, width, is_swapped, taken, name })
+        Ok(Self { kind, width, is_big, taken, name })
     }
 
     /// Calls `take` with each element of a part of the array, which begins at the index `start`. `mask` has a byte for
@@ -117,7 +118,7 @@ impl Elements {
             Kind::Text => {
                 let (bytes, mut text) = (bytes_of(part)?, vec![]);
                 for (i, codes) in bytes.as_bytes().chunks_exact(self.width).enumerate() {
-                    if !is_masked(i) && !read_text(codes.as_chunks().0, self.is_swapped, &mut text) {
+                    if !is_masked(i) && !read_text(codes.as_chunks().0, self.is_big, &mut text) {
                         return Err(self.no_keys(&format!(": the one at index {} is no text", start + i)));
                     }
                     give(i, &text);
@@ -164,17 +165,17 @@ impl Elements {
 }
 
 /// Reads the text of an element, which has zeros at its end. Returns false if it is no text.
-fn read_text(codes: &[[u8; 4]], is_swapped: bool, text: &mut Vec<u8>) -> bool {
+fn read_text(codes: &[[u8; 4]], is_big: bool, text: &mut Vec<u8>) -> bool {
     text.clear();
     let end = codes.iter().rposition(|&code| code != [0; 4]).map_or(0, |last| last + 1);
     let codes = &codes[..end];
-    let any = codes.iter().fold(0, |any, &code| any | u32::from_ne_bytes(code));
-    if !is_swapped && any < 0x80 {
-        text.extend(codes.iter().map(|&code| u32::from_ne_bytes(code) as u8));
+    let any = codes.iter().fold(0, |any, &code| any | u32::from_le_bytes(code));
+    if !is_big && any < 0x80 {
+        text.extend(codes.iter().map(|&code| u32::from_le_bytes(code) as u8));
         return true;
     }
     codes.iter().all(|&code| {
-        let code = u32::from_ne_bytes(code);
-        surrogates::push(if is_swapped { code.swap_bytes() } else { code }, text)
+        let code = u32::from_le_bytes(code);
+        surrogates::push(if is_big { code.swap_bytes() } else { code }, text)
     })
 }

@@ -1,6 +1,6 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
+use pyo3::types::{PyByteArray, PyBytes, PyInt, PyMemoryView, PyString};
 
 use crate::key::{is_uuid, with_key};
 use crate::missing::is_missing;
@@ -23,17 +23,16 @@ impl Taken {
     /// `TypeError` for a value of a type that is not allowed here; those of [`with_key`].
     #[inline]
     pub fn with<R>(self, value: &Bound<'_, PyAny>, take: impl FnOnce(&[u8]) -> R) -> PyResult<R> {
-        match self {
-            Self::Keys => {}
-            Self::Hashes if value.is_instance_of::<PyString>() || is_uuid(value)? => {
-                return Err(self.refuse(&value.get_type().fully_qualified_name()?.to_string()));
-            }
-            Self::Names if !is_name(value)? => {
-                return Err(self.refuse(&value.get_type().fully_qualified_name()?.to_string()));
-            }
-            Self::Hashes | Self::Names => {}
+        let is_allowed = match self {
+            Self::Keys => true,
+            Self::Hashes => value.is_instance_of::<PyBytes>() || value.is_instance_of::<PyInt>() || is_hash(value)?,
+            Self::Names => value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() || is_name(value)?,
+        };
+        if is_allowed {
+            with_key(value, take)
+        } else {
+            Err(self.refuse(&value.get_type().fully_qualified_name()?.to_string()))
         }
-        with_key(value, take)
     }
 
     /// Checks that an array of text may be a batch.
@@ -60,10 +59,12 @@ impl Taken {
     }
 }
 
+fn is_hash(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(!value.is_instance_of::<PyString>() && !is_uuid(value)?)
+}
+
 fn is_name(value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(value.is_instance_of::<PyString>()
-        || value.is_instance_of::<PyBytes>()
-        || value.is_none()
+    Ok(value.is_none()
         || value.is_instance_of::<PyByteArray>()
         || value.is_instance_of::<PyMemoryView>()
         || is_missing(value)?)
