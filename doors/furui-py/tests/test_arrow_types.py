@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import furui
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -35,6 +36,8 @@ def keys() -> Iterator[tuple[Any, list[Any]]]:
     yield pa.bool_(), [True, False, True, False, True]
     yield pa.bool8(), [1, 0, 1, 0, 1]
     yield pa.null(), [None] * 5
+    yield Own(pa.string()), TEXTS
+    yield Own(pa.large_binary()), DATA
 
 
 def others() -> Iterator[tuple[Any, list[Any]]]:
@@ -78,8 +81,26 @@ def special() -> Iterator[tuple[Any, list[Any]]]:
     tensor = pa.ExtensionArray.from_storage(
         pa.fixed_shape_tensor(pa.int8(), [1]), pa.array([[1]] * 5, pa.list_(pa.int8(), 1))
     )
-    for each in [run_ends, dense, sparse, tensor]:
+    opaque = pa.ExtensionArray.from_storage(pa.opaque(pa.binary(2), "number", "vendor"), pa.array([b"ab"] * 5, pa.binary(2)))
+    hidden = pa.ExtensionArray.from_storage(pa.opaque(pa.string(), "number", "vendor"), pa.array(TEXTS))
+    own = pa.ExtensionArray.from_storage(Own(pa.int64()), pa.array(UNIX))
+    period = pa.array(pd.period_range("2026", periods=5, freq="D"))
+    for each in [run_ends, dense, sparse, tensor, opaque, hidden, own, period]:
         yield each, []
+
+
+class Own(pa.ExtensionType):  # type: ignore[misc]
+    """A type of somebody's own."""
+
+    def __init__(self, storage: Any) -> None:
+        super().__init__(storage, "own.type")
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage: Any, serialized: bytes) -> "Own":
+        return cls(storage)
 
 
 def coded(values: Any, codes: Any) -> Any:
@@ -194,6 +215,7 @@ def test_columns_of_polars_that_are_no_keys() -> None:
     wrong: list[Any] = [
         (objects, "type Object"),
         (objects.to_frame(), "type Object"),
+        (pl.Series([1], dtype=pl.Int128), "type Int128"),
         (pl.LazyFrame({"a": ["a"]}), r"\.collect\(\)"),
         (pl.Series([{"a": "b"}]), "Struct"),
         (pl.Series([{"a": None}]), "Struct"),

@@ -2,7 +2,10 @@
 
 import subprocess
 import sys
+from typing import Any
 
+import furui
+import numpy as np
 import pytest
 
 PROGRAM = """
@@ -62,6 +65,20 @@ for column in [pd.Series([1.5]), pd.Series([pd.Timestamp(0)]), pd.Series([["a"]]
         print("TypeError")
 assert ("pyarrow" in sys.modules) == ("hidden" not in sys.argv)
 """
+
+
+class Column:
+    """A column of a library that needs pyarrow for its Arrow data."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        raise ImportError("pyarrow is not installed")
+
+    def to_numpy(self) -> Any:
+        return np.array(["a", "b", "a"])
+
+
+def test_another_library_without_pyarrow() -> None:
+    assert list(furui.Seen().add_many(Column())) == [True, True, False]
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
-use super::arrow_values::{Unfit, check, each_value};
+use super::arrow_values::{Unfit, check, check_extension, each_value};
 use super::taken::Taken;
 
 /// The arrays of an object that speaks the Arrow C interface.
@@ -42,14 +42,6 @@ pub enum Capsules<'py> {
 }
 
 impl Arrays {
-    /// The arrays of an object; `None` if it does not speak the interface.
-    ///
-    /// # Errors
-    /// `TypeError` if values of this type are no keys, or not allowed here.
-    pub fn of(batch: &Bound<'_, PyAny>, taken: Taken) -> PyResult<Option<Self>> {
-        Self::ask(batch)?.map(|capsules| Self::read(&capsules, taken)).transpose()
-    }
-
     /// Asks an object for its arrays. `None` if it does not speak the interface; the errors are those of its library.
     pub fn ask<'py>(batch: &Bound<'py, PyAny>) -> PyResult<Option<Capsules<'py>>> {
         if batch.hasattr("__arrow_c_array__")? {
@@ -63,6 +55,9 @@ impl Arrays {
     }
 
     /// Takes the arrays out of their capsules, after a look at their type: no data of a type that is refused is read.
+    ///
+    /// # Errors
+    /// `TypeError` if values of this type are no keys, or not allowed here.
     pub fn read(capsules: &Capsules<'_>, taken: Taken) -> PyResult<Self> {
         match capsules {
             Capsules::Array(capsules) => {
@@ -147,19 +142,20 @@ impl ColumnType {
         let field = Field::try_from(schema).map_err(|error| {
             PyTypeError::new_err(format!("Arrow values of format {:?} are no keys: {error}", schema.format()))
         })?;
-        let keys = match field.data_type() {
+        let column = match field.data_type() {
             // A table is a struct that cannot be null. A column of structs, which can, is no column of its field.
             DataType::Struct(fields) if !field.is_nullable() => match &fields[..] {
-                [column] => column.data_type(),
+                [column] => column,
                 _ => {
                     let text = format!("a table of {} columns is no batch of keys: pass one column", fields.len());
                     return Err(PyTypeError::new_err(text));
                 }
             },
-            column => column,
+            _ => &field,
         };
-        check(keys, taken)?;
-        Ok(Self { whole: field.data_type().clone(), keys: keys.clone() })
+        check_extension(column)?;
+        check(column.data_type(), taken)?;
+        Ok(Self { whole: field.data_type().clone(), keys: column.data_type().clone() })
     }
 
     /// The keys of an array of this type.

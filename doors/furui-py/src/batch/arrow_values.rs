@@ -3,7 +3,7 @@ use std::fmt::Display;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float16Type, Float32Type, Float64Type};
 use arrow_array::{AnyDictionaryArray, Array, downcast_integer_array};
-use arrow_schema::{ArrowError, DataType};
+use arrow_schema::{ArrowError, DataType, Field};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -37,6 +37,24 @@ pub fn check(kind: &DataType, taken: Taken) -> PyResult<()> {
         DataType::Float16 | DataType::Float32 | DataType::Float64 => Ok(()),
         DataType::Dictionary(_, values) => check(values, taken),
         _ => Err(PyTypeError::new_err(no_keys(kind, ""))),
+    }
+}
+
+/// Checks that a column is not of an extension type whose values are something else than the integers or bytes that
+/// they are stored as, such as periods of time in pandas. Those that are stored as text, or as bytes of any length, are
+/// these.
+pub fn check_extension(column: &Field) -> PyResult<()> {
+    match column.extension_type_name() {
+        None | Some("arrow.uuid" | "arrow.json" | "arrow.bool8") => Ok(()),
+        Some(name) if name != "arrow.opaque" && is_text_or_bytes(column.data_type()) => Ok(()),
+        Some(name) => Err(PyTypeError::new_err(no_keys(format_args!("extension<{name}>"), ""))),
+    }
+}
+
+fn is_text_or_bytes(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, values) => is_text_or_bytes(values),
+        kind => kind.is_string() || (kind.is_binary() && !matches!(kind, DataType::FixedSizeBinary(_))),
     }
 }
 

@@ -4,7 +4,8 @@ use pyo3::prelude::*;
 /// Checks that an object of Polars may be read through the Arrow interface.
 ///
 /// # Errors
-/// `TypeError` for a query that has not run, and for a column of Python objects, for which Polars gives addresses.
+/// `TypeError` for a query that has not run, and for a column of a type that the interface does not have, such as
+/// Python objects, for which Polars gives addresses.
 pub fn check(batch: &Bound<'_, PyAny>) -> PyResult<()> {
     let name = batch.get_type().name()?;
     let types: Vec<Bound<'_, PyAny>> = match name.to_str()? {
@@ -17,9 +18,11 @@ pub fn check(batch: &Bound<'_, PyAny>) -> PyResult<()> {
         _ => return Ok(()),
     };
     for kind in types {
-        if kind.str()?.to_str()? == "Object" {
-            let text = "Polars values of type Object are no keys: pass series.to_list(), or cast them to strings first";
-            return Err(PyTypeError::new_err(text));
+        // The Arrow format has no integers of 128 bits.
+        if let name @ ("Object" | "Int128" | "UInt128") = kind.str()?.to_str()? {
+            return Err(PyTypeError::new_err(format!(
+                "Polars values of type {name} are no keys: pass series.to_list(), or cast them to strings first"
+            )));
         }
     }
     Ok(())

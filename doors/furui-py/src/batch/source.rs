@@ -1,4 +1,4 @@
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyImportError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyMemoryView, PyString, PyTuple};
 
@@ -30,8 +30,13 @@ pub fn each_key(batch: &Bound<'_, PyAny>, taken: Taken, mut take: impl FnMut(&[u
         Family::Polars => polars::check(batch)?,
         Family::Pyarrow | Family::Arrow | Family::Python => {}
     }
-    if let Some(arrays) = Arrays::of(batch, taken)? {
-        return arrays.each_key(py, take);
+    let capsules = match Arrays::ask(batch) {
+        // The library needs another one for its Arrow data, which is not installed.
+        Err(error) if error.is_instance_of::<PyImportError>(py) && batch.hasattr("to_numpy")? => None,
+        capsules => capsules?,
+    };
+    if let Some(capsules) = capsules {
+        return Arrays::read(&capsules, taken)?.each_key(py, take);
     }
     if let Ok(to_numpy) = batch.getattr("to_numpy") {
         return numpy::each_key(&to_numpy.call0()?, taken, &mut take);
