@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
-use crate::guard;
+use crate::locked;
 
 /// Converts an error of the library to its Python exception.
 pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
@@ -24,7 +24,7 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
         },
         Error::Format(error) => damage(py, &error),
         Error::Store(error) if error.problem == StoreProblem::Locked => {
-            let here = guard::line_that_locked(Path::new(&error.path));
+            let here = locked::line_that_locked(Path::new(&error.path));
             let own =
                 |line| format!("{}: in use by this process: close the other object, opened at {line}", error.path);
             new(py, "LockedError", (here.map_or(text, own),))

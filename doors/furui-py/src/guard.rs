@@ -2,15 +2,15 @@
 //! ends.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::errors::{OrRaise, os};
+use crate::errors::{OrRaise, os, plain};
 use crate::fork::Origin;
-use crate::locked::Locked;
+use crate::locked;
 use crate::shared::{Shared, Store};
 use crate::syncer::Syncer;
 
@@ -22,36 +22,10 @@ pub struct Guarded<S: Store> {
 }
 
 /// The open stores of this process, to be closed when the interpreter ends.
-static OPEN: Mutex<Vec<OpenStore>> = Mutex::new(Vec::new());
-
-struct OpenStore {
-    origin: Origin,
-    store: Weak<dyn Closable>,
-    /// The directory of which it has the lock.
-    locked: Option<Locked>,
-}
+static OPEN: Mutex<Vec<(Origin, Weak<dyn Closable>)>> = Mutex::new(Vec::new());
 
 trait Closable: Send + Sync {
     fn close_quietly(&self);
-
-    /// False after the store was closed.
-    fn is_open(&self) -> bool;
-}
-
-fn open_stores() -> MutexGuard<'static, Vec<OpenStore>> {
-    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The line of the program at which an object of this process took the lock of a directory, as in "crawl.py:7", if one
-/// has it.
-pub fn line_that_locked(directory: &Path) -> Option<String> {
-    let open = open_stores();
-    let holds = |entry: &&OpenStore| {
-        entry.origin.is_here()
-            && entry.locked.as_ref().is_some_and(|locked| locked.is(directory))
-            && entry.store.upgrade().is_some_and(|store| store.is_open())
-    };
-    open.iter().find(holds).and_then(|entry| entry.locked.as_ref()).map(|locked| locked.line().to_owned())
 }
 
 impl<S: Store> Closable for Shared<S> {
@@ -61,10 +35,6 @@ impl<S: Store> Closable for Shared<S> {
             let _ = store.close();
         }
     }
-
-    fn is_open(&self) -> bool {
-        self.is_open_or_busy()
-    }
 }
 
 impl<S: Store> Guarded<S> {
@@ -72,9 +42,9 @@ impl<S: Store> Guarded<S> {
     pub fn new(store: S, interval: Option<Duration>) -> PyResult<Self> {
         let shared = Arc::new(Shared::new(store));
         let weak: Weak<Shared<S>> = Arc::downgrade(&shared);
-        let mut open = open_stores();
-        open.retain(|entry| entry.store.strong_count() > 0);
-        open.push(OpenStore { origin: Origin::here(), store: weak, locked: None });
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|(_, store)| store.strong_count() > 0);
+        open.push((Origin::here(), weak));
         drop(open);
         let syncer = interval.map(|interval| Syncer::start(&shared, interval)).transpose();
         Ok(Self { shared, origin: Origin::here(), syncer: syncer.map_err(|error| os(&error))? })
@@ -83,18 +53,15 @@ impl<S: Store> Guarded<S> {
     /// Notes that this store has the lock of a directory since the line of the program that runs now.
     #[must_use]
     pub fn locks(self, py: Python<'_>, directory: &Path) -> Self {
-        let locked = Locked::here(py, directory);
-        let own = Arc::as_ptr(&self.shared).cast::<()>();
-        if let Some(entry) = open_stores().iter_mut().find(|entry| entry.store.as_ptr().cast::<()>() == own) {
-            entry.locked = Some(locked);
-        }
+        let holder: Weak<Shared<S>> = Arc::downgrade(&self.shared);
+        locked::note(py, holder, directory);
         self
     }
 
     /// Calls `work` with the store, while this thread keeps the interpreter's lock. For work that takes microseconds.
     #[inline]
     pub fn with<R>(&self, py: Python<'_>, work: impl FnOnce(&mut S) -> PyResult<R>) -> PyResult<R> {
-        self.origin.check(py)?;
+        self.check_origin(py)?;
         let mut store = self.shared.lock_attached(py);
         work(store.as_mut().ok_or_else(closed)?)
     }
@@ -106,7 +73,7 @@ impl<S: Store> Guarded<S> {
         py: Python<'_>,
         work: impl FnOnce(&mut S) -> furui::Result<R> + Send,
     ) -> PyResult<R> {
-        self.origin.check(py)?;
+        self.check_origin(py)?;
         let done = py.detach(|| self.shared.lock().as_mut().map(work));
         done.ok_or_else(closed)?.or_raise(py)
     }
@@ -114,12 +81,25 @@ impl<S: Store> Guarded<S> {
     /// Closes the store, and calls `look` with it after that. Does nothing, and returns `None`, if it is closed
     /// already.
     pub fn close<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&S) -> R + Send) -> PyResult<Option<R>> {
-        self.origin.check(py)?;
+        self.check_origin(py)?;
         let done = py.detach(|| {
             let store = self.shared.lock().take();
             store.map(|mut store| store.close().map(|()| look(&store))).transpose()
         });
         done.or_raise(py)
+    }
+
+    /// Raises an error if this process was forked from the one that opened the store.
+    #[inline]
+    fn check_origin(&self, py: Python<'_>) -> PyResult<()> {
+        if self.origin.is_here() {
+            return Ok(());
+        }
+        Err(plain(
+            py,
+            "this process was forked from the one that opened the store, which is still its only writer: open a store \
+             of its own in each worker, or send the keys to one process",
+        ))
     }
 
     /// True if the store is closed.
@@ -153,8 +133,8 @@ pub fn close_all(py: Python<'_>) {
         // After a fork, a thread that does not exist in this process may hold the lock forever.
         let Ok(mut open) = OPEN.try_lock() else { return };
         let open = std::mem::take(&mut *open);
-        for entry in open.iter().filter(|entry| entry.origin.is_here()) {
-            if let Some(store) = entry.store.upgrade() {
+        for (_, store) in open.iter().filter(|(origin, _)| origin.is_here()) {
+            if let Some(store) = store.upgrade() {
                 store.close_quietly();
             }
         }

@@ -5,6 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 
+use crate::locked::Holder;
+
 /// A store that can be synced at intervals, and closed at the end.
 pub trait Store: Send + 'static {
     /// Makes all changes durable.
@@ -35,12 +37,14 @@ impl<S: Store> Shared<S> {
     pub fn lock_attached(&self, py: Python<'_>) -> MutexGuard<'_, Option<S>> {
         self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    /// False if the store is closed. While another thread uses it, it counts as open.
-    pub fn is_open_or_busy(&self) -> bool {
+impl<S: Store> Holder for Shared<S> {
+    fn is_open(&self) -> bool {
         match self.0.try_lock() {
             Ok(store) => store.is_some(),
             Err(TryLockError::Poisoned(store)) => store.into_inner().is_some(),
+            // Another thread uses it.
             Err(TryLockError::WouldBlock) => true,
         }
     }
