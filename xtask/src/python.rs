@@ -8,7 +8,7 @@ use std::thread::available_parallelism;
 use crate::command::{Outcome, TESTED, cargo, is_there, root, system};
 
 /// The maximum size of the wheel, in bytes.
-const MAX_WHEEL: u64 = 1_500_000;
+const MAX_WHEEL: u64 = 1_600_000;
 
 /// The command that runs pip without progress messages.
 const PIP: &str = "pip --quiet --disable-pip-version-check";

@@ -1,5 +1,7 @@
 //! Errors of the library as Python exceptions. The classes are in `python/furui/errors.py`.
 
+use std::path::Path;
+
 use furui::Error;
 use furui::error::StoreProblem;
 use furui::format::FormatError;
@@ -7,6 +9,8 @@ use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+
+use crate::locked;
 
 /// Converts an error of the library to its Python exception.
 pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
@@ -19,7 +23,12 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
             None => new(py, "Error", (text,)),
         },
         Error::Format(error) => damage(py, &error),
-        Error::Store(error) if error.problem == StoreProblem::Locked => new(py, "LockedError", (text,)),
+        Error::Store(error) if error.problem == StoreProblem::Locked => {
+            let here = locked::line_that_locked(Path::new(&error.path));
+            let own =
+                |line| format!("{}: in use by this process: close the other object, opened at {line}", error.path);
+            new(py, "LockedError", (here.map_or(text, own),))
+        }
         Error::Store(error) if matches!(error.problem, StoreProblem::OtherNote { .. }) => {
             new(py, "ConflictError", (text,))
         }

@@ -4,8 +4,6 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use pyo3::prelude::*;
 
-use crate::errors::plain;
-
 /// The number of forks between the process that loaded the module and this process.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
@@ -28,18 +26,5 @@ impl Origin {
     #[inline]
     pub fn is_here(self) -> bool {
         self == Self::here()
-    }
-
-    /// Raises an error if this process is not the one in which the value was made.
-    #[inline]
-    pub fn check(self, py: Python<'_>) -> PyResult<()> {
-        if self.is_here() {
-            return Ok(());
-        }
-        Err(plain(
-            py,
-            "this process was forked from the one that opened the store, which is still its only writer: open a store \
-             of its own in each worker, or send the keys to one process",
-        ))
     }
 }

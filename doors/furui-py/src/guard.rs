@@ -1,14 +1,16 @@
 //! A store that threads share, and that is closed once: by the user, when Python drops it, or when the interpreter
 //! ends.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::errors::{OrRaise, os};
+use crate::errors::{OrRaise, os, plain};
 use crate::fork::Origin;
+use crate::locked;
 use crate::shared::{Shared, Store};
 use crate::syncer::Syncer;
 
@@ -48,10 +50,18 @@ impl<S: Store> Guarded<S> {
         Ok(Self { shared, origin: Origin::here(), syncer: syncer.map_err(|error| os(&error))? })
     }
 
+    /// Notes that this store has the lock of a directory since the line of the program that runs now.
+    #[must_use]
+    pub fn locks(self, py: Python<'_>, directory: &Path) -> Self {
+        let holder: Weak<Shared<S>> = Arc::downgrade(&self.shared);
+        locked::note(py, holder, directory);
+        self
+    }
+
     /// Calls `work` with the store, while this thread keeps the interpreter's lock. For work that takes microseconds.
     #[inline]
     pub fn with<R>(&self, py: Python<'_>, work: impl FnOnce(&mut S) -> PyResult<R>) -> PyResult<R> {
-        self.origin.check(py)?;
+        self.check_origin(py)?;
         let mut store = self.shared.lock_attached(py);
         work(store.as_mut().ok_or_else(closed)?)
     }
@@ -63,16 +73,33 @@ impl<S: Store> Guarded<S> {
         py: Python<'_>,
         work: impl FnOnce(&mut S) -> furui::Result<R> + Send,
     ) -> PyResult<R> {
-        self.origin.check(py)?;
+        self.check_origin(py)?;
         let done = py.detach(|| self.shared.lock().as_mut().map(work));
         done.ok_or_else(closed)?.or_raise(py)
     }
 
-    /// Closes the store. Does nothing if it is closed already.
-    pub fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.origin.check(py)?;
-        let done = py.detach(|| self.shared.lock().take().map_or(Ok(()), |mut store| store.close()));
+    /// Closes the store, and calls `look` with it after that. Does nothing, and returns `None`, if it is closed
+    /// already.
+    pub fn close<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&S) -> R + Send) -> PyResult<Option<R>> {
+        self.check_origin(py)?;
+        let done = py.detach(|| {
+            let store = self.shared.lock().take();
+            store.map(|mut store| store.close().map(|()| look(&store))).transpose()
+        });
         done.or_raise(py)
+    }
+
+    /// Raises an error if this process was forked from the one that opened the store.
+    #[inline]
+    fn check_origin(&self, py: Python<'_>) -> PyResult<()> {
+        if self.origin.is_here() {
+            return Ok(());
+        }
+        Err(plain(
+            py,
+            "this process was forked from the one that opened the store, which is still its only writer: open a store \
+             of its own in each worker, or send the keys to one process",
+        ))
     }
 
     /// True if the store is closed.

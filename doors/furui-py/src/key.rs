@@ -2,17 +2,21 @@
 //!
 //! | value | its bytes |
 //! |---|---|
-//! | `str` | UTF-8; lone surrogates, as in undecodable file names, as `surrogateescape` gives them back |
+//! | `str` | UTF-8; lone surrogates as [`surrogates`] writes them |
 //! | `bytes`, `bytearray`, `memoryview` | themselves, so that `"a"` and `b"a"` are one key |
 //! | `int` from 0 to 2⁶⁴ - 1 | 8 bytes, little-endian |
 //! | `int` from -2⁶³ to -1 | 8 bytes, little-endian, in two's complement, and the byte 0xff |
 //! | `uuid.UUID` | its 16 bytes |
-//! | `None`, and null in Arrow and pandas | [`NULL`] |
+//! | `bool`, also numpy's | those of 0 and 1 |
+//! | `None`, null in Arrow, and what [`is_missing`] finds | [`NULL`] |
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyByteArray, PyBytes, PyInt, PyMemoryView, PyString, PyType};
+
+use crate::missing::is_missing;
+use crate::surrogates;
 
 /// The key of a missing value. No other value has these bytes, unless someone chooses them on purpose.
 pub const NULL: &[u8] = b"\xff\x00furui: the key of a null\x00\xff";
@@ -52,7 +56,7 @@ pub fn with_key<R>(key: &Bound<'_, PyAny>, take: impl FnOnce(&[u8]) -> R) -> PyR
     if let Ok(text) = key.cast::<PyString>() {
         return match text.to_str() {
             Ok(text) => Ok(take(text.as_bytes())),
-            Err(_) => Ok(take(escaped(text)?.as_bytes())),
+            Err(_) => Ok(take(&surrogates::encode(text)?)),
         };
     }
     if let Ok(bytes) = key.cast::<PyBytes>() {
@@ -74,34 +78,33 @@ fn int(number: &Bound<'_, PyInt>) -> PyResult<IntKey> {
     Ok(IntKey::of(number))
 }
 
-fn escaped<'py>(text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyBytes>> {
-    let bytes = text.call_method1("encode", ("utf-8", "surrogateescape"))?;
-    Ok(bytes.cast_into::<PyBytes>()?)
-}
-
 fn other<R>(key: &Bound<'_, PyAny>, take: impl FnOnce(&[u8]) -> R) -> PyResult<R> {
     let py = key.py();
-    if key.is_none() {
+    if key.is_none() || is_missing(key)? {
         return Ok(take(NULL));
     }
     if key.is_instance_of::<PyByteArray>() || key.is_instance_of::<PyMemoryView>() {
         let bytes = py.get_type::<PyBytes>().call1((key,))?.cast_into::<PyBytes>()?;
         return Ok(take(bytes.as_bytes()));
     }
-    if key.is_instance(uuid(py)?)? {
+    if is_uuid(key)? {
         return Ok(take(key.getattr("bytes")?.cast::<PyBytes>()?.as_bytes()));
+    }
+    if let Ok(truth) = key.extract::<bool>() {
+        return Ok(take(IntKey::of(truth).as_ref()));
     }
     // Integers of numpy, and of other libraries, convert themselves to a Python integer without a loss.
     if let Ok(number) = key.call_method0("__index__") {
         return Ok(take(int(number.cast::<PyInt>()?)?.as_ref()));
     }
-    let name = key.get_type().name()?;
+    let name = key.get_type().fully_qualified_name()?;
     Err(PyTypeError::new_err(format!(
         "a key must be str, bytes, int, uuid.UUID or None, not {name}: make it one of these, for example by str()"
     )))
 }
 
-fn uuid(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+/// True for a `uuid.UUID`.
+pub fn is_uuid(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    Ok(CLASS.import(py, "uuid", "UUID")?.as_any())
+    value.is_instance(CLASS.import(value.py(), "uuid", "UUID")?)
 }

@@ -15,7 +15,10 @@ mod files;
 mod filter;
 mod fork;
 mod guard;
+mod hashed;
 mod key;
+mod locked;
+mod missing;
 mod options;
 mod packs;
 mod run;
@@ -23,12 +26,13 @@ mod seen;
 mod sets;
 mod shared;
 mod shares;
+mod surrogates;
 mod syncer;
 
 use pyo3::prelude::*;
 
 /// The compiled part of the package `furui`.
-#[pymodule(gil_used = false)]
+#[pymodule(gil_used = true)]
 mod _furui {
     #[pymodule_export]
     use crate::batch::Answers;

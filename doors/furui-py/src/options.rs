@@ -1,14 +1,16 @@
 //! Arguments that several classes take: sizes, hashes, windows.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use furui::filter::CheckedFilter;
+use furui::store::cascade::CascadeOptions;
 use furui::store::{Directory, Window};
-use furui::text::InvalidText;
+use furui::text::{self, InvalidText};
 use furui::{HashSpec, KeyForm};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyInt;
+use pyo3::types::{PyBool, PyInt};
 
 use crate::errors::{OrRaise, config};
 
@@ -61,11 +63,43 @@ pub fn hash_text(hash: HashSpec) -> String {
     format!("{}:{:#x}", hash.algorithm.name(), hash.seed)
 }
 
-/// Parses an argument in furui's own syntax of values. An `int` is accepted, too.
+/// The argument `sync`, a number of seconds.
+#[derive(Clone, Copy)]
+pub struct Seconds(pub Duration);
+
+impl Seconds {
+    pub const ONE: Self = Self(Duration::from_secs(1));
+}
+
+impl<'py> FromPyObject<'_, 'py> for Seconds {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let seconds = if value.is_instance_of::<PyBool>() { f64::NAN } else { value.extract()? };
+        Duration::try_from_secs_f64(seconds).map(Self).map_err(|_| {
+            config(value.py(), "sync is a number of seconds, or None: 0 makes keys durable before a call returns")
+        })
+    }
+}
+
+/// Reads the argument `memory`, a number of bytes.
+pub fn memory_size(memory: &Bound<'_, PyAny>) -> PyResult<u64> {
+    let bytes = parse(memory, text::size)?;
+    if bytes < CascadeOptions::MIN_MEMORY {
+        return Err(config(
+            memory.py(),
+            format!("memory of {bytes} bytes is too small a size: give at least \"1MiB\""),
+        ));
+    }
+    Ok(bytes)
+}
+
+/// Parses an argument in furui's own syntax of values. An `int` is accepted, too, but no `bool`.
 ///
 /// # Errors
 /// `ConfigError` if `read` refuses the text.
 pub fn parse<T>(value: &Bound<'_, PyAny>, read: impl FnOnce(&str) -> Result<T, InvalidText>) -> PyResult<T> {
+    // The text of a `bool` is nothing that `read` knows.
     let text: String = if value.is_instance_of::<PyInt>() { value.str()?.extract()? } else { value.extract()? };
     read(&text).map_err(|error| config(value.py(), error.to_string()))
 }

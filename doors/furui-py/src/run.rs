@@ -2,13 +2,12 @@ use std::path::PathBuf;
 
 use furui::seen::{Cache, Run as SetRun, SeenOptions};
 use furui::store::cascade::ExpectedNote;
-use furui::text;
 use pyo3::prelude::*;
 use pyo3::types::PyEllipsis;
 
 use crate::errors::OrRaise;
 use crate::files::Files;
-use crate::options::{Made, parse, parse_form};
+use crate::options::{Made, memory_size, parse_form};
 use crate::seen::Seen;
 
 /// A run over the set in a directory: it answers as the set would, and records nothing before commit().
@@ -50,7 +49,7 @@ impl Run {
             Some(text) => parse_form(text)?,
             None => made.form.unwrap_or_default(),
         };
-        let memory = memory.map_or(Ok(64 << 20), |memory| parse(memory, text::size))?;
+        let memory = memory.map_or(Ok(64 << 20), memory_size)?;
         let options =
             SeenOptions { memory, hash: made.hash, form: Some(form), cache: Cache::Recent, ..SeenOptions::default() };
         let run = py.detach(|| SetRun::open_with(&path, Files::temporary(), options)).or_raise(py)?;

@@ -1,5 +1,6 @@
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::OnceLock;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use furui::error::StoreProblem;
 use furui::format::Printable;
@@ -7,17 +8,19 @@ use furui::seen::{Cache, Run, Seen as Set, SeenCounters, SeenOptions, Verdict};
 use furui::store::cascade;
 use furui::store::shared::{PackRun, SharedManifest};
 use furui::store::{Directory, Overlay, Scratch, Storage, Window, snapshot};
-use furui::{Error, Hashes, KeyForm, KeyHash, KeyHasher, text};
+use furui::{Error, Hashes, KeyForm, KeyHash, KeyHasher};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::batch::{Column, hash_batch, hash_of, too_short};
+use crate::batch::{Column, Taken, hash_batch};
 use crate::errors::{OrRaise, config, raise};
 use crate::files::Files;
 use crate::guard::Guarded;
+use crate::hashed::{hash_of, too_short};
 use crate::key::with_key;
-use crate::options::{Made, hash_text, parse, parse_form};
+use crate::options::{Made, Seconds, hash_text, memory_size, parse, parse_form};
+use crate::packs::{Fetched, open_over};
 use crate::shared::Store;
 
 /// The number of keys of a batch that are looked up together. Larger parts cost less if keys are on storage.
@@ -32,9 +35,11 @@ const PART_ON_STORAGE: usize = 1 << 19;
 /// hash: how keys are hashed, as in "xxh3:0" (docs/python.md). None: as the existing set does, or XXH3 with a random
 /// seed. like: another Seen or filter, or the path of one, whose hash this set takes, so that the two can be combined.
 /// sync: after how many seconds new keys are durable at the latest. 0: when the call returns. None: at sync() and
-/// close(). read_only: only look keys up, without the lock of the set. window: remember only this many last keys (int),
+/// close(). read_only: only look keys up, without the lock of the set, as it is when it is opened: keys that a writer
+/// makes durable later are not found. window: remember only this many last keys (int),
 /// or this long ("12h"). None: everything, or as the existing set does. form: how the program makes keys from its
-/// records, in its own words. A set is refused if it was made by another form.
+/// records, in its own words. A set is refused if it was made by another form. cache: for a set in a bucket, as in
+/// "s3://bucket/urls.seen", which takes read_only=True: a folder that keeps what was fetched (see furui.cloud).
 ///
 /// Two keys with equal 64-bit hashes are one key. Among n keys, n**2 / 2**65 are expected to be mistaken for another.
 ///
@@ -46,6 +51,8 @@ pub struct Seen {
     path: Option<PathBuf>,
     hasher: KeyHasher,
     form: KeyForm,
+    /// The figures of the set when it was closed.
+    last: OnceLock<Figures>,
     /// True if keys are durable when a call returns.
     is_immediate: bool,
     is_read_only: bool,
@@ -187,8 +194,9 @@ fn reserve(list: &mut Vec<bool>, keys: usize) -> furui::Result<()> {
 impl Seen {
     #[new]
     #[pyo3(signature = (
-        path=None, *, memory=None, hash=None, like=None, sync=Some(1.0), read_only=false, window=None, form=None
-    ), text_signature = "(path=None, *, memory='64MiB', hash=None, like=None, sync=1.0, read_only=False, window=None, form=None)")]
+        path=None, *, memory=None, hash=None, like=None, sync=Some(Seconds::ONE), read_only=false, window=None, form=None,
+        cache=None
+    ), text_signature = "(path=None, *, memory='64MiB', hash=None, like=None, sync=1.0, read_only=False, window=None, form=None, cache=None)")]
     #[expect(clippy::too_many_arguments, reason = "they are the keyword arguments of the class")]
     fn new(
         py: Python<'_>,
@@ -196,21 +204,26 @@ impl Seen {
         memory: Option<&Bound<'_, PyAny>>,
         hash: Option<&str>,
         like: Option<&Bound<'_, PyAny>>,
-        sync: Option<f64>,
+        sync: Option<Seconds>,
         read_only: bool,
         window: Option<&Bound<'_, PyAny>>,
         form: Option<&str>,
+        cache: Option<PathBuf>,
     ) -> PyResult<Self> {
+        if let Some(url) = path.as_ref().and_then(|path| path.to_str()).filter(|path| path.contains("://")) {
+            if !read_only {
+                return Err(config(py, "a set in a bucket takes keys by furui.cloud.Run: open it with read_only=True"));
+            }
+            let memory = memory.map_or(Ok(64 << 20), memory_size)?;
+            return Self::open_url(py, url, cache, memory, form);
+        }
         let made = Made::read(py, hash, like)?;
         let form = match form {
             Some(text) => parse_form(text)?,
             None => made.form.unwrap_or_default(),
         };
-        let memory = memory.map_or(Ok(64 << 20), |memory| parse(memory, text::size))?;
+        let memory = memory.map_or(Ok(64 << 20), memory_size)?;
         let window = window.map(|window| parse(window, str::parse)).transpose()?;
-        let interval = sync.map(Duration::try_from_secs_f64).transpose().map_err(|_| {
-            config(py, "sync must be a number of seconds, or None: 0 makes keys durable before a call returns")
-        })?;
         let cache = if read_only { Cache::None } else { Cache::Recent };
         let options = SeenOptions { memory, hash: made.hash, form: Some(form), cache, ..SeenOptions::default() };
         if read_only && path.is_none() {
@@ -238,16 +251,22 @@ impl Seen {
         let window = set.set().manifest().window;
         let counts_time = matches!(window, Some(Window::Milliseconds(_)));
         let kind = if is_stored { Kind::Stored(set) } else { Kind::Temporary(set) };
-        let interval = interval.filter(|interval| is_stored && !interval.is_zero());
-        let is_immediate = is_stored && sync == Some(0.0);
-        let set = Guarded::new(Opened::new(kind, &hasher), interval)?;
-        Ok(Self { set, path, hasher, form, is_immediate, is_read_only: read_only, counts_time })
+        let interval = sync.map(|Seconds(interval)| interval).filter(|_| is_stored);
+        let is_immediate = interval.is_some_and(|interval| interval.is_zero());
+        let interval = interval.filter(|interval| !interval.is_zero());
+        let mut set = Guarded::new(Opened::new(kind, &hasher), interval)?;
+        if is_stored && let Some(path) = &path {
+            set = set.locks(py, path);
+        }
+        let last = OnceLock::new();
+        Ok(Self { set, path, hasher, form, last, is_immediate, is_read_only: read_only, counts_time })
     }
 
     /// Record a key. Return True if it is new.
     ///
     /// key: str, bytes, int from -2**63 to 2**64 - 1, uuid.UUID or None. "a" and b"a" are one key.
-    /// hashed: the key is a uniform 64-bit hash itself: an int, or bytes of which the first eight count.
+    /// hashed: the key is a 64-bit hash itself: an int, or bytes of which the first eight count, such as a digest, also
+    ///     one in hexadecimal digits. docs/python.md says how it is mixed. A str is refused.
     #[pyo3(signature = (key, *, hashed=false))]
     fn add(&self, py: Python<'_>, key: &Bound<'_, PyAny>, hashed: bool) -> PyResult<bool> {
         let key = self.hash_one(key, hashed)?;
@@ -277,12 +296,13 @@ impl Seen {
     /// Record the keys of a batch. Return for each, in order, whether it is new.
     ///
     /// batch: a list, tuple or iterable of keys; a numpy array of bytes, text, integers or objects; a pandas or Polars
-    ///     Series; an Arrow array, stream, or table of one column. A null is a key of its own, the same as None.
-    /// hashed: the keys are uniform 64-bit hashes themselves, as in add().
+    ///     Series; an Arrow array, stream, or table of one column. A null is a key of its own, the same as None, and so
+    ///     are NaN, pandas.NA, NaT and what numpy has masked.
+    /// hashed: the keys are 64-bit hashes themselves, as in add().
     ///
     /// The answer is a list for a list or an iterable, a numpy array for numpy and pandas, a Polars Series or a pyarrow
     /// Array for these, and otherwise an Answers, which is an Arrow array. If the batch holds a value that is no key,
-    /// TypeError is raised, and no key is recorded.
+    /// TypeError is raised, which names its type and index, and no key is recorded.
     #[pyo3(signature = (batch, *, hashed=false))]
     fn add_many<'py>(&self, batch: &Bound<'py, PyAny>, hashed: bool) -> PyResult<Bound<'py, PyAny>> {
         let py = batch.py();
@@ -353,9 +373,14 @@ impl Seen {
         self.set.detached(py, Opened::sync)
     }
 
-    /// Make all keys durable, release the lock, and free the memory. A closed set raises ValueError.
+    /// Make all keys durable, release the lock, and free the memory. A closed set raises ValueError, except for
+    /// stats(), which has the figures of the end.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.set.close(py)
+        if let Some(last) = self.set.close(py, |opened| figures(opened.set()))? {
+            // One call closes the set, so there are no earlier figures.
+            let _is_first = self.last.set(last);
+        }
+        Ok(())
     }
 
     /// Copy the set as it is now to a new directory, by hard links where possible. The copy is a set of its own.
@@ -363,17 +388,25 @@ impl Seen {
         let Some(from) = self.path.as_ref() else {
             return Err(config(py, "a set without a path has no files to copy: open it with a path"));
         };
-        self.set.detached(py, |opened| {
+        let copied = self.set.detached(py, |opened| {
             opened.sync()?;
-            snapshot(from, path)
-        })
+            Ok(match snapshot(from, path) {
+                Err(Error::Store(error)) if error.problem == StoreProblem::NothingRecorded => false,
+                done => done.map(|()| true)?,
+            })
+        })?;
+        if copied { Ok(()) } else { Err(config(py, "nothing is recorded in this set yet: there is nothing to copy")) }
     }
 
     /// Return figures of the set: `len`, the number of keys; `keys`, `new` and `repeats`, the numbers of keys that were
     /// added, of new ones and of repeats since it was opened; `runs`, the number of files, and `bytes`, their size;
-    /// `unsynced`, the number of keys that are not durable yet.
+    /// `unsynced`, the number of keys that are not durable yet. Files are written when the memory is full, and by
+    /// close(): after it, these are the figures of the end.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (counters, length, runs, bytes, unsynced) = self.set.with(py, |opened| Ok(figures(opened.set())))?;
+        let (counters, length, runs, bytes, unsynced) = match self.last.get() {
+            Some(last) => *last,
+            None => self.set.with(py, |opened| Ok(figures(opened.set())))?,
+        };
         let stats = PyDict::new(py);
         stats.set_item("len", length)?;
         stats.set_item("keys", counters.keys)?;
@@ -450,7 +483,7 @@ impl Seen {
     pub fn of_run(run: Run<Files>, path: PathBuf, form: KeyForm) -> PyResult<Self> {
         let hasher = run.hash_spec().hasher();
         let set = Guarded::new(Opened::new(Kind::Run(run), &hasher), None)?;
-        Ok(Self { set, path: Some(path), hasher, form, is_immediate: false, is_read_only: false, counts_time: false })
+        Ok(Self::without_sync(set, Some(path), hasher, form, false))
     }
 
     /// Opens a set over the runs of packs of a shared set.
@@ -469,12 +502,40 @@ impl Seen {
         let kind = if is_read_only { Kind::Lent(set) } else { Kind::Temporary(set) };
         let set = Guarded::new(Opened::new(kind, &hasher), None)?;
         let path = is_read_only.then_some(path);
-        Ok(Self { set, path, hasher, form, is_immediate: false, is_read_only, counts_time: false })
+        Ok(Self::without_sync(set, path, hasher, form, is_read_only))
     }
 
     /// The directory of the set; `None` if it has none.
     pub fn directory(&self) -> Option<PathBuf> {
         self.path.clone()
+    }
+
+    /// Opens the set in a bucket at its present state.
+    fn open_url(py: Python<'_>, url: &str, cache: Option<PathBuf>, memory: u64, form: Option<&str>) -> PyResult<Self> {
+        let fetched = py.import("furui._bucket")?.getattr("fetched")?.call1((url, cache))?;
+        let (manifest, files, folder): (Vec<u8>, Vec<Fetched>, Bound<'_, PyAny>) = fetched.extract()?;
+        let seen = open_over(py, &manifest, url.into(), files, memory, true);
+        // Files that are open stay readable when their folder is gone.
+        folder.call_method0("cleanup")?;
+        let seen = seen?;
+        match form {
+            Some(form) if parse_form(form)? != seen.form => {
+                Err(config(py, format!("{url}: its keys are made by {:?}, not by {form:?}", seen.form.to_string())))
+            }
+            _ => Ok(seen),
+        }
+    }
+
+    /// A set whose keys become durable by no call of its own.
+    fn without_sync(
+        set: Guarded<Opened>,
+        path: Option<PathBuf>,
+        hasher: KeyHasher,
+        form: KeyForm,
+        is_read_only: bool,
+    ) -> Self {
+        let last = OnceLock::new();
+        Self { set, path, hasher, form, last, is_immediate: false, is_read_only, counts_time: false }
     }
 
     /// The open set, whose lock no call holds meanwhile.
@@ -486,12 +547,15 @@ impl Seen {
         if !is_hash {
             return with_key(key, |bytes| self.hasher.hash(bytes));
         }
-        with_key(key, |bytes| hash_of(bytes).ok_or(bytes.len()))?.map_err(|length| too_short(key.py(), length))
+        Taken::Hashes
+            .with(key, |bytes| hash_of(bytes).ok_or(bytes.len()))?
+            .map_err(|length| too_short(key.py(), length))
     }
 
     fn remove(&self, py: Python<'_>, keys: &Hashes) -> PyResult<u64> {
         self.check_writable(py)?;
-        let options = SeenOptions { hash: Some(self.hasher.spec()), cache: Cache::None, ..SeenOptions::default() };
+        let made = SeenOptions { hash: Some(self.hasher.spec()), form: Some(self.form), ..SeenOptions::default() };
+        let options = SeenOptions { cache: Cache::None, ..made };
         let path = || self.path.as_ref().map_or(String::new(), |path| path.display().to_string());
         self.set.detached(py, |opened| {
             if opened.run().is_some() {
@@ -512,7 +576,10 @@ impl Seen {
     }
 }
 
-fn figures(set: &Set<Files>) -> (SeenCounters, u64, usize, u64, usize) {
+/// What `stats()` tells.
+type Figures = (SeenCounters, u64, usize, u64, usize);
+
+fn figures(set: &Set<Files>) -> Figures {
     let cascade = set.set();
     let bytes = cascade.manifest().runs.iter().map(|run| run.seal.length).sum();
     (*set.counters(), cascade.len(), cascade.runs().len(), bytes, set.unsynced() + set.unsynced_repeats())

@@ -1,9 +1,11 @@
 //! A store behind a lock, which the threads of Python and the thread of [`Syncer`](crate::syncer::Syncer) share.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
+
+use crate::locked::Holder;
 
 /// A store that can be synced at intervals, and closed at the end.
 pub trait Store: Send + 'static {
@@ -34,5 +36,16 @@ impl<S: Store> Shared<S> {
     #[inline]
     pub fn lock_attached(&self, py: Python<'_>) -> MutexGuard<'_, Option<S>> {
         self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<S: Store> Holder for Shared<S> {
+    fn is_open(&self) -> bool {
+        match self.0.try_lock() {
+            Ok(store) => store.is_some(),
+            Err(TryLockError::Poisoned(store)) => store.into_inner().is_some(),
+            // Another thread uses it.
+            Err(TryLockError::WouldBlock) => true,
+        }
     }
 }

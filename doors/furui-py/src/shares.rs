@@ -4,7 +4,7 @@ use furui::HashSpec;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList};
 
-use crate::batch::{Column, Keys};
+use crate::batch::{Column, Keys, Taken};
 
 /// A part of a batch has at most this many keys, and no key begins after this many bytes of the part. This bounds the
 /// data that is sent to a server at once.
@@ -25,7 +25,7 @@ type Share<'py> = (u64, Vec<usize>, Bound<'py, PyList>);
 impl Shares {
     #[new]
     fn new(batch: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Self { keys: Keys::of(batch)? })
+        Ok(Self { keys: Keys::of(batch, Taken::Keys)? })
     }
 
     fn __len__(&self) -> usize {

@@ -48,6 +48,9 @@ class Site(ThreadingHTTPServer):
         #: The answer with this number is held back until `go_on` is set, so that a crawl cannot end before.
         self.hold_at = 0
         self.lock, self.held, self.go_on = threading.Lock(), threading.Event(), threading.Event()
+        #: The pages that are answered by a status, or None for no answer at all, and those that lead to another page.
+        self.broken: dict[int, int | None] = {}
+        self.moved: dict[int, int] = {}
 
     @staticmethod
     def body(pages: int, chance: random.Random) -> bytes:
@@ -78,7 +81,17 @@ class Page(BaseHTTPRequestHandler):
         if is_held:
             self.server.held.set()
             self.server.go_on.wait(60)
-        self.send_response(200)
+        status = self.server.broken.get(number, 200)
+        if status is None:
+            self.close_connection = True
+            return
+        if number in self.server.moved:
+            self.send_response(302)
+            self.send_header("Location", f"/?page={self.server.moved[number]}")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        self.send_response(status)
         self.send_header("Content-Type", "text/html")
         self.send_header("Content-Length", str(len(self.server.bodies[number])))
         self.end_headers()
@@ -129,6 +142,8 @@ class Pages(Spider):
     name = "pages"
 
     def parse(self, response: Response, **_: Any) -> Iterator[Request]:
+        if f"page={self.settings.get('CONFUSING')}&" in f"{response.url}&":
+            raise ValueError("a page that the spider does not understand")
         for link in response.css("a::attr(href)").getall():
             yield response.follow(link)
 
@@ -142,10 +157,11 @@ class OwnFingerprints:
 
 def crawl(url: str, settings: dict[str, Any]) -> dict[str, Any]:
     process = CrawlerProcess({**FIXED, **settings})
-    crawler = process.create_crawler(Pages)
-    process.crawl(crawler, start_urls=[url])
+    crawlers = [process.create_crawler(Pages) for _ in range(int(settings.get("SPIDERS", "1")))]
+    for crawler in crawlers:
+        process.crawl(crawler, start_urls=[url])
     process.start()
-    return crawler.stats.get_stats() if crawler.stats else {}
+    return crawlers[0].stats.get_stats() if crawlers[0].stats else {}
 
 
 def remember(number: int, settings: dict[str, Any]) -> dict[str, int]:

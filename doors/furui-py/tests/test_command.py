@@ -31,6 +31,29 @@ def test_sets(command: Path, store: Path, tmp_path: Path) -> None:
         assert seen.add_many(["https://example.org/3", "以前", "new"]) == [False, False, True]
 
 
+def mix(number: int) -> int:
+    """The bijection of docs/python.md."""
+    number ^= 0xA54FF53A5F1D36F1
+    number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    number = (number ^ number >> 27) * 0x94D049BB133111EB % 2**64
+    return number ^ number >> 31
+
+
+def test_hashes_that_are_exported_and_imported(command: Path, store: Path, tmp_path: Path) -> None:
+    """The command writes and reads the hashes of the set itself, which are the mixed ones with hashed=True."""
+    numbers, exported = [*range(100), 2**64 - 1], tmp_path / "hashes"
+    with furui.Seen(store, hash="xxh3:0") as seen:
+        seen.add_many(numbers, hashed=True)
+    run(command, "export", store, "--u64", "-o", exported)
+    data = exported.read_bytes()
+    found = [int.from_bytes(data[at : at + 8], "little") for at in range(0, len(data), 8)]
+    assert found == sorted(map(mix, numbers))
+    run(command, "seen", "--quiet", "--store", tmp_path / "other", "--hash", "xxh3", "--hash-seed", "0", text="a\n")
+    run(command, "import", tmp_path / "other", exported)
+    with furui.Seen(tmp_path / "other") as seen:
+        assert all(seen.has_many(numbers, hashed=True)) and "a" in seen and len(seen) == len(numbers) + 1
+
+
 def test_a_set_of_columns_is_refused(command: Path, store: Path) -> None:
     run(command, "seen", "--csv", "--key", "url", "--store", store, text="url,n\na,1\n")
     with pytest.raises(furui.ConfigError, match="--csv --key url"):

@@ -1,11 +1,14 @@
 """A dictionary answers as Python's own dict does, in the order of its keys, and across runs."""
 
 import pickle
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, MutableMapping
 from pathlib import Path
 from typing import Any
 
 import furui
+import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -120,11 +123,105 @@ def test_values_and_keys_that_cannot_be(store: Path) -> None:
     for value in wrong:
         with pytest.raises(furui.ConfigError, match="number from 0"):
             words["a"] = value
-    with pytest.raises(TypeError, match="a key must be"):
-        words[1.5] = 1  # type: ignore[index]
+    for key in [1.5, 5, True, uuid.UUID(int=5), np.int64(5)]:
+        uses: list[Callable[[Any], Any]] = [
+            words.__getitem__,
+            words.__contains__,
+            words.get,
+            words.number,
+            words.pop,
+            lambda key: words.__setitem__(key, 1),
+            lambda key: words.number_many(["a", key]),
+            lambda key: words.get_many([key]),
+            lambda key: words.keys(prefix=key),
+            words.longest_prefix,
+        ]
+        for use in uses:
+            with pytest.raises(TypeError, match="a key of a dictionary must be str, bytes or None, not"):
+                use(key)
+    for batch in [np.array([1]), pa.array([1]), pa.array([True]), pa.array([1]).dictionary_encode()]:
+        with pytest.raises(TypeError, match="a key of a dictionary must be"):
+            words.number_many(batch)
     with pytest.raises(furui.ConfigError):
         words["x" * 100_000_000] = 1
     assert len(words) == 0
+
+
+def test_it_is_a_mapping(store: Path) -> None:
+    with furui.Dict(store, values="values") as words:
+        assert isinstance(words, MutableMapping)
+        words.update({"a": 1}, b=2, c=3)
+        words.update(d=4)
+        words.update()
+        assert dict(words) == {"a": 1, "b": 2, "c": 3, "d": 4}
+        assert (words.pop("a"), words.pop("a", 7), words.pop("a", None)) == (1, 7, None)
+        with pytest.raises(KeyError, match="'a'"):
+            words.pop("a")
+        with pytest.raises(TypeError, match="at most one default"):
+            words.pop("a", 1, 2)  # type: ignore[call-arg]
+        assert (words.setdefault("b", 9), words.setdefault("e", 9), words["e"]) == (2, 9, 9)
+        with pytest.raises(furui.ConfigError, match="number from 0"):
+            words.setdefault("f")
+        assert words.popitem() == ("b", 2)
+        assert list(words.items()) == [("c", 3), ("d", 4), ("e", 9)]
+        words.clear()
+        assert (len(words), list(words)) == (0, [])
+        with pytest.raises(KeyError, match="empty"):
+            words.popitem()
+
+
+def test_keys_come_back_as_they_were(store: Path) -> None:
+    keys: list[str | None] = ["", "a", "以前", "\ud83d", "\ude00x", "\udcff", None]
+    with furui.Dict(store) as words:
+        numbers = words.number_many(keys)
+        assert words.number_many(pa.array(["a", None])).to_pylist() == [numbers[1], numbers[-1]]
+        assert set(words) == set(keys)
+    with furui.Dict(store) as words:
+        assert dict(words.items()) == dict(zip(keys, numbers, strict=True))
+        assert words[None] == numbers[-1] and None in words
+        del words[None]
+        assert None not in words
+    with furui.Dict(store, text=False) as names:
+        assert set(names) == {key.encode("utf-8", "surrogatepass") for key in keys[:5] if key is not None} | {b"\xff"}
+
+
+def test_values_of_bytes_are_text_or_bytes(store: Path) -> None:
+    titles = furui.Dict(store, values="bytes")
+    wrong: list[Any] = [5, None, True, 1.5, ["a"]]
+    for value in wrong:
+        with pytest.raises(TypeError, match="a value of this dictionary must be str or bytes, not"):
+            titles["a"] = value
+        with pytest.raises(TypeError, match="a value of this dictionary must be"):
+            titles.setdefault("a", value)
+    titles.update({"a": "text", "b": bytearray(b"data"), "c": memoryview(b"view")})
+    assert list(titles.values()) == [b"text", b"data", b"view"]
+
+
+def test_the_commands_options(store: Path, tmp_path: Path) -> None:
+    made: dict[str, Any] = {"layout": "louds", "window": "1K", "merge_after": 2, "merging": "all"}
+    with furui.Dict(store, filter_rate=0.01, filter_hash="polynomials-4", **made) as words:
+        words.update((f"key {i}", i) for i in range(10_000))
+        words.sync()
+        assert 1 <= len(list(store.glob("*.trie"))) <= 3
+        assert words["key 7777"] == 7777
+    with furui.Dict(store) as words:
+        assert len(words) == 10_000
+    with pytest.raises(furui.ConfigError, match="made with layout louds, not compact"):
+        furui.Dict(store, layout="compact")
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"layout": "trie"}, 'layout is "compact", "louds" or None, not "trie"'),
+        ({"merging": "some"}, 'merging is "geometric", "all" or None'),
+        ({"filter_hash": "md5"}, "filter_hash is"),
+        ({"window": "some"}, "whole number"),
+        ({"window": 0}, "keys of a window"),
+        ({"window": True}, "whole number"),
+        ({"merge_after": 0}, "tries at most"),
+        ({"filter_rate": 2.0}, "rate"),
+        ({"filter_hash": "polynomials-4"}, "layout compact has no filters"),
+    ]
+    for options, text in wrong:
+        with pytest.raises(furui.Error, match=text):
+            furui.Dict(tmp_path / "other", **options)
 
 
 def test_damage_is_told(store: Path) -> None:

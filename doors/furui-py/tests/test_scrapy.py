@@ -1,6 +1,9 @@
 """The filter for Scrapy crawls the pages that Scrapy's own filter crawls, and remembers them, in little memory."""
 
+import re
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,6 +66,7 @@ def test_the_same_pages_are_fetched(large_site: Site, scrapys: tuple[list[int], 
     assert stats["dupefilter/filtered"] == theirs["dupefilter/filtered"] == 2000 * 12 - 1999
     assert (stats["furui/new"], stats["furui/repeats"], stats["furui/keys"]) == (1999, 2000 * 12 - 1999, 2000 * 12)
     assert stats["finish_reason"] == theirs["finish_reason"] == "finished"
+    assert (stats["furui/len"], stats["furui/unsynced"]) == (1999, 0)
 
 
 @pytest.mark.xdist_group("large site")
@@ -95,6 +99,127 @@ def test_a_second_crawl_fetches_what_is_new(site: Site, tmp_path: Path) -> None:
     stats, _ = crawl(site, OURS, store)
     assert site.take() == [0]
     assert (stats["furui/len"], stats["furui/new"], stats["furui/repeats"]) == (399, 0, 12)
+    files = (tmp_path / "sets" / "pages").glob("*.run")
+    assert (stats["furui/runs"], stats["furui/bytes"]) == (1, sum(file.stat().st_size for file in files))
+
+
+FORGET = 'DOWNLOADER_MIDDLEWARES={"furui.scrapy.ForgetFailed": 540}'
+RETRY = "RETRY_TIMES=1"
+
+
+def linked(site: Site) -> set[int]:
+    """The pages that the start page links."""
+    return {int(number) for number in re.findall(rb"page=(\d+)", site.bodies[0])}
+
+
+def test_failed_requests_are_asked_for_again(site: Site, tmp_path: Path) -> None:
+    """What failed in one crawl is fetched by the next one, after a redirection, too, and what did not fail is not."""
+    store, pages = f"FURUI_STORE={tmp_path / 'pages'}", sorted(linked(site))
+    unavailable, silent, missing, moved, confusing = pages[:5]
+    target = next(page for page in range(1, 400) if page not in pages)
+    site.broken = {unavailable: 503, silent: None, missing: 404, target: 500}
+    site.moved = {moved: target}
+    stats, log = crawl(site, OURS, FORGET, RETRY, store, f"CONFUSING={confusing}")
+    fetched = site.take()
+    assert set(fetched) == set(range(400))
+    # After no answer at all, Twisted tries another connection by itself.
+    assert fetched.count(silent) >= 2
+    assert [fetched.count(page) for page in (unavailable, missing, confusing, pages[5])] == [2, 1, 1, 1]
+    # The target was asked for by its own links and by the page that moved.
+    assert stats["furui/forgotten"] == 3 + (fetched.count(target) // 2), log
+    assert stats["furui/len"] == 399 - 5
+    site.broken, site.moved = {}, {}
+    stats, _ = crawl(site, OURS, FORGET, store)
+    again = site.take()
+    assert sorted(again)[1:] == sorted({unavailable, silent, moved, confusing, target} & set(again))
+    assert set(again) >= {0, unavailable, silent, moved, confusing} and missing not in again
+    assert stats["furui/len"] == 399 - (target not in again)
+    crawl(site, OURS, FORGET, store)
+    assert site.take() == [0]
+
+
+def test_failed_requests_stay_seen_without_the_middleware(site: Site, tmp_path: Path) -> None:
+    store, page = f"FURUI_STORE={tmp_path / 'pages'}", min(linked(site))
+    site.broken = {page: 503}
+    crawl(site, OURS, RETRY, store)
+    site.broken = {}
+    site.take()
+    crawl(site, OURS, store)
+    assert site.take() == [0]
+
+
+def test_a_spider_forgets_a_request(tmp_path: Path) -> None:
+    for settings in [{}, {"REQUEST_FINGERPRINTER_CLASS": "crawler.OwnFingerprints"}]:
+        store = tmp_path / f"pages {len(settings)}"
+        ours = dupefilter(FURUI_STORE=store, **settings)
+        requests = [Request(f"http://127.0.0.1/{number}") for number in range(3)]
+        for _ in range(2):
+            ours.open()
+            assert [ours.request_seen(request) for request in requests] == [False, _ == 1, _ == 1]
+            requests[2].meta["redirect_urls"] = [requests[0].url]
+            ours.forget(requests[0])
+            assert ours.request_seen(requests[0]), "in this crawl it has been asked for"
+            ours.close("finished")
+        ours.open()
+        ours.forget(requests[2])
+        ours.close("finished")
+        ours.open()
+        assert [ours.request_seen(request) for request in requests] == [False, True, False]
+        ours.close("finished")
+
+
+def test_the_middleware_needs_the_filter(site: Site) -> None:
+    _, log = crawl(site, SCRAPYS, FORGET)
+    assert "ForgetFailed needs a DUPEFILTER_CLASS of furui.scrapy" in log
+    assert set(site.take()) == set(range(400))
+
+
+def recipe() -> str:
+    """The block of docs/python.md that records the pages whose item came out."""
+    page = (Path(__file__).parents[3] / "docs" / "python.md").read_text()
+    blocks: list[str] = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
+    return next(block for block in blocks if "ItemDupeFilter" in block)
+
+
+def test_a_page_is_seen_when_its_item_came_out(tmp_path: Path) -> None:
+    """The recipe: of two pages the one without a price is asked for again, until it has one."""
+
+    def items() -> list[str]:
+        done = subprocess.run(
+            [sys.executable, "-c", recipe()], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=100
+        )
+        assert done.returncode == 0, done.stderr
+        assert ("no price yet" in done.stderr) == ("soon" in (tmp_path / "b.html").read_text())
+        return done.stdout.splitlines()
+
+    assert items() == ["item: a.html 1 Euro"]
+    assert items() == []
+    (tmp_path / "b.html").write_text("<b>2 Euro</b>")
+    assert items() == ["item: b.html 2 Euro"]
+    assert items() == []
+
+
+def test_a_changed_fingerprinter_is_told_with_what_to_do(tmp_path: Path) -> None:
+    own = {"REQUEST_FINGERPRINTER_CLASS": "crawler.OwnFingerprints"}
+    scrapys: dict[str, str] = {}
+    changes = [(scrapys, own, "are Scrapy's, and now"), (own, scrapys, "are a project's own, and now")]
+    for first, second, text in changes:
+        store = tmp_path / str(len(first))
+        ours = dupefilter(FURUI_STORE=store, **first)
+        ours.open()
+        ours.request_seen(Request("http://127.0.0.1/"))
+        ours.close("finished")
+        with pytest.raises(furui.ConfigError, match=f"{text}.*: set REQUEST_FINGERPRINTER_CLASS as it was, or begin"):
+            dupefilter(FURUI_STORE=store, **second).open()
+    with pytest.raises(furui.ConfigError, match="size"):
+        dupefilter(FURUI_STORE=tmp_path / "0", FURUI_MEMORY="1KiB").open()
+
+
+def test_two_spiders_of_one_process_cannot_share_a_store(site: Site, tmp_path: Path) -> None:
+    stats, log = crawl(site, OURS, f"FURUI_STORE={tmp_path / 'pages'}", "SPIDERS=2")
+    assert "in use by this process: close the other object, opened at" in log
+    assert "A store is for one spider at a time" in log
+    assert sorted(site.take()) == list(range(400)) and stats["furui/new"] == 399
 
 
 @pytest.mark.parametrize("form", ["of Scrapy 2.19", "of Scrapy 2.18", "cut off", "lines cut off"])

@@ -1,7 +1,9 @@
 """A set answers as Python's own set does, remembers across runs, and says what is wrong."""
 
+import contextlib
 import pickle
 import random
+import threading
 import uuid
 from pathlib import Path
 from typing import Any
@@ -57,7 +59,8 @@ def test_numbers_beyond_64_bits_are_refused() -> None:
 
 
 def test_text_is_no_batch() -> None:
-    for batch in ["abc", b"abc", {"a": 1}, 7, None]:
+    batches: list[Any] = ["abc", b"abc", {"a": 1}, 7, None]
+    for batch in batches:
         with pytest.raises(TypeError, match="a batch must be"):
             furui.Seen().add_many(batch)
 
@@ -138,6 +141,12 @@ def test_snapshots_are_sets_of_their_own(store: Path, tmp_path: Path) -> None:
         assert copy.add_many(["a", "b"]) == [False, True]
     with pytest.raises(furui.ConfigError, match="without a path"):
         furui.Seen().snapshot(tmp_path / "other")
+    with furui.Seen(tmp_path / "empty") as seen:
+        with pytest.raises(furui.ConfigError, match="nothing is recorded in this set yet"):
+            seen.snapshot(tmp_path / "other")
+        assert not (tmp_path / "other").exists()
+        seen.add("a")
+        seen.snapshot(tmp_path / "other")
 
 
 def test_hashes_are_chosen_and_kept(store: Path, tmp_path: Path) -> None:
@@ -164,19 +173,21 @@ def test_how_keys_are_made_is_kept(store: Path) -> None:
         assert seen.form == "url column"
     with pytest.raises(furui.ConfigError, match="url column"):
         furui.Seen(store)
-    assert furui.Seen(store, form="url column").add("a") is False
+    with furui.Seen(store, form="url column") as seen:
+        assert seen.add("a") is False
+        assert seen.discard("a") and seen.add("a")
 
 
 def test_sizes_and_windows_are_checked(store: Path) -> None:
-    sizes: list[Any] = ["64 parsecs", "-1", "", -5, 2**70]
+    sizes: list[Any] = ["64 parsecs", "-1", "", -5, 2**70, True, "1KiB", 0, 2**20 - 1]
     for memory in sizes:
         with pytest.raises(furui.ConfigError, match="size"):
             furui.Seen(memory=memory)
-    windows: list[Any] = ["", "h", "0s", "1 fortnight", 0, -1]
+    windows: list[Any] = ["", "h", "0s", "1 fortnight", 0, -1, True, False]
     for window in windows:
         with pytest.raises(furui.ConfigError, match="window"):
             furui.Seen(window=window)
-    for seconds in [-1.0, float("nan"), 1e300]:
+    for seconds in [-1.0, float("nan"), 1e300, True, False]:
         with pytest.raises(furui.ConfigError, match="sync"):
             furui.Seen(store, sync=seconds)
     understood: list[int | str] = ["1GiB", "1.5GiB", "64M", "64 mb", 64 << 20]
@@ -229,11 +240,51 @@ def test_figures() -> None:
     assert "2 keys" in repr(seen)
 
 
-keys = st.one_of(st.text(max_size=3), st.binary(max_size=3), st.integers(-3, 300), st.none())
+def test_figures_after_the_end_are_those_of_the_files(store: Path) -> None:
+    with furui.Seen(store) as seen:
+        seen.add_many(range(10_000))
+        seen.sync()
+        assert seen.stats()["runs"] == 0
+    stats = seen.stats()
+    assert (stats["len"], stats["new"], stats["runs"], stats["unsynced"]) == (10_000, 10_000, 1, 0)
+    assert stats["bytes"] == sum(file.stat().st_size for file in store.glob("*.run"))
+    seen.close()
+    assert seen.stats() == stats
+
+
+@pytest.mark.parametrize("kind", ["list", "iterator", "numpy"])
+def test_other_threads_run_while_a_list_is_read(kind: str) -> None:
+    """A call with two million keys does not keep the interpreter from a thread that wants it now and then."""
+    # No key is recorded, because of the last value, so that most of the time goes into reading the batch.
+    batch: Any = [f"https://example.org/{i}" for i in range(2_000_000)] + [1.5]
+    if kind == "numpy":
+        import numpy as np
+
+        batch = np.array(batch, dtype=object)
+    seen, done, turns = furui.Seen(), threading.Event(), 0
+
+    def ask() -> None:
+        with contextlib.suppress(TypeError):
+            seen.add_many(iter(batch) if kind == "iterator" else batch)
+        done.set()
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    while not done.wait(0.001):
+        turns += 1
+    thread.join()
+    assert turns >= 20
+
+
+letters = st.characters() | st.sampled_from("\ud83d\ude00\udc80\udcff")
+keys = st.one_of(st.text(letters, max_size=3), st.binary(max_size=3), st.integers(-3, 300), st.none())
 
 
 def model_key(key: object) -> object:
-    return key.encode("utf-8", "surrogateescape") if isinstance(key, str) else key
+    if not isinstance(key, str):
+        return key
+    letters = (letter.encode("utf-8", "surrogateescape" if letter >= "\udc80" else "surrogatepass") for letter in key)
+    return b"".join(letters if any("\ud800" <= letter <= "\udfff" for letter in key) else [key.encode()])
 
 
 @settings(max_examples=200, deadline=None)

@@ -69,6 +69,12 @@ def test_keys_are_those_of_the_package(client: Any) -> None:
         seen.add_many("a text is no batch")
     with pytest.raises(TypeError):
         seen.add(1.5)
+    assert seen.add("\ud83d") and not seen.add(b"\xed\xa0\xbd") and seen.has_many(["\ud83d", "\udcff"]) == [True, False]
+    assert seen.add(float("nan")) and not seen.add_many([None])[0] and seen.add_many([numpy.bool_(True), 1]) == [True, False]
+    masked = numpy.ma.array([7, 999999], mask=[False, True])
+    assert seen.add_many(masked).tolist() == [False, False]
+    with pytest.raises(TypeError, match="not float.* at index 1 of the batch"):
+        seen.add_many(["a", 1.5])
 
 
 def test_arrow_is_answered_in_arrow(server: Server) -> None:
@@ -109,10 +115,10 @@ def test_users_that_disagree_are_refused(server: Server) -> None:
     server("SADD", "list:shards", "a")
     with pytest.raises(furui.ConfigError, match="another type"):
         Seen(client, "list")
-    for shards in [0, 1 << 17]:
+    for shards in [0, 1 << 17, True]:
         with pytest.raises(furui.ConfigError):
             Seen(client, "new", shards=shards)
-    for window in [0, -1, 1000, "12", "x", "0h", "99999999999999999999d"]:
+    for window in [0, -1, 1000, "12", "x", "0h", "99999999999999999999d", True]:
         with pytest.raises(furui.ConfigError):
             Seen(client, "new", window=window)  # type: ignore[arg-type]
     for name in ["", "a{b}"]:

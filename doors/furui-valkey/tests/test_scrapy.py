@@ -90,6 +90,18 @@ def test_requests_with_one_fingerprint_are_one(server: Server) -> None:
         one.close("finished")
 
 
+def test_a_failed_request_is_forgotten_when_the_spider_ends(server: Server) -> None:
+    request, source = Request("http://127.0.0.1/?b=2"), Request("http://127.0.0.1/?a=1")
+    request.meta["redirect_urls"] = [source.url]
+    for is_new in (True, True):
+        ours = dupefilter(FURUI_URL=f"redis://127.0.0.1:{server.port}")
+        ours.open()
+        assert [ours.request_seen(one) for one in (request, source)] == [not is_new] * 2
+        ours.forget(request)
+        assert ours.request_seen(request)
+        ours.close("finished")
+
+
 def test_wrong_settings_are_refused(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(furui.ConfigError, match="FURUI_URL is missing"):
         dupefilter()

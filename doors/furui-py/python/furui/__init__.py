@@ -1,7 +1,8 @@
-"""Have I seen this? An exact set that remembers across runs, Bloom and quotient filters, and a dictionary on storage."""
+"""Have I seen this? An exact set that remembers across runs, Bloom and quotient filters, a dictionary on storage."""
 
 import atexit as _atexit
 import os as _os
+from collections.abc import MutableMapping as _MutableMapping
 
 from ._furui import (
     Answers,
@@ -62,6 +63,7 @@ __all__ = [
     "union",
 ]
 
+_MutableMapping.register(Dict)
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(after_in_child=_after_fork)
 _atexit.register(_close_all)

@@ -14,8 +14,13 @@ Settings, all optional:
 The fingerprints in a file ``requests.seen``, which Scrapy's own filter has left in ``JOBDIR``, are imported into a new
 set.
 
-The other filter has its set in a Valkey or Redis server, or cluster, with the module furui-valkey. Spiders on several
-machines can share it::
+A request is seen when it is asked for, also if it fails. So that the next crawl asks again for what has failed for
+good, after all retries::
+
+    DOWNLOADER_MIDDLEWARES = {"furui.scrapy.ForgetFailed": 540}
+
+Several spiders, on several machines, share what they have seen in a Valkey or Redis server, or cluster, with the module
+furui-valkey::
 
     DUPEFILTER_CLASS = "furui.scrapy.ClusterDupeFilter"
     FURUI_URL = "redis://host:6379"
@@ -32,12 +37,11 @@ from __future__ import annotations
 
 import importlib
 import logging
-import re
 import tempfile
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+from weakref import ref
 
 from scrapy import signals
 from scrapy.dupefilters import BaseDupeFilter
@@ -45,22 +49,26 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.request import RequestFingerprinter, referer_str
 
 from . import valkey
+from ._failed import FILTERS, ForgetFailed
 from ._furui import Seen
-from .errors import ConfigError
+from ._requests_seen import fingerprints_in
+from .errors import ConfigError, LockedError
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http.request import Request
     from scrapy.spiders import Spider
 
-__all__ = ["FORM", "OWN_FORM", "ClusterDupeFilter", "DupeFilter"]
+__all__ = ["FORM", "OWN_FORM", "ClusterDupeFilter", "DupeFilter", "ForgetFailed"]
 
-#: The form of a set of Scrapy's fingerprints, which are SHA-1 digests: their first eight bytes are the hash.
+#: The form of a set of Scrapy's fingerprints, which are SHA-1 digests: they are hashes themselves (hashed=True).
 FORM = "scrapy.fingerprint"
 #: The form of a set of fingerprints that a project makes itself. They may have any bytes, and are hashed as a whole.
 OWN_FORM = "own fingerprint"
 
 _BATCH = 1 << 16
+#: So many requests that are to be forgotten are kept in memory at most.
+_FORGOTTEN = 100_000
 
 
 class _Filter(BaseDupeFilter):
@@ -72,6 +80,27 @@ class _Filter(BaseDupeFilter):
         self.debug = debug
         self.logs_duplicates = True
         self.logger = logging.getLogger(__name__)
+        #: The fingerprints that are to leave the set.
+        self.forgotten: set[bytes] = set()
+        FILTERS[crawler] = ref(self)
+
+    def forget(self, request: Request) -> None:
+        """Makes a request new for the next crawl, for example because it has failed, and those redirected to it.
+
+        They leave the set at the end of this crawl, or when there are 100,000 of them.
+        """
+        self.forgotten.update(self.fingerprints(request))
+        if len(self.forgotten) >= _FORGOTTEN:
+            self._discard()
+
+    def _discard(self) -> None:
+        """Removes what is to be forgotten from the set."""
+        raise NotImplementedError
+
+    def fingerprints(self, request: Request) -> list[bytes]:
+        """The fingerprints of a request and of those that were redirected to it."""
+        before = [request.replace(url=url) for url in request.meta.get("redirect_urls", [])]
+        return [self.fingerprint(each) for each in [request, *before]]
 
     def fingerprint(self, request: Request) -> bytes:
         assert self.crawler.request_fingerprinter is not None
@@ -123,7 +152,7 @@ class DupeFilter(_Filter):
         self.is_hashed = False
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> DupeFilter:
+    def from_crawler(cls, crawler: Crawler) -> Self:
         settings = crawler.settings
         job = job_dir(settings)
         store = settings.get("FURUI_STORE") or (str(Path(job, "furui")) if job else None)
@@ -143,14 +172,27 @@ class DupeFilter(_Filter):
         self.seen = self._set(self.store)
 
     def _set(self, store: str | Path | None) -> Seen:
-        return Seen(store, memory=self.memory, window=self.window, form=FORM if self.is_hashed else OWN_FORM)
+        form, other = (FORM, OWN_FORM) if self.is_hashed else (OWN_FORM, FORM)
+        try:
+            return Seen(store, memory=self.memory, window=self.window, form=form)
+        except LockedError as error:
+            error.add_note("A store is for one spider at a time: give each one a FURUI_STORE, or a JOBDIR, of its own.")
+            raise
+        except ConfigError as error:
+            if store is None or not _has_form(store, other):
+                raise
+            made, now = ("a project's own", "Scrapy's") if self.is_hashed else ("Scrapy's", "a project's own")
+            raise ConfigError(
+                f"{store}: its fingerprints are {made}, and now they are {now}: set REQUEST_FINGERPRINTER_CLASS as it "
+                "was, or begin a new crawl with another JOBDIR or FURUI_STORE"
+            ) from error
 
     def _import(self, file: Path, store: Path) -> None:
         """Makes a set of the fingerprints in a file. The set appears only when it is complete."""
         store.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f"{store.name}.import-", dir=store.parent) as folder:
             part = Path(folder, store.name)
-            fingerprints = _fingerprints(file)
+            fingerprints = fingerprints_in(file)
             with self._set(part) as seen:
                 while batch := list(islice(fingerprints, _BATCH)):
                     seen.add_many(batch, hashed=self.is_hashed)
@@ -162,12 +204,18 @@ class DupeFilter(_Filter):
         assert self.seen is not None, "the crawler opens its filter first"
         return not self.seen.add(self.fingerprint(request), hashed=self.is_hashed)
 
+    def _discard(self) -> None:
+        assert self.seen is not None, "the crawler opens its filter first"
+        if self.forgotten:
+            self.seen.discard_many(list(self.forgotten), hashed=self.is_hashed)
+            self.forgotten.clear()
+
     def close(self, reason: str) -> None:
         if self.seen is None:
             return
-        self.seen.sync()
-        self.tell(self.seen.stats())
+        self._discard()
         self.seen.close()
+        self.tell(self.seen.stats())
 
 
 class ClusterDupeFilter(_Filter):
@@ -228,6 +276,12 @@ class ClusterDupeFilter(_Filter):
         assert self.seen is not None, "the crawler opens its filter first"
         return not self.seen.add(self.fingerprint(request))
 
+    def _discard(self) -> None:
+        assert self.seen is not None, "the crawler opens its filter first"
+        if self.forgotten:
+            self.seen.discard_many(list(self.forgotten))
+            self.forgotten.clear()
+
     def clear(self) -> None:
         """Removes all requests from the set, as the scheduler of scrapy-redis asks unless SCHEDULER_PERSIST is set."""
         assert self.seen is not None, "the crawler opens its filter first"
@@ -236,6 +290,7 @@ class ClusterDupeFilter(_Filter):
     def close(self, reason: str) -> None:
         if self.seen is None:
             return
+        self._discard()
         self.tell(self.seen.stats())
         self.client.close()
 
@@ -265,36 +320,13 @@ def _library(url: str) -> tuple[Any, str]:
     raise ConfigError("the library of the server is missing: pip install redis")
 
 
+def _has_form(store: str | Path, form: str) -> bool:
+    try:
+        with Seen(store, read_only=True, form=form):
+            return True
+    except (OSError, ValueError):
+        return False
+
+
 def _holds_files(folder: Path) -> bool:
     return folder.is_dir() and any(folder.iterdir())
-
-
-def _fingerprints(file: Path) -> Iterator[bytes]:
-    """Yields the fingerprints in a file of Scrapy's own filter. A fingerprint that was cut off at the end is left out.
-
-    Since Scrapy 2.19, each fingerprint follows its length in two bytes; earlier versions write it as a line of
-    hexadecimal digits. If a crash has cut off a line, the first line of the next run follows it on the same line.
-    """
-    garbage = ConfigError(f"{file}: not the fingerprints of Scrapy: move the file away, or use another JOBDIR")
-    with file.open("rb") as data:
-        if data.peek(1)[:1] == b"\0":
-            while len(size := data.read(2)) == 2:
-                length = int.from_bytes(size, "big")
-                if not 0 < length < 256:
-                    raise garbage
-                fingerprint = data.read(length)
-                if len(fingerprint) < length:
-                    return
-                yield fingerprint
-            return
-        width = 0
-        for line in data:
-            digits = line.rstrip(b"\r\n")
-            width = width or len(digits)
-            if not re.fullmatch(rb"[0-9a-f]*", digits):
-                raise garbage
-            if not line.endswith(b"\n"):
-                return
-            if not 0 < width <= len(digits) or width % 2:
-                raise garbage
-            yield bytes.fromhex(digits[-width:].decode())

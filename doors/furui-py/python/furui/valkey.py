@@ -60,7 +60,7 @@ class Seen:
         window: int | str | None = None,
         patience: float = 30.0,
     ) -> None:
-        if not 1 <= shards <= 1 << 16:
+        if isinstance(shards, bool) or not 1 <= shards <= 1 << 16:
             raise ConfigError("shards is a number from 1 to 65536")
         if not name or "{" in name or "}" in name:
             raise ConfigError(f"the name {name!r} of the set is empty or has a brace")

@@ -1,6 +1,7 @@
 use pyo3::prelude::*;
 
 use super::source::each_key;
+use super::taken::Taken;
 
 /// A copy of the bytes of all keys of a batch.
 #[derive(Default)]
@@ -14,9 +15,9 @@ impl Keys {
     ///
     /// # Errors
     /// The errors of [`each_key`].
-    pub fn of(batch: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub fn of(batch: &Bound<'_, PyAny>, taken: Taken) -> PyResult<Self> {
         let mut keys = Self::default();
-        each_key(batch, |key| {
+        each_key(batch, taken, |key| {
             keys.bytes.extend_from_slice(key);
             keys.ends.push(keys.bytes.len());
         })?;

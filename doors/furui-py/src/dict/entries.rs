@@ -10,18 +10,24 @@ use pyo3::types::{PyBytes, PyString};
 
 use super::map::{AnySnapshot, Value, either};
 use crate::errors::OrRaise;
+use crate::key::NULL;
+use crate::surrogates;
 
 /// The number of entries of a dictionary that an iterator reads at a time.
 const PAGE: usize = 1024;
 
-/// Converts the bytes of a key in a dictionary to a Python object: a `str` if `is_text` is true, or else `bytes`.
+/// Converts the bytes of a key in a dictionary to a Python object: a `str` if `is_text` is true, or else `bytes`, and
+/// `None` for the key of a null.
 pub fn key_object<'py>(py: Python<'py>, key: &[u8], is_text: bool) -> PyResult<Bound<'py, PyAny>> {
+    if key == NULL {
+        return Ok(py.None().into_bound(py));
+    }
     if !is_text {
         return Ok(PyBytes::new(py, key).into_any());
     }
     match std::str::from_utf8(key) {
         Ok(text) => Ok(PyString::new(py, text).into_any()),
-        Err(_) => PyBytes::new(py, key).call_method1("decode", ("utf-8", "surrogateescape")),
+        Err(_) => surrogates::decode(py, key),
     }
 }
 
@@ -65,7 +71,7 @@ impl Entries {
         this
     }
 
-    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    pub fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let mut cursor = self.cursor.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         if cursor.page.is_empty() {
             let cursor = &mut *cursor;

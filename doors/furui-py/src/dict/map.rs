@@ -68,13 +68,12 @@ impl Store for AnyMap {
 }
 
 impl AnyMap {
-    /// Opens the dictionary in a directory. It has this purpose; without one, the purpose of the existing dictionary,
-    /// or [`Purpose::Numbers`] for a new dictionary.
-    pub fn open(path: &Path, purpose: Option<Purpose>, is_read_only: bool) -> Result<Self> {
+    /// Opens the dictionary in a directory. It has the purpose of the options; without one, the purpose of the existing
+    /// dictionary, or that of a new dictionary of numbers.
+    pub fn open(path: &Path, options: DictOptions, is_read_only: bool) -> Result<Self> {
         let storage = if is_read_only { Directory::open_read_only(path)? } else { Directory::open(path)? };
-        let options = DictOptions { purpose, ..DictOptions::default() };
         let found = || storage.manifest().ok().and_then(|manifest| manifest.store.purpose());
-        Ok(match purpose.or_else(found) {
+        Ok(match options.purpose.or_else(found) {
             Some(Purpose::Bytes) => Self::Bytes(Dict::open_bytes_with(storage, options)?.into()),
             _ => Self::Numbers(Dict::open_with(storage, options)?.into()),
         })

@@ -2,22 +2,23 @@
 
 mod entries;
 mod map;
+mod options;
 
 pub use entries::Entries;
 
 use std::path::PathBuf;
 
 use furui::Error;
-use furui::dict::Purpose;
 use furui::error::StoreProblem;
 use furui::format::Printable;
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView, PyString, PyTuple};
 
 use self::entries::{What, key_object};
 use self::map::{AnyMap, Value};
-use crate::batch::{Column, Keys};
+use self::options::Given;
+use crate::batch::{Column, Keys, Taken};
 use crate::errors::{OrRaise, config, raise};
 use crate::guard::Guarded;
 use crate::key::with_key;
@@ -32,10 +33,12 @@ const PAUSE: usize = 1024;
 /// values: "numbers", which number() gives or which are put; "values", any numbers; "counts", as `furui dict count`
 /// keeps them; or "bytes". A dictionary keeps what it was made for. None: as the existing dictionary has them, or
 /// numbers. text: keys come back as str; a byte that is not UTF-8 as a surrogate, as os.fsdecode does it. False: as
-/// bytes. read_only: only look keys up, without the lock of the dictionary.
+/// bytes. read_only: only look keys up, without the lock of the dictionary, as it is when it is opened.
+/// layout, window, merge_after, merging, filter_rate, filter_hash: how its files are made, as in `furui dict build
+/// --help`. None: as the existing dictionary has them, or the usual ones.
 ///
-/// Entries are durable after sync() or close(). Keys are str, bytes, int, uuid.UUID or None, as those of a Seen; all
-/// of them come back as str or bytes.
+/// Entries are durable after sync() or close(). Keys are str, bytes or None, which come back as str, or bytes, and
+/// None; other values are refused. It is a collections.abc.MutableMapping in the order of its keys.
 #[pyclass(frozen, weakref, mapping, module = "furui")]
 pub struct Dict {
     map: Guarded<AnyMap>,
@@ -47,13 +50,29 @@ pub struct Dict {
 #[pymethods]
 impl Dict {
     #[new]
-    #[pyo3(signature = (path, *, values=None, text=true, read_only=false))]
-    fn new(py: Python<'_>, path: PathBuf, values: Option<&str>, text: bool, read_only: bool) -> PyResult<Self> {
-        let named = |values| Purpose::ALL.into_iter().find(|purpose| purpose.name() == values);
-        let unknown = || config(py, "values must be \"numbers\", \"values\", \"counts\", \"bytes\" or None");
-        let purpose = values.map(|values| named(values).ok_or_else(unknown)).transpose()?;
-        let map = py.detach(|| AnyMap::open(&path, purpose, read_only)).or_raise(py)?;
-        Ok(Self { map: Guarded::new(map, None)?, path, is_text: text, is_read_only: read_only })
+    #[pyo3(signature = (
+        path, *, values=None, text=true, read_only=false, layout=None, window=None, merge_after=None, merging=None,
+        filter_rate=None, filter_hash=None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they are the keyword arguments of the class")]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        values: Option<&str>,
+        text: bool,
+        read_only: bool,
+        layout: Option<&str>,
+        window: Option<&Bound<'_, PyAny>>,
+        merge_after: Option<usize>,
+        merging: Option<&str>,
+        filter_rate: Option<f64>,
+        filter_hash: Option<&str>,
+    ) -> PyResult<Self> {
+        let given = Given { values, layout, window, merge_after, merging, filter_rate, filter_hash };
+        let options = given.read(py)?;
+        let map = Guarded::new(py.detach(|| AnyMap::open(&path, options, read_only)).or_raise(py)?, None)?;
+        let map = if read_only { map } else { map.locks(py, &path) };
+        Ok(Self { map, path, is_text: text, is_read_only: read_only })
     }
 
     fn __getitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Value> {
@@ -74,7 +93,7 @@ impl Dict {
     }
 
     fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        self.map.with(py, |map| with_key(key, |key| map.contains(key))?.or_raise(py))
+        self.map.with(py, |map| with_name(key, |key| map.contains(key))?.or_raise(py))
     }
 
     fn __setitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -84,9 +103,9 @@ impl Dict {
                 let value: u32 = value.extract().map_err(|_| {
                     config(py, "a value of this dictionary is a number from 0 to 2**32 - 1: open it with values=\"bytes\" for others")
                 })?;
-                with_key(key, |key| map.put(key, value))?.or_raise(py)
+                with_name(key, |key| map.put(key, value))?.or_raise(py)
             }
-            AnyMap::Bytes(map) => with_key(value, |value| with_key(key, |key| map.put(key, value)))??.or_raise(py),
+            AnyMap::Bytes(map) => with_data(value, |value| with_name(key, |key| map.put(key, value)))??.or_raise(py),
         })
     }
 
@@ -95,18 +114,76 @@ impl Dict {
         if !self.__contains__(py, key)? {
             return Err(PyKeyError::new_err(key.clone().unbind()));
         }
-        self.map.with(py, |map| with_key(key, |key| map.delete(key))?.or_raise(py))
+        self.map.with(py, |map| with_name(key, |key| map.delete(key))?.or_raise(py))
     }
 
-    /// Put all entries of a mapping, or of an iterable of pairs.
-    fn update(this: &Bound<'_, Self>, entries: &Bound<'_, PyAny>) -> PyResult<()> {
-        let pairs = if entries.hasattr("items")? { entries.call_method0("items")? } else { entries.clone() };
-        for (i, pair) in pairs.try_iter()?.enumerate() {
-            let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair?.extract()?;
-            this.get().__setitem__(this.py(), &key, &value)?;
-            if i % PAUSE == PAUSE - 1 {
-                this.py().check_signals()?;
+    /// Put all entries of a mapping, or of an iterable of pairs, and those that are given by name.
+    #[pyo3(signature = (entries=None, /, **named))]
+    fn update(
+        this: &Bound<'_, Self>,
+        entries: Option<&Bound<'_, PyAny>>,
+        named: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        for entries in entries.into_iter().chain(named.map(Bound::as_any)) {
+            let pairs = if entries.hasattr("items")? { entries.call_method0("items")? } else { entries.clone() };
+            for (i, pair) in pairs.try_iter()?.enumerate() {
+                let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair?.extract()?;
+                this.get().__setitem__(this.py(), &key, &value)?;
+                if i % PAUSE == PAUSE - 1 {
+                    this.py().check_signals()?;
+                }
             }
+        }
+        Ok(())
+    }
+
+    /// Return the value of a key. A key without one gets the default first.
+    #[pyo3(signature = (key, default=None))]
+    fn setdefault(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        default: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Value> {
+        if let Some(value) = self.find(py, key)? {
+            return Ok(value);
+        }
+        self.__setitem__(py, key, default.unwrap_or(&py.None().into_bound(py)))?;
+        self.__getitem__(py, key)
+    }
+
+    /// Delete a key, and return its value. If it has none, return the default, or raise KeyError without one.
+    #[pyo3(signature = (key, *default), text_signature = "($self, key, default=..., /)")]
+    fn pop<'py>(&self, key: &Bound<'py, PyAny>, default: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+        let py = key.py();
+        self.check_writable(py)?;
+        if default.len() > 1 {
+            return Err(PyTypeError::new_err("pop takes a key and at most one default"));
+        }
+        let Some(value) = self.find(py, key)? else {
+            return default.get_item(0).map_err(|_| PyKeyError::new_err(key.clone().unbind()));
+        };
+        self.map.with(py, |map| with_name(key, |key| map.delete(key))?.or_raise(py))?;
+        value.into_pyobject(py)
+    }
+
+    /// Delete the first key, and return it with its value. Raises KeyError if there is none.
+    fn popitem<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Value)> {
+        self.check_writable(py)?;
+        let Some(key) = self.keys(py, None, None, None)?.__next__(py)? else {
+            return Err(PyKeyError::new_err("the dictionary is empty"));
+        };
+        let value = self.__getitem__(py, &key)?;
+        self.__delitem__(py, &key)?;
+        Ok((key, value))
+    }
+
+    /// Delete all keys.
+    fn clear(&self, py: Python<'_>) -> PyResult<()> {
+        self.check_writable(py)?;
+        let keys = self.keys(py, None, None, None)?;
+        while let Some(key) = keys.__next__(py)? {
+            self.map.with(py, |map| with_name(&key, |key| map.delete(key))?.or_raise(py))?;
         }
         Ok(())
     }
@@ -115,14 +192,14 @@ impl Dict {
     /// 0, 1, 2 and so on. No number is given twice. Raises ConfigError if the dictionary does not give numbers.
     fn number(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<u32> {
         self.check_writable(py)?;
-        self.map.with(py, |map| with_key(key, |key| map.numbers()?.number(key))?.or_raise(py))
+        self.map.with(py, |map| with_name(key, |key| map.numbers()?.number(key))?.or_raise(py))
     }
 
     /// Return the numbers of the keys of a batch, in order, as number() gives them. The answer is an object of the
     /// batch's library, as for Seen.add_many().
     fn number_many<'py>(&self, batch: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.check_writable(batch.py())?;
-        let keys = Keys::of(batch)?;
+        let keys = Keys::of(batch, Taken::Names)?;
         let given = self.map.detached(batch.py(), |map| {
             let map = map.numbers()?;
             keys.iter().map(|key| map.number(key)).collect::<furui::Result<Vec<u32>>>()
@@ -134,7 +211,7 @@ impl Dict {
     /// answer is an object of the batch's library, except for numpy, which has no None: there it is a list.
     fn get_many<'py>(&self, batch: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = batch.py();
-        let keys = Keys::of(batch)?;
+        let keys = Keys::of(batch, Taken::Names)?;
         let keys: Vec<&[u8]> = keys.iter().collect();
         let (found, bytes) = self.map.detached(py, |map| match map {
             AnyMap::Numbers(map) => {
@@ -210,7 +287,7 @@ impl Dict {
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
     ) -> PyResult<Option<(Bound<'py, PyAny>, Value)>> {
-        let text = with_key(text, <[u8]>::to_vec)?;
+        let text = with_name(text, <[u8]>::to_vec)?;
         let found = self.map.with(py, |map| map.longest_prefix(&text).or_raise(py))?;
         found.map(|(length, value)| Ok((key_object(py, &text[..length], self.is_text)?, value))).transpose()
     }
@@ -230,7 +307,7 @@ impl Dict {
 
     /// Make all changes durable, release the lock, and free the memory. A closed dictionary raises ValueError.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.map.close(py)
+        self.map.close(py, |_| ()).map(|_| ())
     }
 
     /// The directory of the dictionary.
@@ -270,7 +347,7 @@ impl Dict {
 
 impl Dict {
     fn find(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
-        self.map.with(py, |map| with_key(key, |key| map.get(key))?.or_raise(py))
+        self.map.with(py, |map| with_name(key, |key| map.get(key))?.or_raise(py))
     }
 
     fn check_writable(&self, py: Python<'_>) -> PyResult<()> {
@@ -281,7 +358,7 @@ impl Dict {
     }
 
     fn entries(&self, py: Python<'_>, chosen: [Option<&Bound<'_, PyAny>>; 3], what: What) -> PyResult<Entries> {
-        let bytes = |key: Option<&Bound<'_, PyAny>>| key.map(|key| with_key(key, <[u8]>::to_vec)).transpose();
+        let bytes = |key: Option<&Bound<'_, PyAny>>| key.map(|key| with_name(key, <[u8]>::to_vec)).transpose();
         let [prefix, start, stop] = chosen;
         let (prefix, start, stop) = (bytes(prefix)?, bytes(start)?, bytes(stop)?);
         if prefix.is_some() && (start.is_some() || stop.is_some()) {
@@ -290,4 +367,24 @@ impl Dict {
         let entries = self.map.with(py, |map| Ok(map.snapshot()))?;
         Ok(Entries::new(entries, [prefix, start, stop], what, self.is_text))
     }
+}
+
+/// Calls `take` with the bytes of a key of a dictionary.
+fn with_name<R>(key: &Bound<'_, PyAny>, take: impl FnOnce(&[u8]) -> R) -> PyResult<R> {
+    Taken::Names.with(key, take)
+}
+
+/// Calls `take` with the bytes of a value of a dictionary of bytes.
+fn with_data<R>(value: &Bound<'_, PyAny>, take: impl FnOnce(&[u8]) -> R) -> PyResult<R> {
+    if value.is_instance_of::<PyString>()
+        || value.is_instance_of::<PyBytes>()
+        || value.is_instance_of::<PyByteArray>()
+        || value.is_instance_of::<PyMemoryView>()
+    {
+        return with_key(value, take);
+    }
+    let name = value.get_type().fully_qualified_name()?;
+    Err(PyTypeError::new_err(format!(
+        "a value of this dictionary must be str or bytes, not {name}: values come back as bytes"
+    )))
 }
