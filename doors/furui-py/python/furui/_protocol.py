@@ -46,6 +46,7 @@ __all__ = [
     "Become",
     "CatchUp",
     "Expect",
+    "IsAncestor",
     "Restart",
     "Rule",
     "Standing",
