@@ -37,17 +37,17 @@ def drive(world: World, steps: Any) -> Steps:
             if type(effect) is Swap:
                 swap, won = effect, result
     except StopIteration as stop:
-        _note_end(world, swap, won)
+        _note_end(world, swap, won, gave_up=stop.value is None)
         return stop.value
     except (protocol.Restart, ConflictError):
-        _note_end(world, swap, won)
+        _note_end(world, swap, won, gave_up=True)
         raise
     finally:
         if puts > 1:
             world.sometimes.add("put again after a sweep")
 
 
-def _note_end(world: World, swap: Swap | None, won: bool) -> None:
+def _note_end(world: World, swap: Swap | None, won: bool, gave_up: bool) -> None:
     """Checks that a commit that has ended, and knows how, is right about it."""
     if not swap or not swap.state.commits:
         return
@@ -55,6 +55,7 @@ def _note_end(world: World, swap: Swap | None, won: bool) -> None:
     if won:
         assert id in world.applied
     elif id in world.applied:
+        assert not gave_up, "a commit is applied whose writer knows that it is not"
         world.sometimes.add("an error, and yet won")
     else:
         world.refused.add(id)

@@ -89,7 +89,7 @@ class World:
         self.flaws = flaws
         self.sometimes = set() if sometimes is None else sometimes
         self.fault_rate = self.random.choice((0.0, 0.05, 0.2, 0.4))
-        self.stale_rate = self.random.choice((0.0, 0.05, 0.3))
+        self.stale_rate = self.random.choice((0.0, 0.1, 0.4))
         self.crash_rate = self.random.choice((0.0, 0.01, 0.04))
         #: False if each process has a clock of its own that is far from right. Readers are not protected then.
         self.has_clocks = self.random.random() < 0.5
@@ -208,7 +208,7 @@ class World:
         generation = len(self.states) - 1
         if generation >= 0 and self.random.random() < self.stale_rate:
             self.sometimes.add("a stale manifest read")
-            generation = max(generation - self.random.randrange(1, 4), 0 if self.is_created else -1)
+            generation = max(generation - self.random.randrange(1, 6), 0 if self.is_created else -1)
         if generation < 0:
             raise Missing("no manifest")
         state = self.states[generation]
