@@ -1,6 +1,6 @@
 """The protocol of a set in a bucket, simulated: whatever fails, no row is lost, and no commit is applied twice.
 
-FURUI_HISTORIES is the number of histories. A history is a seed: ``play(seed)`` repeats it.
+The variable FURUI_HISTORIES is the number of histories; 100000 take minutes. ``play(seed)`` repeats one.
 """
 
 import os
