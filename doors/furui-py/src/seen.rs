@@ -388,14 +388,10 @@ impl Seen {
         let Some(from) = self.path.as_ref() else {
             return Err(config(py, "a set without a path has no files to copy: open it with a path"));
         };
-        let copied = self.set.detached(py, |opened| {
+        self.set.detached(py, |opened| {
             opened.sync()?;
-            Ok(match snapshot(from, path) {
-                Err(Error::Store(error)) if error.problem == StoreProblem::NothingRecorded => false,
-                done => done.map(|()| true)?,
-            })
-        })?;
-        if copied { Ok(()) } else { Err(config(py, "nothing is recorded in this set yet: there is nothing to copy")) }
+            snapshot(from, path)
+        })
     }
 
     /// Return figures of the set: `len`, the number of keys; `keys`, `new` and `repeats`, the numbers of keys that were

@@ -206,7 +206,7 @@ def test_the_commands_options(store: Path, tmp_path: Path) -> None:
         assert words["key 7777"] == 7777
     with furui.Dict(store) as words:
         assert len(words) == 10_000
-    with pytest.raises(furui.ConfigError, match="made with layout louds, not compact"):
+    with pytest.raises(furui.ConfigError, match="made with layout louds, which is fixed, not compact"):
         furui.Dict(store, layout="compact")
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"layout": "trie"}, 'layout is "compact", "louds" or None, not "trie"'),

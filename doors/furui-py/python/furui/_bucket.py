@@ -67,8 +67,7 @@ class Bucket:
         if url.startswith("file://"):
             raise ConfigError(f"{url}: a set on this machine is named by its path: {url.removeprefix('file://')}")
         self.url = url.rstrip("/")
-        self._obstore = obstore
-        self._errors = obstore.exceptions
+        self._errors: Any = obstore.exceptions
         self._store: Any = obstore.store.from_url(self.url, **options)
         #: What the manifest says of all keys; None before it was read.
         self.made: Made | None = None
