@@ -20,7 +20,10 @@ mod key;
 mod locked;
 mod missing;
 mod options;
+mod packs;
+mod run;
 mod seen;
+mod sets;
 mod shared;
 mod shares;
 mod surrogates;
@@ -47,7 +50,15 @@ mod _furui {
     #[pymodule_export]
     use crate::options::window;
     #[pymodule_export]
+    use crate::packs::{
+        decode_manifest, encode_manifest, hash_many, open_over, pack_new, pack_runs, random_hash, read_table, shard_of,
+    };
+    #[pymodule_export]
+    use crate::run::Run;
+    #[pymodule_export]
     use crate::seen::Seen;
+    #[pymodule_export]
+    use crate::sets::{export_hashes, import_hashes, intersect, subtract, union};
     #[pymodule_export]
     use crate::shares::{Shares, answers};
 

@@ -4,8 +4,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use furui::error::StoreProblem;
 use furui::format::Printable;
-use furui::seen::{Cache, Seen as Set, SeenCounters, SeenOptions, Verdict};
-use furui::store::{Directory, Overlay, Scratch, Window, snapshot};
+use furui::seen::{Cache, Run, Seen as Set, SeenCounters, SeenOptions, Verdict};
+use furui::store::cascade;
+use furui::store::shared::{PackRun, SharedManifest};
+use furui::store::{Directory, Overlay, Scratch, Storage, Window, snapshot};
 use furui::{Error, Hashes, KeyForm, KeyHash, KeyHasher};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -41,7 +43,7 @@ const PART_ON_STORAGE: usize = 1 << 19;
 ///
 /// Raises LockedError if another process or object writes to the set, DamageError if a file is damaged, ConfigError if
 /// an argument is invalid or the set was made otherwise.
-#[pyclass(frozen, weakref, module = "furui")]
+#[pyclass(frozen, weakref, subclass, module = "furui")]
 pub struct Seen {
     set: Guarded<Opened>,
     path: Option<PathBuf>,
@@ -56,25 +58,77 @@ pub struct Seen {
 }
 
 /// An open set, and lists that calls reuse.
-struct Opened {
-    set: Set<Files>,
-    /// True if the set is written to its directory.
-    is_stored: bool,
+pub struct Opened {
+    kind: Kind,
     key: Hashes,
     verdicts: Vec<Verdict>,
 }
 
+/// What becomes of the keys of an open set.
+pub enum Kind {
+    /// The keys are written to the directory of the set.
+    Stored(Set<Files>),
+    /// The keys are forgotten: the set has no directory, or takes no keys.
+    Temporary(Set<Files>),
+    /// The set is that of a bucket, and takes no keys: all are in the runs over which it was opened.
+    Lent(Set<Files>),
+    /// The keys are added to the set in the directory by a commit.
+    Run(Run<Files>),
+}
+
+impl Kind {
+    fn set_mut(&mut self) -> &mut Set<Files> {
+        match self {
+            Self::Stored(set) | Self::Temporary(set) | Self::Lent(set) => set,
+            Self::Run(run) => run.seen_mut(),
+        }
+    }
+}
+
 impl Store for Opened {
     fn sync(&mut self) -> furui::Result<()> {
-        if self.is_stored && self.set.unsynced() + self.set.unsynced_repeats() > 0 { self.set.sync() } else { Ok(()) }
+        match &mut self.kind {
+            Kind::Stored(set) => {
+                // A new set is recorded even if it is empty, so that others can read it.
+                let is_new = set.set().manifest().generation() == 0;
+                if is_new || set.unsynced() + set.unsynced_repeats() > 0 { set.sync() } else { Ok(()) }
+            }
+            Kind::Temporary(_) | Kind::Lent(_) | Kind::Run(_) => Ok(()),
+        }
     }
 
     fn close(&mut self) -> furui::Result<()> {
-        if self.is_stored { self.set.publish() } else { Ok(()) }
+        match &mut self.kind {
+            Kind::Stored(set) => set.publish(),
+            Kind::Temporary(_) | Kind::Lent(_) | Kind::Run(_) => Ok(()),
+        }
     }
 }
 
 impl Opened {
+    pub fn new(kind: Kind, hasher: &KeyHasher) -> Self {
+        Self { kind, key: Hashes::new(hasher), verdicts: vec![] }
+    }
+
+    pub fn set(&self) -> &Set<Files> {
+        match &self.kind {
+            Kind::Stored(set) | Kind::Temporary(set) | Kind::Lent(set) => set,
+            Kind::Run(run) => run.seen(),
+        }
+    }
+
+    fn set_mut(&mut self) -> &mut Set<Files> {
+        self.kind.set_mut()
+    }
+
+    /// The run, if this is one.
+    pub fn run(&mut self) -> Option<&mut Run<Files>> {
+        match &mut self.kind {
+            Kind::Run(run) => Some(run),
+            Kind::Stored(_) | Kind::Temporary(_) | Kind::Lent(_) => None,
+        }
+    }
+
     /// Records the keys of a batch. Returns for each key whether it is new.
     fn observe(&mut self, keys: &Hashes, is_timed: bool) -> furui::Result<Vec<bool>> {
         let mut new = vec![];
@@ -87,7 +141,7 @@ impl Opened {
             self.key.clear();
             let part = keys.len().min(done + self.part());
             keys.as_slice()[done..part].iter().for_each(|&key| self.key.push_hash(key));
-            self.set.observe_all(&self.key, &mut self.verdicts)?;
+            self.observe_key()?;
             new.extend(self.verdicts.iter().map(|&verdict| verdict == Verdict::New));
             done = part;
         }
@@ -98,8 +152,21 @@ impl Opened {
     fn observe_one(&mut self, key: KeyHash) -> furui::Result<bool> {
         self.key.clear();
         self.key.push_hash(key);
-        self.set.observe_all(&self.key, &mut self.verdicts)?;
+        self.observe_key()?;
         Ok(self.verdicts[0] == Verdict::New)
+    }
+
+    /// Observes the keys in the list for them.
+    fn observe_key(&mut self) -> furui::Result<()> {
+        self.kind.set_mut().observe_all(&self.key, &mut self.verdicts)
+    }
+
+    /// The number of keys. In the set of a bucket there are at most so many, because its runs may share keys.
+    fn len(&self) -> u64 {
+        match &self.kind {
+            Kind::Lent(set) => set.set().runs().iter().map(cascade::Run::len).sum(),
+            _ => self.set().set().len(),
+        }
     }
 
     fn part(&self) -> usize {
@@ -108,12 +175,12 @@ impl Opened {
 
     /// True if the set has runs on storage, so that a look-up may read them.
     fn is_on_storage(&self) -> bool {
-        !self.set.set().runs().is_empty()
+        !self.set().set().runs().is_empty()
     }
 
     fn tell_time(&mut self) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-        self.set.set_time(u64::try_from(now).unwrap_or(u64::MAX));
+        self.set_mut().set_time(u64::try_from(now).unwrap_or(u64::MAX));
     }
 }
 
@@ -172,10 +239,10 @@ impl Seen {
         let hasher = set.hash_spec().hasher();
         let window = set.set().manifest().window;
         let counts_time = matches!(window, Some(Window::Milliseconds(_)));
-        let opened = Opened { set, is_stored, key: Hashes::new(&hasher), verdicts: vec![] };
+        let kind = if is_stored { Kind::Stored(set) } else { Kind::Temporary(set) };
         let interval = sync.map(|Seconds(interval)| interval).filter(|_| is_stored);
         let is_immediate = interval.is_some_and(|interval| interval.is_zero());
-        let mut set = Guarded::new(opened, interval.filter(|interval| !interval.is_zero()))?;
+        let mut set = Guarded::new(Opened::new(kind, &hasher), interval.filter(|interval| !interval.is_zero()))?;
         if is_stored && let Some(path) = &path {
             set = set.locks(py, path);
         }
@@ -205,7 +272,7 @@ impl Seen {
             });
         }
         let in_memory = self.set.with(py, |opened| {
-            let will_write = || opened.set.will_sync(1);
+            let will_write = || opened.set().will_sync(1);
             if opened.is_on_storage() || will_write() {
                 return Ok(None);
             }
@@ -246,7 +313,7 @@ impl Seen {
         let keys = hash_batch(batch, &self.hasher, hashed)?;
         let found = self.set.detached(batch.py(), |opened| {
             let mut found = vec![];
-            opened.set.contains_hashes(&keys, &mut found)?;
+            opened.set_mut().contains_hashes(&keys, &mut found)?;
             Ok(found)
         })?;
         Column::Bools(found).into_kind_of(batch)
@@ -258,10 +325,10 @@ impl Seen {
         let key = self.hash_one(key, hashed)?;
         let in_memory = self.set.with(py, |opened| {
             let is_on_storage = opened.is_on_storage();
-            let found = || opened.set.set().contains(key).or_raise(py);
+            let found = || opened.set().set().contains(key).or_raise(py);
             if is_on_storage { Ok(None) } else { found().map(Some) }
         })?;
-        in_memory.map_or_else(|| self.set.detached(py, |opened| opened.set.set().contains(key)), Ok)
+        in_memory.map_or_else(|| self.set.detached(py, |opened| opened.set().set().contains(key)), Ok)
     }
 
     fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -270,7 +337,7 @@ impl Seen {
 
     /// Return the number of keys. With a window, a key counts once in each sixteenth of the window in which it came.
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        self.set.with(py, |opened| Ok(opened.set.set().len() as usize))
+        self.set.with(py, |opened| Ok(opened.len() as usize))
     }
 
     /// Remove a key from the set and from its files. Return True if it was there.
@@ -297,7 +364,7 @@ impl Seen {
     /// Make all keys durable, release the lock, and free the memory. A closed set raises ValueError, except for
     /// stats(), which has the figures of the end.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        if let Some(last) = self.set.close(py, |opened| figures(&opened.set))? {
+        if let Some(last) = self.set.close(py, |opened| figures(opened.set()))? {
             // One call closes the set, so there are no earlier figures.
             let _is_first = self.last.set(last);
         }
@@ -309,14 +376,10 @@ impl Seen {
         let Some(from) = self.path.as_ref() else {
             return Err(config(py, "a set without a path has no files to copy: open it with a path"));
         };
-        let copied = self.set.detached(py, |opened| {
+        self.set.detached(py, |opened| {
             opened.sync()?;
-            Ok(match snapshot(from, path) {
-                Err(Error::Store(error)) if error.problem == StoreProblem::NothingRecorded => false,
-                done => done.map(|()| true)?,
-            })
-        })?;
-        if copied { Ok(()) } else { Err(config(py, "nothing is recorded in this set yet: there is nothing to copy")) }
+            snapshot(from, path)
+        })
     }
 
     /// Return figures of the set: `len`, the number of keys; `keys`, `new` and `repeats`, the numbers of keys that were
@@ -326,7 +389,7 @@ impl Seen {
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (counters, length, runs, bytes, unsynced) = match self.last.get() {
             Some(last) => *last,
-            None => self.set.with(py, |opened| Ok(figures(&opened.set)))?,
+            None => self.set.with(py, |opened| Ok(figures(opened.set())))?,
         };
         let stats = PyDict::new(py);
         stats.set_item("len", length)?;
@@ -356,6 +419,12 @@ impl Seen {
     #[getter]
     fn form(&self) -> String {
         self.form.to_string()
+    }
+
+    /// The note that the last commit left in the set, or None.
+    #[getter]
+    fn note(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.set.with(py, |opened| Ok(opened.set().note().map(str::to_owned)))
     }
 
     /// True after close().
@@ -394,6 +463,54 @@ impl Seen {
 }
 
 impl Seen {
+    /// A run over the set in a directory.
+    pub fn of_run(run: Run<Files>, path: PathBuf, form: KeyForm) -> PyResult<Self> {
+        let hasher = run.hash_spec().hasher();
+        let set = Guarded::new(Opened::new(Kind::Run(run), &hasher), None)?;
+        Ok(Self::plain(set, Some(path), hasher, form, false))
+    }
+
+    /// Opens a set over the runs of packs of a shared set.
+    pub fn over(
+        shared: &SharedManifest,
+        files: Vec<(String, <Files as Storage>::File, PackRun)>,
+        memory: u64,
+    ) -> furui::Result<Set<Files>> {
+        let options = SeenOptions { memory, ..SeenOptions::default() };
+        Set::open_over_packs(shared, files, Files::temporary(), options)
+    }
+
+    /// A set over the runs of packs, which is called `path` in errors.
+    pub fn of_packs(set: Set<Files>, path: PathBuf, form: KeyForm, is_read_only: bool) -> PyResult<Self> {
+        let hasher = set.hash_spec().hasher();
+        let kind = if is_read_only { Kind::Lent(set) } else { Kind::Temporary(set) };
+        let set = Guarded::new(Opened::new(kind, &hasher), None)?;
+        let path = is_read_only.then_some(path);
+        Ok(Self::plain(set, path, hasher, form, is_read_only))
+    }
+
+    /// A set whose keys are not made durable by themselves, and which has no window.
+    fn plain(
+        set: Guarded<Opened>,
+        path: Option<PathBuf>,
+        hasher: KeyHasher,
+        form: KeyForm,
+        is_read_only: bool,
+    ) -> Self {
+        let last = OnceLock::new();
+        Self { set, path, hasher, form, last, is_immediate: false, is_read_only, counts_time: false }
+    }
+
+    /// The directory of the set; `None` if it has none.
+    pub fn directory(&self) -> Option<PathBuf> {
+        self.path.clone()
+    }
+
+    /// The open set, whose lock no call holds meanwhile.
+    pub fn opened(&self) -> &Guarded<Opened> {
+        &self.set
+    }
+
     fn hash_one(&self, key: &Bound<'_, PyAny>, is_hash: bool) -> PyResult<KeyHash> {
         if !is_hash {
             return with_key(key, |bytes| self.hasher.hash(bytes));
@@ -407,10 +524,14 @@ impl Seen {
         self.check_writable(py)?;
         let made = SeenOptions { hash: Some(self.hasher.spec()), form: Some(self.form), ..SeenOptions::default() };
         let options = SeenOptions { cache: Cache::None, ..made };
+        let path = || self.path.as_ref().map_or(String::new(), |path| path.display().to_string());
         self.set.detached(py, |opened| {
+            if opened.run().is_some() {
+                return Err(Error::store(path(), StoreProblem::ReadOnly));
+            }
             let mut gone = Set::open_with(Files::temporary(), options)?;
             gone.observe_all(keys, &mut opened.verdicts)?;
-            opened.set.remove_all(&gone)
+            opened.set_mut().remove_all(&gone)
         })
     }
 

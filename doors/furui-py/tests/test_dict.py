@@ -65,7 +65,7 @@ def test_values_of_bytes(store: Path) -> None:
     assert furui.Dict(store, read_only=True)["http://example.org/"] == b"Example"
     with pytest.raises(furui.ConfigError):
         furui.Dict(store, values="numbers")
-    with pytest.raises(furui.ConfigError, match="values is"):
+    with pytest.raises(furui.ConfigError, match="values must be"):
         furui.Dict(store, values="floats")  # type: ignore[arg-type]
 
 
@@ -206,12 +206,12 @@ def test_the_commands_options(store: Path, tmp_path: Path) -> None:
         assert words["key 7777"] == 7777
     with furui.Dict(store) as words:
         assert len(words) == 10_000
-    with pytest.raises(furui.ConfigError, match="made with layout louds, not compact"):
+    with pytest.raises(furui.ConfigError, match="made with layout louds, which is fixed, not compact"):
         furui.Dict(store, layout="compact")
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"layout": "trie"}, 'layout is "compact", "louds" or None, not "trie"'),
-        ({"merging": "some"}, 'merging is "geometric", "all" or None'),
-        ({"filter_hash": "md5"}, "filter_hash is"),
+        ({"layout": "trie"}, 'layout must be "compact", "louds" or None, not "trie"'),
+        ({"merging": "some"}, 'merging must be "geometric", "all" or None'),
+        ({"filter_hash": "md5"}, "filter_hash must be"),
         ({"window": "some"}, "whole number"),
         ({"window": 0}, "keys of a window"),
         ({"window": True}, "whole number"),

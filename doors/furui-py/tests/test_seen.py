@@ -142,11 +142,10 @@ def test_snapshots_are_sets_of_their_own(store: Path, tmp_path: Path) -> None:
     with pytest.raises(furui.ConfigError, match="without a path"):
         furui.Seen().snapshot(tmp_path / "other")
     with furui.Seen(tmp_path / "empty") as seen:
-        with pytest.raises(furui.ConfigError, match="nothing is recorded in this set yet"):
-            seen.snapshot(tmp_path / "other")
-        assert not (tmp_path / "other").exists()
-        seen.add("a")
         seen.snapshot(tmp_path / "other")
+        assert seen.add("a")
+    with furui.Seen(tmp_path / "other") as copy:
+        assert len(copy) == 0 and copy.add("a"), "the copy of an empty set is an empty set"
 
 
 def test_hashes_are_chosen_and_kept(store: Path, tmp_path: Path) -> None:
@@ -183,6 +182,8 @@ def test_sizes_and_windows_are_checked(store: Path) -> None:
     for memory in sizes:
         with pytest.raises(furui.ConfigError, match="size"):
             furui.Seen(memory=memory)
+        with pytest.raises(furui.ConfigError, match="size"):
+            furui.Run(store, memory=memory)
     windows: list[Any] = ["", "h", "0s", "1 fortnight", 0, -1, True, False]
     for window in windows:
         with pytest.raises(furui.ConfigError, match="window"):

@@ -10,7 +10,7 @@ const MAX_SITES: usize = 8;
 
 /// The prefix of the words that represent sites. A word of a text contains no colon, so it never represents a site.
 const SITE: &str = "site:";
-/// The maximum length of a label, in bytes (RFC 1035).
+/// The maximum length of a label of a host name, in bytes (RFC 1035).
 const MAX_LABEL: usize = 63;
 /// The maximum length of a host name, in bytes (RFC 1035).
 const MAX_HOST: usize = 253;
@@ -164,7 +164,7 @@ fn push_number(code: &mut String, mut number: u32, bias: u32) {
     code.push(digit(number));
 }
 
-/// The digit for a number: `a` to `z`, then `0` to `9`.
+/// The Punycode digit for a number: `a` to `z`, then `0` to `9`.
 fn digit(number: u32) -> char {
     char::from_digit((number + 10) % 36, 36).unwrap_or('0')
 }

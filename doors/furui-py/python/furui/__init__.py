@@ -13,6 +13,7 @@ from ._furui import (
     Filter,
     QuotientFilter,
     RingedBloom,
+    Run,
     ScalableBloom,
     Seen,
     SplitBlockBloom,
@@ -20,14 +21,22 @@ from ._furui import (
     __version__,
     _after_fork,
     _close_all,
+    export_hashes,
+    hash_many,
+    import_hashes,
+    intersect,
+    shard_of,
+    subtract,
+    union,
 )
-from .errors import ConfigError, DamageError, Error, FullError, LockedError
+from .errors import ConfigError, ConflictError, DamageError, Error, FullError, LockedError
 
 __all__ = [
     "Answers",
     "BlockedBloom",
     "Bloom",
     "ConfigError",
+    "ConflictError",
     "CountingBloom",
     "DamageError",
     "Dict",
@@ -37,11 +46,19 @@ __all__ = [
     "LockedError",
     "QuotientFilter",
     "RingedBloom",
+    "Run",
     "ScalableBloom",
     "Seen",
     "SplitBlockBloom",
     "StableBloomLight",
     "__version__",
+    "export_hashes",
+    "hash_many",
+    "import_hashes",
+    "intersect",
+    "shard_of",
+    "subtract",
+    "union",
 ]
 
 _MutableMapping.register(Dict)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Set, ValuesView
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
+from types import EllipsisType, TracebackType
 from typing import (
     Any,
     Generic,
@@ -25,7 +25,7 @@ from typing_extensions import disjoint_base
 __version__: str
 
 _Path: TypeAlias = str | PathLike[str]
-#: A key. "a" and b"a" are one key; an int, also one of numpy, is from -2**63 to 2**64 - 1.
+#: The type of a key. The keys "a" and b"a" are equal; an int, also one of numpy, must be from -2**63 to 2**64 - 1.
 _Key: TypeAlias = str | bytes | bytearray | memoryview | SupportsIndex | UUID | None
 #: A key of a Dict.
 _Name: TypeAlias = str | bytes | bytearray | memoryview | None
@@ -90,7 +90,7 @@ class _Store:
         traceback: TracebackType | None = None,
     ) -> Literal[False]: ...
 
-@final
+@disjoint_base
 class Seen(_Store):
     def __new__(
         cls,
@@ -123,7 +123,46 @@ class Seen(_Store):
     @property
     def hash(self) -> str: ...
     @property
+    def note(self) -> str | None: ...
+    @property
     def form(self) -> str: ...
+
+@final
+class Run(Seen):
+    def __new__(
+        cls,
+        path: _Path,
+        *,
+        memory: int | str = "64MiB",
+        hash: str | None = None,
+        like: _Like | None = None,
+        form: str | None = None,
+    ) -> Run: ...
+    def commit(self, note: str | None = None, *, after: str | None | EllipsisType = ...) -> int: ...
+
+def shard_of(batch: _Objects | _Columns, shards: int, hash: str) -> Any: ...
+def hash_many(batch: _Objects | _Columns, hash: str) -> Any: ...
+
+_Entry: TypeAlias = tuple[bytes, int, int, int, int, int]
+_Run: TypeAlias = tuple[int, int, int, int, int]
+_Manifest: TypeAlias = tuple[
+    str, str, bytes, int, int, int, list[_Entry], list[tuple[bytes, int]], str | None, list[bytes]
+]
+
+def _decode_manifest(bytes: bytes, name: str) -> _Manifest: ...
+def _encode_manifest(manifest: _Manifest) -> bytes: ...
+def _read_table(bytes: bytes, pack: _Entry, name: str) -> list[_Run]: ...
+def _pack(seen: Seen, shards: int, sources: list[str], id: bytes) -> tuple[bytes, _Entry]: ...
+def _pack_runs(hash: str, shards: int, files: list[tuple[Path, _Run]], id: bytes) -> tuple[bytes, _Entry]: ...
+def _open_over(
+    manifest: bytes, name: str, files: list[tuple[Path, _Run]], memory: int, read_only: bool
+) -> Seen: ...
+def _random_hash() -> str: ...
+def union(output: _Path, *sets: Seen | _Path) -> int: ...
+def subtract(output: _Path, *sets: Seen | _Path) -> int: ...
+def intersect(output: _Path, *sets: Seen | _Path) -> int: ...
+def export_hashes(set: Seen | _Path, file: _Path) -> int: ...
+def import_hashes(set: _Path, file: _Path) -> int: ...
 
 @disjoint_base
 class Filter:

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::UInt32Type;
-use arrow_array::{Array, ArrayRef, BooleanArray, UInt32Array};
+use arrow_array::types::{UInt32Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, BooleanArray, UInt32Array, UInt64Array};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyList, PyTuple};
@@ -14,7 +14,8 @@ use super::family::Family;
 pub enum Column {
     Bools(Vec<bool>),
     Numbers(Vec<u32>),
-    /// Numbers, `None` for a key without one.
+    Hashes(Vec<u64>),
+    /// For each key, the number that the dictionary has for it; `None` for a key without one.
     Found(Vec<Option<u32>>),
 }
 
@@ -25,6 +26,7 @@ impl Column {
         match (Family::of(batch)?, &self) {
             (Family::Python, Self::Bools(bools)) => Ok(PyList::new(py, bools)?.into_any()),
             (Family::Python, Self::Numbers(numbers)) => Ok(PyList::new(py, numbers)?.into_any()),
+            (Family::Python, Self::Hashes(hashes)) => Ok(PyList::new(py, hashes)?.into_any()),
             (Family::Python, Self::Found(numbers)) => Ok(PyList::new(py, numbers)?.into_any()),
             (Family::Numpy | Family::Pandas, Self::Bools(bools)) => {
                 let bytes: Vec<u8> = bools.iter().map(|&bit| bit.into()).collect();
@@ -33,6 +35,10 @@ impl Column {
             (Family::Numpy | Family::Pandas, Self::Numbers(numbers)) => {
                 let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
                 numpy(py, &bytes, "<u4")
+            }
+            (Family::Numpy | Family::Pandas, Self::Hashes(hashes)) => {
+                let bytes: Vec<u8> = hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect();
+                numpy(py, &bytes, "<u8")
             }
             // numpy has no missing numbers, so the answer is a list.
             (Family::Numpy | Family::Pandas, Self::Found(numbers)) => Ok(PyList::new(py, numbers)?.into_any()),
@@ -46,13 +52,14 @@ impl Column {
         let array: ArrayRef = match self {
             Self::Bools(bools) => Arc::new(BooleanArray::from(bools)),
             Self::Numbers(numbers) => Arc::new(UInt32Array::from(numbers)),
+            Self::Hashes(hashes) => Arc::new(UInt64Array::from(hashes)),
             Self::Found(numbers) => Arc::new(UInt32Array::from(numbers)),
         };
         Bound::new(py, Answers { array })
     }
 }
 
-/// A writable array of numpy.
+/// Makes a writable numpy array from the bytes of its elements. `kind` is numpy's name of their type.
 fn numpy<'py>(py: Python<'py>, bytes: &[u8], kind: &str) -> PyResult<Bound<'py, PyAny>> {
     py.import("numpy")?.getattr("frombuffer")?.call1((PyByteArray::new(py, bytes), kind))
 }
@@ -114,6 +121,9 @@ impl Answers {
         }
         if let Some(bools) = self.array.as_boolean_opt() {
             return Ok(bools.value(place).into_pyobject(py)?.to_owned().into_any());
+        }
+        if let Some(hashes) = self.array.as_primitive_opt::<UInt64Type>() {
+            return Ok(hashes.value(place).into_pyobject(py)?.into_any());
         }
         Ok(self.array.as_primitive::<UInt32Type>().value(place).into_pyobject(py)?.into_any())
     }

@@ -7,7 +7,7 @@ use super::taken::Taken;
 use crate::key::{IntKey, NULL};
 use crate::surrogates;
 
-/// The number of elements of an array that are copied at a time.
+/// The number of elements of a numpy array that are copied at a time.
 const PART: usize = 1 << 16;
 
 /// Calls `take` with each element of a numpy array of one dimension. Arrays of bytes (`S`), text (`U`) and integers are

@@ -13,7 +13,7 @@ use crate::errors::OrRaise;
 use crate::key::NULL;
 use crate::surrogates;
 
-/// The number of entries that an iterator reads at a time.
+/// The number of entries of a dictionary that an iterator reads at a time.
 const PAGE: usize = 1024;
 
 /// Converts the bytes of a key in a dictionary to a Python object: a `str` if `is_text` is true, or else `bytes`, and
@@ -38,7 +38,7 @@ pub enum What {
     Items,
 }
 
-/// A position in the entries of a dictionary.
+/// A position in the entries of a dictionary, from which the next page is read.
 struct Cursor {
     entries: AnySnapshot,
     /// The bound from which the next page begins. `None` after the last page.
@@ -48,7 +48,7 @@ struct Cursor {
     page: VecDeque<(Vec<u8>, Value)>,
 }
 
-/// An iterator over keys, values or pairs of a Dict.
+/// An iterator over keys, values or pairs of both, of a Dict.
 #[pyclass(frozen, module = "furui")]
 pub struct Entries {
     cursor: Mutex<Cursor>,

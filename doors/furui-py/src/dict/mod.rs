@@ -24,7 +24,7 @@ use crate::guard::Guarded;
 use crate::key::with_key;
 use crate::shared::Store as _;
 
-/// The number of entries between two checks whether the user has pressed ^C.
+/// The number of entries of a dictionary between two checks whether the user has pressed ^C.
 const PAUSE: usize = 1024;
 
 /// A dictionary on storage, in the order of its keys: from strings to 32-bit numbers, or to values of any bytes.

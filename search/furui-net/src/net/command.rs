@@ -1,4 +1,4 @@
-//! The commands from handles to the driver, and the state that they share.
+//! The commands that handles of a node send to the driver of its network, and the state that they share.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use super::counters::Tally;
 use super::reach::Reach;
 use super::{CallError, Refusals};
 
-/// A command to the driver.
+/// A command of a handle to the driver of the node's network.
 pub(super) enum Command {
     Call {
         to: Peer,
@@ -27,7 +27,7 @@ pub(super) enum Command {
         answer: oneshot::Sender<Vec<Peer>>,
         permit: OwnedSemaphorePermit,
     },
-    /// Requests the keepers of each key, as far as they are known without asking other nodes.
+    /// Requests the nodes that keep each key, as far as they are known without asking other nodes.
     Known {
         keys: Vec<Vec<u8>>,
         n: usize,
@@ -51,7 +51,7 @@ pub(super) enum Command {
     Panic,
 }
 
-/// The state that the driver shares with the handles.
+/// The state that the driver of the network shares with its handles.
 #[derive(Default)]
 pub(super) struct Shared {
     pub(super) tally: Arc<Tally>,
@@ -62,7 +62,7 @@ pub(super) struct Shared {
     pub(super) me: Mutex<(Option<Peer>, Vec<Multiaddr>)>,
 }
 
-/// The phase of the driver: joining, joined or stopped.
+/// The phase of the driver of a node's network: joining, joined or stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     Joining,

@@ -2,10 +2,11 @@ use std::path::Path;
 
 use crate::shelf::Bounds;
 
-/// The default of [`NodeOptions::disk`], in bytes. If a tenth of the disk is less, that is the default. Chosen.
+/// The default of [`NodeOptions::disk`], in bytes. If a tenth of the disk is less, that is the default. The value is a
+/// choice, not a measurement.
 pub const DISK: u64 = 10 << 30;
-/// The free space below which a node stores no data of other nodes, in bytes. The file system of the node's directory
-/// counts. Chosen.
+/// The free space of the file system with the node's directory, in bytes, below which the node stores no data of other
+/// nodes. The value is a choice, not a measurement.
 pub const FREE_FLOOR: u64 = 512 << 20;
 
 /// The options of a node apart from those of its network.
@@ -17,8 +18,8 @@ pub struct NodeOptions {
 }
 
 impl NodeOptions {
-    /// Converts the options to the size bounds of the shelf, which is in a directory or, without a directory, in
-    /// memory.
+    /// Converts the options to the bounds on the size of the shelf (the node's storage), which is in a directory or,
+    /// without a directory, in memory.
     pub(super) fn bounds(self, directory: Option<&Path>) -> Bounds {
         let default = || directory.and_then(disk_size).map_or(DISK, |size| DISK.min(size / 10));
         let free = if directory.is_some() { FREE_FLOOR } else { 0 };

@@ -1,11 +1,12 @@
 use std::fmt;
 use std::time::Instant;
 
-/// The limits for the data that a shelf stores for other nodes. Data that this node publishes itself is not limited.
+/// The limits on the data that a shelf (a node's storage) keeps for other nodes. Data that this node publishes itself
+/// is not limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The maximum size of the shelf's files, in bytes. For a shelf in memory, it limits the size of the data of other
-    /// nodes.
+    /// The maximum size of the files with a node's lists and records, in bytes. If they are in memory, it limits the
+    /// size of the data of other nodes.
     pub disk: u64,
     /// The free space of the file system, in bytes, below which no data of other nodes is stored.
     pub free: u64,
@@ -21,7 +22,7 @@ impl Default for Bounds {
 /// The reason that data of another node is not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Full {
-    /// The origin has used up its fair share.
+    /// The peer, or its address prefix, has used up its fair share of the space.
     Share,
     /// The size limit is reached, and the shelf has made room so recently that it may not do so again yet.
     Bound,
@@ -46,7 +47,7 @@ impl fmt::Display for Full {
     }
 }
 
-/// The bounds in force, and the time from which room may be made again.
+/// The limits of a shelf that are in force, and the time from which room may be made again.
 #[derive(Debug, Default)]
 pub(super) struct Bounded {
     pub(super) bounds: Bounds,

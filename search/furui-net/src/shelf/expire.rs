@@ -10,7 +10,8 @@ use super::posting::Posting;
 use super::tables::{META, ORIGINS, Row, Tablets, View};
 use super::{RECORDS, Shelf, lists, records};
 
-/// The maximum number of documents removed in one transaction, which bounds its memory. Chosen.
+/// The maximum number of documents that are removed in one transaction, which bounds its memory. The value is a choice,
+/// not a measurement.
 const PASS: usize = 1 << 18;
 
 /// The documents to remove: their numbers in ascending order, with the hashes of their ids.
@@ -36,8 +37,8 @@ impl Dead {
         Ok((Self(dead.iter().map(|(&number, document)| (number, document.id.hash().get())).collect()), dead))
     }
 
-    /// Counts the documents to remove among the ascending `numbers`. Returns their number, and the sum of the hashes of
-    /// their ids.
+    /// Counts the documents to remove among the ascending postings `numbers`. Returns their number, and the sum of the
+    /// hashes of their ids.
     fn among(&self, numbers: &[Posting]) -> (u64, u64) {
         let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else { return (0, 0) };
         let start = self.0.partition_point(|(number, _)| *number < first.number);

@@ -15,23 +15,23 @@ use super::{RECORDS, Runs};
 /// The contents of the journal in memory: all changes since the tables were last updated.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
-    /// The number of the first recent document. Documents with smaller numbers are in the tables.
+    /// The number of the first document in the journal. Documents with smaller numbers are in the tables.
     pub(super) first: u32,
-    /// The entries of recent documents, numbered from `first` on.
+    /// The entries of the documents in the journal, numbered from `first` on.
     pub(super) documents: Vec<DocumentEntry>,
-    /// The numbers of the recent documents, by id.
+    /// The numbers of the documents in the journal, by id.
     pub(super) ids: HashMap<ContentId, u32>,
-    /// The new expiry times of older documents, by number.
+    /// The new expiry times, in seconds since 1970, of documents in the tables, by number.
     pub(super) refreshed: BTreeMap<u32, u32>,
-    /// The lengths of older documents that have become known, by number.
+    /// The lengths, as steps of a weight, of documents in the tables whose length has become known, by number.
     pub(super) measured: BTreeMap<u32, u8>,
-    /// The older documents of other origins that this node publishes too.
+    /// The numbers of documents in the tables that other origins brought and that this node publishes too.
     pub(super) claimed: BTreeSet<u32>,
-    /// The older documents that have become proven.
+    /// The numbers of documents in the tables that have become [proven](DocumentEntry::proven).
     pub(super) proven: BTreeSet<u32>,
-    /// The older documents that have become mixed.
+    /// The numbers of documents in the tables that have become [mixed](DocumentEntry::mixed).
     pub(super) mixed: BTreeSet<u32>,
-    /// For each older document, the bytes that its origin has brought for it in recent changes.
+    /// For each document in the tables, by number, the bytes that its origin has brought for it in recent changes.
     pub(super) charged: BTreeMap<u32, u32>,
     /// The new postings of lists, by word number.
     pub(super) lists: HashMap<u32, Fresh>,
@@ -41,10 +41,10 @@ pub(super) struct Recent {
     pub(super) bytes: usize,
 }
 
-/// The new postings of a list, and its older extent.
+/// The new postings of a list, with the length and fingerprint of the list's older part.
 #[derive(Debug)]
 pub(super) struct Fresh {
-    /// The extent of the list's older part, which is in the tables.
+    /// The extent (length and fingerprint) of the list's older part, which is in the tables.
     pub(super) table: Extent,
     /// The new postings in ascending order.
     pub(super) postings: Vec<Posting>,
@@ -53,19 +53,19 @@ pub(super) struct Fresh {
 }
 
 impl Fresh {
-    /// The extent of the whole list, new postings included.
+    /// The extent (length and fingerprint) of the whole list, new postings included.
     pub(super) fn extent(&self) -> Extent {
         Extent { ids: self.table.ids + self.postings.len() as u64, sum: self.table.sum.wrapping_add(self.sum) }
     }
 }
 
 impl Recent {
-    /// Makes an empty state; the tables have `first` documents.
+    /// Makes an empty state of the journal. `first` is the number of documents in the tables.
     pub(super) fn new(first: u32) -> Self {
         Self { first, ..Self::default() }
     }
 
-    /// The number of the next new document.
+    /// The number that the next new document gets.
     pub(super) fn next(&self) -> u32 {
         self.first + self.documents.len() as u32
     }
@@ -230,7 +230,7 @@ impl Recent {
         self.ids.get(&id).map_or_else(|| older.find(hash, id), |&number| Ok(Some(number)))
     }
 
-    /// The entries to write to the tables. They do not contain the blocks of new records yet.
+    /// The entries of documents to write to the tables. They do not contain the blocks of new records yet.
     pub(super) fn changed(&self, view: &View) -> Outcome<BTreeMap<u32, DocumentEntry>> {
         let mut older = Documents::new(view);
         let mut changed = BTreeMap::new();

@@ -22,7 +22,7 @@ struct Numbered {
 /// The parameters of a call that stores data: its origin, the expiry time, and the documents that were checked.
 #[derive(Clone, Copy)]
 pub(super) struct Bringing<'s> {
-    /// The number of the call's origin.
+    /// The shelf's number of the origin: the peer that sent the data of the call.
     pub(super) origin: u32,
     /// True if this node took the data over from the origin.
     pub(super) taken_over: bool,
@@ -30,17 +30,17 @@ pub(super) struct Bringing<'s> {
     pub(super) expires: u32,
     /// The documents all of whose data in the call was compared with the record.
     pub(super) proven: &'s HashSet<ContentId>,
-    /// The documents whose length in the call is known to be true.
+    /// The documents whose length, as the call states it, is known to be true.
     pub(super) exact: &'s HashSet<ContentId>,
 }
 
-/// Determines which parts of a call are new, and makes the [`Change`] of the call.
+/// Determines which parts of a call's data are new to the shelf, and makes the [`Change`] that adds them.
 pub(super) struct Resolver<'s> {
     recent: &'s Recent,
     view: &'s View,
     older: Documents<'s>,
     hash: HashSpec,
-    /// The documents of the call so far, by id.
+    /// The documents that the call has named so far, by id.
     numbers: HashMap<ContentId, Numbered>,
     bringing: Bringing<'s>,
     change: Change,
@@ -117,7 +117,7 @@ impl<'s> Resolver<'s> {
         Ok(())
     }
 
-    /// Completes the change of the call.
+    /// Returns the complete change of the call.
     pub(super) fn finish(mut self) -> Outcome<Change> {
         let change = &mut self.change;
         change.refreshed.sort_unstable();

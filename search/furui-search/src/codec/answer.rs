@@ -8,7 +8,7 @@ use super::rice::{self, Ascending};
 use super::{CodecError, Coded, Golomb, IdRange, MAX_MATCHES, MAX_PER_CELL};
 use crate::{ContentId, varint};
 
-/// Encodes strictly ascending numbers below `universe`.
+/// Encodes strictly ascending numbers below `universe`: the ranks of matches in a set of that size.
 pub(super) fn encode_ranks(ranks: &[u32], universe: u64) -> Coded {
     let count = ranks.len() as u64;
     let rice = rice::parameter(universe - count, count);
@@ -17,7 +17,7 @@ pub(super) fn encode_ranks(ranks: &[u32], universe: u64) -> Coded {
     sealed(count, writer)
 }
 
-/// Decodes ranks that [`encode_ranks`] has encoded.
+/// Decodes ranks below `universe` that [`encode_ranks`] has encoded.
 pub(super) fn decode_ranks(bytes: &[u8], universe: u64) -> Result<Vec<u32>, CodecError> {
     let mut fields = Fields(bytes);
     let count = read_count(&mut fields)?;
@@ -34,7 +34,7 @@ pub(super) fn decode_ranks(bytes: &[u8], universe: u64) -> Result<Vec<u32>, Code
     if numbers.is_done(fields.0) { Ok(ranks) } else { Err(malformed) }
 }
 
-/// The number of bits of these ranks as [`encode_ranks`] encodes them.
+/// The number of bits of these ranks, all below `universe`, as [`encode_ranks`] encodes them.
 pub(super) fn bits_of_ranks(ranks: &[u32], universe: u64) -> u64 {
     let count = ranks.len() as u64;
     let rice = rice::parameter(universe - count, count);
@@ -97,7 +97,7 @@ pub(super) fn bits_of_checked(matches: &[(u32, u64)], cells: u64, check_bits: u8
     ranks.sum::<u64>() + u64::from(check_bits) * matches.len() as u64
 }
 
-/// Encodes ids in full.
+/// Encodes ids in full, with 160 bits each.
 pub(super) fn encode_ids(ids: &[ContentId]) -> Coded {
     let mut bytes = Vec::new();
     varint::put(&mut bytes, ids.len() as u64);

@@ -154,12 +154,12 @@ impl CodedSet {
         Ok(Self { coding, range, body })
     }
 
-    /// The coding of the set.
+    /// The coding of the set, with its parameters.
     pub fn coding(&self) -> Coding {
         self.coding
     }
 
-    /// The range that the set covers.
+    /// The range of ids that the set covers.
     pub fn range(&self) -> IdRange {
         self.range
     }

@@ -17,7 +17,7 @@ impl Fields<'_> {
         self.bytes().map(|[byte]| byte)
     }
 
-    /// Reads a number in [LEB128](varint).
+    /// Reads a number in [LEB128](varint); `None` if it is invalid or cut off.
     pub(super) fn number(&mut self) -> Option<u64> {
         varint::take(&mut self.0)
     }

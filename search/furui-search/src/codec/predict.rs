@@ -7,7 +7,7 @@ use furui::filter::{Bloom, FilterMut, RingedBloom};
 /// The size of a [`Coded`](super::Coded) set or answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
-    /// The number of bits as the paper counts them.
+    /// The number of bits, counted as the paper of Sei et al. on ringed filters does.
     pub bits: u64,
     /// The number of bytes that are sent.
     pub bytes: u64,
@@ -16,12 +16,12 @@ pub struct Size {
 /// The exact sizes of the messages of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prediction {
-    /// The coded set: T₁.
+    /// The size of the coded set that is sent: T₁.
     pub sent: Size,
-    /// The answer: T₂.
+    /// The size of the answer: T₂.
     pub back: Size,
-    /// The third message. Its bits are those of the rejected matches and of the checksum of the [`Claim`]; its bytes
-    /// are those of the rejected matches only.
+    /// The size of the third message; `None` if there is none. Its bits are those of the rejected matches and of the
+    /// checksum of the [`Claim`]; its bytes are those of the rejected matches only.
     pub claim: Option<Size>,
     /// The number of ids that are in both lists.
     pub both: u64,

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use super::super::Peer;
 
-/// The nodes that failed during this query or before it. Other nodes are asked first.
+/// The nodes that have failed during this query or before it. Other nodes are asked first.
 #[derive(Debug, Default)]
 pub(super) struct Blame {
     /// The number of failures of each node. All failures before the query count as one.
@@ -13,7 +13,7 @@ pub(super) struct Blame {
     /// request.
     unheard: HashMap<Peer, Duration>,
     shunned: HashSet<Peer>,
-    /// The nodes that are still to be reported to the caller, so that later queries ask them last.
+    /// The nodes that are still to be reported to the caller as failed, so that later queries ask them last.
     to_shun: VecDeque<Peer>,
 }
 
@@ -38,7 +38,8 @@ impl Blame {
         self.excuse(peer);
     }
 
-    /// Removes and returns the next node to report as [`QueryEvent::Shun`](super::QueryEvent::Shun).
+    /// Removes and returns the next node to report as failed, in a [`QueryEvent::Shun`](super::QueryEvent::Shun);
+    /// `None` if there is none.
     pub(super) fn next_to_shun(&mut self) -> Option<Peer> {
         self.to_shun.pop_front()
     }

@@ -21,7 +21,7 @@ pub(super) struct Plan {
 }
 
 impl Words {
-    /// The index of a word. A new word gets the next index.
+    /// The index of a word among the query's distinct words. A new word gets the next index.
     pub(super) fn number(&mut self, name: &str) -> usize {
         self.words.iter().position(|word| word.name == name).unwrap_or_else(|| {
             self.words.push(Word::new(name));
@@ -33,12 +33,13 @@ impl Words {
         self.words.len()
     }
 
-    /// The words with known sizes, each with its keepers in the order in which to ask them.
+    /// The words whose lists' sizes are known, each with the nodes that keep the list in the order in which to ask
+    /// them.
     pub(super) fn terms(&self) -> impl Iterator<Item = Term> {
         self.words.iter().filter_map(Word::term).map(|term| self.in_order(term))
     }
 
-    /// The term with its keepers ordered by their failures: those that failed most are last.
+    /// Returns the term with the nodes that keep its list ordered by their failures: those that failed most are last.
     fn in_order(&self, term: &Term) -> Term {
         let mut term = term.clone();
         term.holders.sort_by_key(|holder| self.blame.of(holder));
@@ -49,15 +50,16 @@ impl Words {
         self.words.iter()
     }
 
-    /// Sets the size and the keepers of a word from an earlier query. An empty list is ignored, because it may have
-    /// grown since.
+    /// Sets the size of a word's list, and the nodes that keep it, from an earlier query. A term without such nodes is
+    /// ignored; so is an empty list, because it may have grown since.
     pub(super) fn know(&mut self, term: Term) {
         if let Some(word) = self.words.iter_mut().find(|word| word.name == term.word) {
             word.know(term);
         }
     }
 
-    /// True if the word must be looked up at this time. The look-up then counts as started.
+    /// True if the nodes that keep the list of the word with this index must be looked up at this time. The look-up
+    /// then counts as started.
     pub(super) fn wants_lookup(&mut self, word: usize, now: Duration) -> bool {
         self.words[word].wants_lookup(now)
     }
@@ -82,8 +84,8 @@ impl Words {
         next
     }
 
-    /// Returns the next keeper to ask for a sample of the word's list, with the request, and marks it as asked. `None`
-    /// unless the keepers state different sizes.
+    /// Returns the next node to ask for a sample of the word's list, with the request, and marks it as asked. `None`
+    /// unless the nodes that keep the list state different sizes.
     pub(super) fn next_to_sample(&mut self, word: usize) -> Option<(Peer, Request)> {
         let word = &mut self.words[word];
         let name = word.name.clone();
@@ -141,12 +143,13 @@ impl Words {
         }
     }
 
-    /// Causes a new look-up of a word, unless it was looked up too often.
+    /// Causes a new look-up of the nodes that keep a word's list, unless they were looked up too often.
     pub(super) fn forget(&mut self, word: usize, now: Duration) {
         self.words[word].forget(now);
     }
 
-    /// The earliest time at which a needed word needs attention.
+    /// The earliest time at which the next step for one of the words for which `is_needed` returns true is due; `None`
+    /// if there is none.
     pub(super) fn deadline(&self, is_needed: impl Fn(usize) -> bool) -> Option<Duration> {
         let needed = self.words.iter().enumerate().filter(|&(number, _)| is_needed(number));
         needed.filter_map(|(_, word)| word.deadline()).min()

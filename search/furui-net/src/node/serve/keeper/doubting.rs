@@ -1,5 +1,5 @@
-//! Examines postings that other nodes doubt. A keeper trusts none of these reports: it fetches the documents' records
-//! itself.
+//! Examines postings that other nodes doubt. A node that keeps the words' lists trusts none of these reports: it
+//! fetches the documents' records itself.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -14,9 +14,10 @@ use crate::node::claims::{self, TruePostings};
 use crate::shelf::{Listed, Origin};
 
 /// If a posting that was taken over from a neighbour is false, this number of further postings of the same list and
-/// origin are examined. Chosen.
+/// origin are examined. The value is a choice, not a measurement.
 const MORE: usize = 64;
-/// The number of postings from the beginning of the list among which the further ones are drawn at random. Chosen.
+/// The number of postings from the beginning of the list among which the further ones are drawn at random. The value is
+/// a choice, not a measurement.
 const AMONG: usize = 4096;
 
 impl EventLoop {
@@ -81,8 +82,9 @@ impl EventLoop {
         }
     }
 
-    /// Handles the result of an examination: the origins of false postings are blamed, and the lists are corrected.
-    /// Returns further postings to examine. `bytes` is the size of the records that were fetched.
+    /// Handles the result of an examination: data of the peers that brought false postings is refused and removed, and
+    /// the lists are corrected. Returns further postings to examine. `bytes` is the size of the records that were
+    /// fetched.
     pub(super) fn on_examined(&mut self, doubts: Doubts, bytes: u64) -> Vec<Doubts> {
         let Doubts { prefix, lists, known, suspect, .. } = doubts;
         let now = self.now();
@@ -139,7 +141,8 @@ impl EventLoop {
         }
     }
 
-    /// Prepares the examination of further postings that an origin brought into the list of a word.
+    /// Prepares the examination of further postings that an origin (a peer at an address prefix) brought into the list
+    /// of a word.
     fn suspect(&mut self, prefix: Prefix, word: &str, origin: Origin) -> furui::Result<Option<Doubts>> {
         let mut ids = self.kept.shelf.slice(word, IdRange::ALL, AMONG)?.to_vec();
         let dice = RandomState::new();

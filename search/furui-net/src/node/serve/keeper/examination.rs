@@ -23,7 +23,7 @@ pub(super) struct Doubts {
 }
 
 impl Doubts {
-    /// Fetches the records. Returns the examination, and the size of the fetched records in bytes.
+    /// Fetches the records of the doubted documents. Returns `self`, and the size of the fetched records in bytes.
     pub(super) async fn examine(mut self, checker: &Checker) -> (Self, u64) {
         let Found { known, bytes, .. } = checker.find_out(std::mem::take(&mut self.own), &self.missing).await;
         self.known.extend(known);
