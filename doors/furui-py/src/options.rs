@@ -77,7 +77,7 @@ impl<'py> FromPyObject<'_, 'py> for Seconds {
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let seconds = if value.is_instance_of::<PyBool>() { f64::NAN } else { value.extract()? };
         Duration::try_from_secs_f64(seconds).map(Self).map_err(|_| {
-            config(value.py(), "sync is a number of seconds, or None: 0 makes keys durable before a call returns")
+            config(value.py(), "sync must be a number of seconds, or None: 0 makes keys durable before a call returns")
         })
     }
 }

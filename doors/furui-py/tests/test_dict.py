@@ -209,9 +209,9 @@ def test_the_commands_options(store: Path, tmp_path: Path) -> None:
     with pytest.raises(furui.ConfigError, match="made with layout louds, which is fixed, not compact"):
         furui.Dict(store, layout="compact")
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"layout": "trie"}, 'layout is "compact", "louds" or None, not "trie"'),
-        ({"merging": "some"}, 'merging is "geometric", "all" or None'),
-        ({"filter_hash": "md5"}, "filter_hash is"),
+        ({"layout": "trie"}, 'layout must be "compact", "louds" or None, not "trie"'),
+        ({"merging": "some"}, 'merging must be "geometric", "all" or None'),
+        ({"filter_hash": "md5"}, "filter_hash must be"),
         ({"window": "some"}, "whole number"),
         ({"window": 0}, "keys of a window"),
         ({"window": True}, "whole number"),

@@ -54,6 +54,17 @@ def test_a_cell_that_raised_keeps_its_object(store: Path) -> None:
     assert "a" in furui.Seen(store)
 
 
+def test_a_run_says_who_keeps_it_from_its_commit(store: Path) -> None:
+    with furui.Run(store) as run:
+        run.add("a")
+        seen, opened = furui.Seen(store), line()
+        with pytest.raises(furui.LockedError, match=f"in use by this process: .* opened at {opened}$"):
+            run.commit()
+        seen.close()
+        run.commit()
+    assert "a" in furui.Seen(store)
+
+
 def test_readers_hold_no_lock(store: Path) -> None:
     furui.Seen(store).close()
     with furui.Seen(store) as seen:

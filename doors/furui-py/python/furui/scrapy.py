@@ -19,8 +19,8 @@ good, after all retries::
 
     DOWNLOADER_MIDDLEWARES = {"furui.scrapy.ForgetFailed": 540}
 
-Several spiders, on several machines, share what they have seen in a Valkey or Redis server, or cluster, with the module
-furui-valkey::
+The other filter has its set in a Valkey or Redis server, or cluster, with the module furui-valkey. Spiders on several
+machines can share it::
 
     DUPEFILTER_CLASS = "furui.scrapy.ClusterDupeFilter"
     FURUI_URL = "redis://host:6379"

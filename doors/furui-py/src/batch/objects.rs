@@ -3,7 +3,8 @@ use pyo3::prelude::*;
 
 use super::taken::Taken;
 
-/// The number of keys after which other threads get the interpreter, and ^C is noticed: a millisecond's.
+/// The number of keys of a batch, a millisecond's, after which other threads get the interpreter, and after which the
+/// call checks whether the user has pressed ^C.
 const PAUSE: usize = 1 << 14;
 
 /// Calls `take` with the bytes of each key of an iterator over Python objects, the first of which has the index `first`

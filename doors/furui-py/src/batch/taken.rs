@@ -14,6 +14,8 @@ pub enum Taken {
     Hashes,
     /// The keys of a dictionary, which come back as text or bytes: no numbers.
     Names,
+    /// The values of a dictionary of bytes, which come back as bytes.
+    Data,
 }
 
 impl Taken {
@@ -26,7 +28,8 @@ impl Taken {
         let is_allowed = match self {
             Self::Keys => true,
             Self::Hashes => value.is_instance_of::<PyBytes>() || value.is_instance_of::<PyInt>() || is_hash(value)?,
-            Self::Names => value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() || is_name(value)?,
+            Self::Names => is_data(value) || value.is_none() || is_missing(value)?,
+            Self::Data => is_data(value),
         };
         if is_allowed {
             with_key(value, take)
@@ -51,6 +54,9 @@ impl Taken {
                 "with hashed=True a key must be a 64-bit int, or at least 8 bytes, not {kind}: pass bytes, such as \
                  hashlib.sha1(data).digest(), or leave out hashed=True"
             ),
+            Self::Data => {
+                format!("a value of this dictionary must be str or bytes, not {kind}: values come back as bytes")
+            }
             Self::Keys | Self::Names => format!(
                 "a key of a dictionary must be str, bytes or None, not {kind}: keys come back as str or bytes, so make \
                  it one of these, for example by str()"
@@ -63,9 +69,9 @@ fn is_hash(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(!value.is_instance_of::<PyString>() && !is_uuid(value)?)
 }
 
-fn is_name(value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(value.is_none()
+fn is_data(value: &Bound<'_, PyAny>) -> bool {
+    value.is_instance_of::<PyString>()
+        || value.is_instance_of::<PyBytes>()
         || value.is_instance_of::<PyByteArray>()
         || value.is_instance_of::<PyMemoryView>()
-        || is_missing(value)?)
 }

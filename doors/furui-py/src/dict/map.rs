@@ -69,7 +69,7 @@ impl Store for AnyMap {
 
 impl AnyMap {
     /// Opens the dictionary in a directory. It has the purpose of the options; without one, the purpose of the existing
-    /// dictionary, or that of a new dictionary of numbers.
+    /// dictionary, or [`Purpose::Numbers`] for a new dictionary.
     pub fn open(path: &Path, options: DictOptions, is_read_only: bool) -> Result<Self> {
         let storage = if is_read_only { Directory::open_read_only(path)? } else { Directory::open(path)? };
         let found = || storage.manifest().ok().and_then(|manifest| manifest.store.purpose());

@@ -13,7 +13,7 @@ use furui::error::StoreProblem;
 use furui::format::Printable;
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use self::entries::{What, key_object};
 use self::map::{AnyMap, Value};
@@ -21,7 +21,6 @@ use self::options::Given;
 use crate::batch::{Column, Keys, Taken};
 use crate::errors::{OrRaise, config, raise};
 use crate::guard::Guarded;
-use crate::key::with_key;
 use crate::shared::Store as _;
 
 /// The number of entries of a dictionary between two checks whether the user has pressed ^C.
@@ -93,7 +92,7 @@ impl Dict {
     }
 
     fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        self.map.with(py, |map| with_name(key, |key| map.contains(key))?.or_raise(py))
+        self.map.with(py, |map| Taken::Names.with(key, |key| map.contains(key))?.or_raise(py))
     }
 
     fn __setitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -103,9 +102,9 @@ impl Dict {
                 let value: u32 = value.extract().map_err(|_| {
                     config(py, "a value of this dictionary is a number from 0 to 2**32 - 1: open it with values=\"bytes\" for others")
                 })?;
-                with_name(key, |key| map.put(key, value))?.or_raise(py)
+                Taken::Names.with(key, |key| map.put(key, value))?.or_raise(py)
             }
-            AnyMap::Bytes(map) => with_data(value, |value| with_name(key, |key| map.put(key, value)))??.or_raise(py),
+            AnyMap::Bytes(map) => Taken::Data.with(value, |value| Taken::Names.with(key, |key| map.put(key, value)))??.or_raise(py),
         })
     }
 
@@ -114,7 +113,7 @@ impl Dict {
         if !self.__contains__(py, key)? {
             return Err(PyKeyError::new_err(key.clone().unbind()));
         }
-        self.map.with(py, |map| with_name(key, |key| map.delete(key))?.or_raise(py))
+        self.map.with(py, |map| Taken::Names.with(key, |key| map.delete(key))?.or_raise(py))
     }
 
     /// Put all entries of a mapping, or of an iterable of pairs, and those that are given by name.
@@ -163,7 +162,7 @@ impl Dict {
         let Some(value) = self.find(py, key)? else {
             return default.get_item(0).map_err(|_| PyKeyError::new_err(key.clone().unbind()));
         };
-        self.map.with(py, |map| with_name(key, |key| map.delete(key))?.or_raise(py))?;
+        self.map.with(py, |map| Taken::Names.with(key, |key| map.delete(key))?.or_raise(py))?;
         value.into_pyobject(py)
     }
 
@@ -183,7 +182,7 @@ impl Dict {
         self.check_writable(py)?;
         let keys = self.keys(py, None, None, None)?;
         while let Some(key) = keys.__next__(py)? {
-            self.map.with(py, |map| with_name(&key, |key| map.delete(key))?.or_raise(py))?;
+            self.map.with(py, |map| Taken::Names.with(&key, |key| map.delete(key))?.or_raise(py))?;
         }
         Ok(())
     }
@@ -192,7 +191,7 @@ impl Dict {
     /// 0, 1, 2 and so on. No number is given twice. Raises ConfigError if the dictionary does not give numbers.
     fn number(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<u32> {
         self.check_writable(py)?;
-        self.map.with(py, |map| with_name(key, |key| map.numbers()?.number(key))?.or_raise(py))
+        self.map.with(py, |map| Taken::Names.with(key, |key| map.numbers()?.number(key))?.or_raise(py))
     }
 
     /// Return the numbers of the keys of a batch, in order, as number() gives them. The answer is an object of the
@@ -287,7 +286,7 @@ impl Dict {
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
     ) -> PyResult<Option<(Bound<'py, PyAny>, Value)>> {
-        let text = with_name(text, <[u8]>::to_vec)?;
+        let text = Taken::Names.with(text, <[u8]>::to_vec)?;
         let found = self.map.with(py, |map| map.longest_prefix(&text).or_raise(py))?;
         found.map(|(length, value)| Ok((key_object(py, &text[..length], self.is_text)?, value))).transpose()
     }
@@ -347,7 +346,7 @@ impl Dict {
 
 impl Dict {
     fn find(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
-        self.map.with(py, |map| with_name(key, |key| map.get(key))?.or_raise(py))
+        self.map.with(py, |map| Taken::Names.with(key, |key| map.get(key))?.or_raise(py))
     }
 
     fn check_writable(&self, py: Python<'_>) -> PyResult<()> {
@@ -358,7 +357,7 @@ impl Dict {
     }
 
     fn entries(&self, py: Python<'_>, chosen: [Option<&Bound<'_, PyAny>>; 3], what: What) -> PyResult<Entries> {
-        let bytes = |key: Option<&Bound<'_, PyAny>>| key.map(|key| with_name(key, <[u8]>::to_vec)).transpose();
+        let bytes = |key: Option<&Bound<'_, PyAny>>| key.map(|key| Taken::Names.with(key, <[u8]>::to_vec)).transpose();
         let [prefix, start, stop] = chosen;
         let (prefix, start, stop) = (bytes(prefix)?, bytes(start)?, bytes(stop)?);
         if prefix.is_some() && (start.is_some() || stop.is_some()) {
@@ -367,24 +366,4 @@ impl Dict {
         let entries = self.map.with(py, |map| Ok(map.snapshot()))?;
         Ok(Entries::new(entries, [prefix, start, stop], what, self.is_text))
     }
-}
-
-/// Calls `take` with the bytes of a key of a dictionary.
-fn with_name<R>(key: &Bound<'_, PyAny>, take: impl FnOnce(&[u8]) -> R) -> PyResult<R> {
-    Taken::Names.with(key, take)
-}
-
-/// Calls `take` with the bytes of a value of a dictionary of bytes.
-fn with_data<R>(value: &Bound<'_, PyAny>, take: impl FnOnce(&[u8]) -> R) -> PyResult<R> {
-    if value.is_instance_of::<PyString>()
-        || value.is_instance_of::<PyBytes>()
-        || value.is_instance_of::<PyByteArray>()
-        || value.is_instance_of::<PyMemoryView>()
-    {
-        return with_key(value, take);
-    }
-    let name = value.get_type().fully_qualified_name()?;
-    Err(PyTypeError::new_err(format!(
-        "a value of this dictionary must be str or bytes, not {name}: values come back as bytes"
-    )))
 }

@@ -55,5 +55,5 @@ fn one_of<T: Copy>(
         return Ok(Some(found));
     }
     let names: Vec<_> = all.iter().map(|&value| format!("{:?}", name_of(value))).collect();
-    Err(config(py, format!("{option} is {} or None, not {name:?}", names.join(", "))))
+    Err(config(py, format!("{option} must be {} or None, not {name:?}", names.join(", "))))
 }
