@@ -7,6 +7,8 @@ use futures::stream;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
+use super::ApiError;
+
 /// The maximum number of lines that wait for a client which reads more slowly than the node writes. Chosen: a line has
 /// some hundred bytes.
 const WAITING: usize = 64;
@@ -16,9 +18,6 @@ pub(super) const LINES: &str = "application/x-ndjson";
 
 /// Sends JSON lines to a client, which may still be sending its request.
 pub(super) struct Lines(mpsc::Sender<String>);
-
-/// The error that the client has disconnected.
-pub(super) struct Gone;
 
 impl Lines {
     /// Makes the sender, and the response that streams its lines until the sender is dropped.
@@ -32,8 +31,9 @@ impl Lines {
         (Self(sender), response)
     }
 
-    pub(super) async fn send(&self, value: &impl Serialize) -> Result<(), Gone> {
-        self.0.send(line(value)).await.map_err(|_| Gone)
+    /// Sends a line. Fails if the client has disconnected, so that the error cannot reach it.
+    pub(super) async fn send(&self, value: &impl Serialize) -> Result<(), ApiError> {
+        self.0.send(line(value)).await.map_err(|_| ApiError::closing())
     }
 
     /// Waits until the client has disconnected.

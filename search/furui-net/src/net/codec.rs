@@ -73,7 +73,7 @@ impl request_response::Codec for Codec {
         let length = length(io).await?;
         let origin = self.origin.as_ref().ok_or_else(|| io::Error::other("a connection without an origin"))?;
         let (bytes, room) = origin.read(io, length).await?;
-        Tally::add(&self.tally.exchange_in, 4 + bytes.len());
+        self.tally.add(|all| all.exchange_in += (4 + bytes.len()) as u64);
         Ok(Body { bytes, room: Some(room) })
     }
 
@@ -86,11 +86,11 @@ impl request_response::Codec for Codec {
         match kind[0] {
             ANSWER => {
                 let bytes = read_answer(io, &self.answers).await?;
-                Tally::add(&self.tally.exchange_in, 5 + bytes.len());
+                self.tally.add(|all| all.exchange_in += (5 + bytes.len()) as u64);
                 Ok(Answer::Body(Body { bytes, room: None }))
             }
             BUSY => {
-                Tally::add(&self.tally.exchange_in, 1);
+                self.tally.add(|all| all.exchange_in += 1);
                 Ok(Answer::Busy)
             }
             _ => Err(io::Error::other("an answer that begins with neither 0 nor 1")),
@@ -103,7 +103,7 @@ impl request_response::Codec for Codec {
     {
         let bytes = framed(&[], &request.bytes);
         io.write_all(&bytes).await?;
-        Tally::add(&self.tally.exchange_out, bytes.len());
+        self.tally.add(|all| all.exchange_out += bytes.len() as u64);
         Ok(())
     }
 
@@ -116,7 +116,7 @@ impl request_response::Codec for Codec {
             Answer::Busy => vec![BUSY],
         };
         io.write_all(&bytes).await?;
-        Tally::add(&self.tally.exchange_out, bytes.len());
+        self.tally.add(|all| all.exchange_out += bytes.len() as u64);
         Ok(())
     }
 }

@@ -4,52 +4,16 @@ use std::sync::{Arc, Mutex};
 
 use furui_search::Peer;
 use libp2p::Multiaddr;
-use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
+use super::Refusals;
 use super::blocked::Blocked;
 use super::bootstrap::Unreached;
 use super::counters::Tally;
+use super::driver::Driver;
 use super::reach::Reach;
-use super::{CallError, Refusals};
 
-/// A command to the driver.
-pub(super) enum Command {
-    Call {
-        to: Peer,
-        request: Vec<u8>,
-        answer: oneshot::Sender<Result<Vec<u8>, CallError>>,
-        permit: OwnedSemaphorePermit,
-    },
-    TimedOut(Peer),
-    Closest {
-        key: Vec<u8>,
-        n: usize,
-        answer: oneshot::Sender<Vec<Peer>>,
-        permit: OwnedSemaphorePermit,
-    },
-    /// Requests the keepers of each key, as far as they are known without asking other nodes.
-    Known {
-        keys: Vec<Vec<u8>>,
-        n: usize,
-        answer: oneshot::Sender<Vec<Option<Vec<Peer>>>>,
-    },
-    Replicas {
-        keys: Vec<Vec<u8>>,
-        n: usize,
-        answer: oneshot::Sender<Vec<Vec<Peer>>>,
-    },
-    Peers(oneshot::Sender<Vec<Peer>>),
-    IsConnected {
-        peer: Peer,
-        answer: oneshot::Sender<bool>,
-    },
-    Refresh(oneshot::Sender<()>),
-    /// The set of blocked peers and networks has changed.
-    Blocked(oneshot::Sender<()>),
-    Shutdown,
-    #[cfg(test)]
-    Panic,
-}
+/// Work on the driver's state.
+pub(super) type Command = Box<dyn FnOnce(&mut Driver) + Send>;
 
 /// The state that the driver shares with the handles.
 #[derive(Default)]

@@ -39,7 +39,7 @@ pub use codec::MAX_MESSAGE;
 pub use config::{Config, StartError, Transport};
 pub use counters::Counters;
 pub use diversity::{Chosen, WINDOW, choose};
-pub use exchange::{CallError, Inbound, Reply, TooLong};
+pub use exchange::{CallError, Inbound, Reply};
 pub use handle::Net;
 pub use identity::{Identity, IdentityError};
 pub use known::{identity_of, name, peer_of};

@@ -149,9 +149,7 @@ fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 fn put_numbers(out: &mut Vec<u8>, numbers: &[u32]) {
-    let mut coded = Vec::with_capacity(numbers.len() * 2);
-    varint::put_ascending(&mut coded, numbers);
-    put_bytes(out, &coded);
+    put_postings(out, &numbers.iter().map(|&number| Posting { number, step: 0 }).collect::<Vec<_>>());
 }
 
 fn put_postings(out: &mut Vec<u8>, postings: &[Posting]) {
@@ -167,9 +165,7 @@ fn take_postings(bytes: &mut &[u8]) -> Option<Vec<Posting>> {
 }
 
 fn take_numbers(bytes: &mut &[u8]) -> Option<Vec<u32>> {
-    let mut numbers = vec![];
-    varint::take_ascending(varint::take_bytes(bytes)?, &mut numbers)?;
-    Some(numbers)
+    Some(take_postings(bytes)?.into_iter().map(|posting| posting.number).collect())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use redb::ReadableTable;
 use super::documents::{self, DocumentEntry, Documents};
 use super::fault::{Fault, Outcome};
 use super::posting::Posting;
-use super::tables::{META, ORIGINS, Row, Tablets, View};
+use super::tables::{META, ORIGINS, Row, Tablets, Totals, View};
 use super::{RECORDS, Shelf, lists, records};
 
 /// The maximum number of documents removed in one transaction, which bounds its memory. Chosen.
@@ -137,14 +137,7 @@ impl Shelf {
             let blocks: BTreeSet<u32> = changed.values().filter_map(|document| document.block).collect();
             totals.documents = totals.documents.saturating_sub(changed.len() as u64);
             changed.values_mut().for_each(|document| *document = DocumentEntry::NONE);
-            let mut living = vec![];
-            let mut older = Documents::new(view);
-            for block in blocks {
-                living.extend(empty(&mut tables, &mut older, block, &mut changed)?);
-            }
-            living.sort_by_key(|(number, _)| *number);
-            totals.next_block = records::append(&mut tables, totals.next_block, living, &mut changed)?;
-            documents::write(&mut tables, &changed)?;
+            write_without(&mut tables, view, &mut totals, changed, blocks)?;
             totals.write(&mut transaction.open_table(META)?)?;
             origins.write(&mut transaction.open_table(ORIGINS)?)?;
             Ok(gone)
@@ -173,9 +166,27 @@ impl Shelf {
     }
 }
 
+/// Writes the entries of documents whose records in `blocks` are obsolete. Blocks with few living records are removed,
+/// and these records are stored in other blocks.
+pub(super) fn write_without(
+    tables: &mut Tablets<'_>,
+    view: &View,
+    totals: &mut Totals,
+    mut changed: BTreeMap<u32, DocumentEntry>,
+    blocks: BTreeSet<u32>,
+) -> Outcome<()> {
+    let (mut living, mut older) = (vec![], Documents::new(view));
+    for block in blocks {
+        living.extend(empty(tables, &mut older, block, &mut changed)?);
+    }
+    living.sort_by_key(|(number, _)| *number);
+    totals.next_block = records::append(tables, &mut older, totals.next_block, living, &mut changed)?;
+    documents::write(tables, &changed)
+}
+
 /// Removes a block of records if at least half of them are obsolete. Returns the other records of a removed block,
 /// which must be stored in other blocks.
-pub(super) fn empty(
+fn empty(
     tables: &mut Tablets<'_>,
     older: &mut Documents<'_>,
     block: u32,

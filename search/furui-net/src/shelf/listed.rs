@@ -35,8 +35,8 @@ impl Shelf {
         let mut found = vec![];
         for id in ids {
             let range = IdRange { first: id.head(), last: id.head() };
-            let (some, weights) = (self.slice(word, range, usize::MAX)?, self.weights(word, range, usize::MAX)?);
-            if let Some(at) = some.iter().position(|other| other == id) {
+            let (ids, weights) = self.slice(word, range, usize::MAX)?;
+            if let Some(at) = ids.iter().position(|other| other == id) {
                 found.push((*id, weights[at]));
             }
         }
@@ -62,13 +62,11 @@ impl Shelf {
     /// Those of [`expire`](Self::expire).
     pub fn remove_postings(&mut self, word: &str, ids: &[ContentId]) -> Result<u64> {
         self.changing(|shelf| {
-            shelf.flush()?;
-            let Some(word) = shelf.number_of(word)?.filter(|word| *word != RECORDS) else { return Ok(0) };
             let mut numbers = HashSet::new();
             for id in ids {
                 numbers.extend(shelf.number(*id)?);
             }
-            shelf.remove_numbered(word, &numbers)
+            shelf.remove_numbered(word, |number| numbers.contains(&number))
         })
     }
 
@@ -90,18 +88,28 @@ impl Shelf {
                 let taken_over = shelf.origins.is_taken_over(origin);
                 let (proven, expires) = (HashSet::new(), 0);
                 let bringing = Bringing { origin, taken_over, expires, proven: &proven, exact: &exact };
-                stored += shelf.try_store(&[(word.to_owned(), postings)], &[], &[], bringing)?.new;
+                stored += shelf.try_store((&[(word.to_owned(), postings)], &[], &[]), bringing)?.new;
             }
             Ok(stored)
         })
     }
 
-    fn remove_numbered(&mut self, word: u32, numbers: &HashSet<u32>) -> Outcome<u64> {
+    /// Removes the list of a word. The documents in it are kept. Returns the number of postings.
+    ///
+    /// # Errors
+    /// Those of [`expire`](Self::expire).
+    pub fn remove_list(&mut self, word: &str) -> Result<u64> {
+        self.changing(|shelf| shelf.remove_numbered(word, |_| true))
+    }
+
+    fn remove_numbered(&mut self, word: &str, is_one: impl Fn(u32) -> bool) -> Outcome<u64> {
+        self.flush()?;
+        let Some(word) = self.number_of(word)?.filter(|word| *word != RECORDS) else { return Ok(0) };
         let mut totals = self.totals;
         let (removed, is_empty) = self.tables.rewrite(|transaction, view| {
             let mut there = BTreeSet::new();
             lists::read(view, word, |postings| {
-                there.extend(postings.iter().map(|posting| posting.number).filter(|number| numbers.contains(number)));
+                there.extend(postings.iter().map(|posting| posting.number).filter(|&number| is_one(number)));
                 Ok(())
             })?;
             let mut extent = lists::extent(&view.words, word)?;

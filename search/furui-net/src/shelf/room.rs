@@ -20,7 +20,7 @@ const PART: u64 = 16;
 /// room takes at most a tenth of the time.
 const REST: u32 = 9;
 
-/// The data that another node brings: postings, records, and locks of records.
+/// The data to store: postings, records, and locks of records.
 pub type Brought<'b> = (&'b [WordPostings], &'b [(ContentId, Vec<u8>)], &'b [(ContentId, Lock)]);
 
 impl Shelf {
@@ -29,35 +29,23 @@ impl Shelf {
         self.bounded.bounds = bounds;
     }
 
-    /// Stores data of another node like [`store_locked`](Self::store_locked), within the [bounds](Self::set_bounds). If
-    /// there is no room, the oldest documents of the origin with the most data are removed. If that would be this
-    /// origin itself, nothing is stored, and the result is [`Full`].
+    /// Stores data of another node like [`store`](Self::store), within the [bounds](Self::set_bounds). If there is no
+    /// room, the oldest documents of the origin with the most data are removed. If that would be this origin itself,
+    /// nothing is stored, and the result is [`Full`].
+    ///
+    /// All data for the documents in `proven` was compared with their records, so these documents are kept when those
+    /// of their origin are [removed](Self::remove_claims).
     ///
     /// # Errors
     /// Those of [`store`](Self::store).
     pub fn store_of(
         &mut self,
         origin: &Origin,
-        postings: &[WordPostings],
-        records: &[(ContentId, Vec<u8>)],
-        locks: &[(ContentId, Lock)],
-        expires: u64,
-    ) -> Result<std::result::Result<Stored, Full>> {
-        self.store_proven(origin, &HashSet::new(), (postings, records, locks), expires)
-    }
-
-    /// Stores data like [`store_of`](Self::store_of). All data for the documents in `proven` was compared with their
-    /// records, so these documents are kept when those of their origin are [removed](Self::remove_claims).
-    ///
-    /// # Errors
-    /// Those of [`store`](Self::store).
-    pub fn store_proven(
-        &mut self,
-        origin: &Origin,
         proven: &HashSet<ContentId>,
-        (postings, records, locks): Brought<'_>,
+        brought: Brought<'_>,
         expires: u64,
     ) -> Result<std::result::Result<Stored, Full>> {
+        let (postings, records, _) = brought;
         let of_postings = postings.iter().map(|(word, ids)| word.len() + 4 * ids.len()).sum::<usize>();
         let of_records = records.iter().map(|(_, record)| record.len()).sum::<usize>();
         let number = self.origins.number(origin);
@@ -66,7 +54,7 @@ impl Shelf {
         }
         // Making room removes origins without documents, possibly this one, so its number is looked up afterwards.
         let number = self.origins.number(origin);
-        self.store_as((number, proven), postings, records, locks, expires).map(Ok)
+        self.store_as((number, proven), brought, expires).map(Ok)
     }
 
     /// Returns the amount of data that the shelf keeps for each origin.

@@ -6,11 +6,11 @@ use furui::Result;
 use furui_search::{ContentId, IdRange, Lock, LockKey};
 use redb::{ReadableTable, ReadableTableMetadata};
 
-use super::documents::{self, DocumentEntry, Documents};
+use super::documents::{DocumentEntry, Documents};
 use super::fault::{Fault, Outcome};
 use super::locks::{Locks, beside, entries, withdrawn_row};
 use super::tables::{META, Tablets, WITHDRAWN};
-use super::{RECORDS, Shelf, expire, lists, records};
+use super::{RECORDS, Shelf, expire, lists};
 
 /// The maximum number of keys that are remembered: 24 MiB. Chosen.
 const MAX_WITHDRAWN: u64 = 1 << 18;
@@ -196,13 +196,7 @@ impl Shelf {
                 document.block = None;
             }
             lists::rewrite(&mut tables, view, RECORDS, |number| !changed.contains_key(&number), extent)?;
-            let mut living = vec![];
-            for block in blocks {
-                living.extend(expire::empty(&mut tables, &mut older, block, &mut changed)?);
-            }
-            living.sort_by_key(|(number, _)| *number);
-            totals.next_block = records::append(&mut tables, totals.next_block, living, &mut changed)?;
-            documents::write(&mut tables, &changed)?;
+            expire::write_without(&mut tables, view, &mut totals, changed, blocks)?;
             totals.write(&mut transaction.open_table(META)?)
         })?;
         self.totals = totals;

@@ -218,15 +218,14 @@ impl Meeting {
             return Ok(false);
         }
         let (mut both, mut next) = (Vec::new(), 0);
-        let weighted = self.is_weighted();
-        let streamed = lists::stream(index, &term.word, weighted, |list, weights| {
+        let streamed = lists::stream(index, &term.word, |list, weights| {
             let mut place = 0;
             while let (Some(own), Some(other)) = (self.ids.get(next), list.get(place)) {
                 match own.cmp(other) {
                     std::cmp::Ordering::Less => next += 1,
                     std::cmp::Ordering::Greater => place += 1,
                     std::cmp::Ordering::Equal => {
-                        both.push((next as u32, weights.get(place).map_or(0, |weight| weight.step())));
+                        both.push((next as u32, weights[place].step()));
                         next += 1;
                     }
                 }

@@ -39,7 +39,7 @@ impl Scoring {
         let others = ranking.idfs[1..].iter().sum();
         let from = ranking.from.unwrap_or(Place::FIRST);
         let mut first = First::new(most + 1);
-        let pass = lists::stream(index, word, true, |ids, weights| {
+        let pass = lists::stream(index, word, |ids, weights| {
             for (&id, &weight) in ids.iter().zip(weights) {
                 let place = Place { score: scale.score(own, weight) + scale.most(others, weight), id };
                 if place >= from && place.score >= ranking.floor {

@@ -2,10 +2,9 @@
 
 use super::bit_reader::BitReader;
 use super::bit_writer::BitWriter;
-use super::coded_set::check_set;
 use super::field::Fields;
 use super::rice::{self, Ascending};
-use super::{CodecError, Coded, Golomb, IdRange, MAX_MATCHES, MAX_PER_CELL};
+use super::{CodecError, Coded, Golomb, MAX_MATCHES, MAX_PER_CELL};
 use crate::{ContentId, varint};
 
 /// Encodes strictly ascending numbers below `universe`.
@@ -14,7 +13,7 @@ pub(super) fn encode_ranks(ranks: &[u32], universe: u64) -> Coded {
     let rice = rice::parameter(universe - count, count);
     let mut writer = BitWriter::default();
     rice::gaps(ranks.iter().map(|&rank| rank.into())).for_each(|gap| rice::push(&mut writer, gap, rice));
-    sealed(count, writer)
+    sealed(count, None, writer)
 }
 
 /// Decodes ranks that [`encode_ranks`] has encoded.
@@ -54,7 +53,7 @@ pub(super) fn encode_checked(ranks: &[u32], ids: &[ContentId], cells: u64, golom
         last = rank;
     }
     let check_bits = (golomb.three_messages && count > 0).then_some(golomb.check_bits);
-    sealed_with(count, check_bits, writer)
+    sealed(count, check_bits, writer)
 }
 
 /// Decodes matches that [`encode_checked`] has encoded. Returns the rank and the check bits of each match, and the
@@ -97,26 +96,28 @@ pub(super) fn bits_of_checked(matches: &[(u32, u64)], cells: u64, check_bits: u8
     ranks.sum::<u64>() + u64::from(check_bits) * matches.len() as u64
 }
 
-/// Encodes ids in full.
-pub(super) fn encode_ids(ids: &[ContentId]) -> Coded {
-    let mut bytes = Vec::new();
-    varint::put(&mut bytes, ids.len() as u64);
+/// Appends ids in full, after their number. Returns their bits as the paper counts them.
+pub(super) fn put_ids(bytes: &mut Vec<u8>, ids: &[ContentId]) -> u64 {
+    varint::put(bytes, ids.len() as u64);
     ids.iter().for_each(|id| bytes.extend(id.as_bytes()));
-    Coded { bytes, bits: ContentId::BITS * ids.len() as u64 }
+    ContentId::BITS * ids.len() as u64
 }
 
-/// Decodes ids that [`encode_ids`] has encoded. The error means that the bytes are invalid, or the ids are not
-/// ascending and in `range`.
-pub(super) fn decode_ids(bytes: &[u8], range: IdRange) -> Result<Vec<ContentId>, CodecError> {
+/// Decodes the ids of an answer to a filter.
+pub(super) fn decode_ids(bytes: &[u8]) -> Result<Vec<ContentId>, CodecError> {
     let mut fields = Fields(bytes);
     let count = read_count(&mut fields)?;
+    take_ids(fields, count)
+}
+
+/// Decodes `count` ids, to the end of the bytes. The error means that the bytes are invalid, or the ids not ascending.
+pub(super) fn take_ids(fields: Fields<'_>, count: u64) -> Result<Vec<ContentId>, CodecError> {
     let (ids, rest) = fields.0.as_chunks();
     if ids.len() as u64 != count || !rest.is_empty() {
         return Err(CodecError::Malformed("a different number of ids than it states"));
     }
     let ids: Vec<_> = ids.iter().map(|&id| ContentId::new(id)).collect();
-    check_set(&ids, range).map_err(|_| CodecError::Malformed("ids out of order or range"))?;
-    Ok(ids)
+    if ids.is_sorted_by(|a, b| a < b) { Ok(ids) } else { Err(CodecError::Malformed("ids out of order")) }
 }
 
 fn read_count(fields: &mut Fields<'_>) -> Result<u64, CodecError> {
@@ -127,11 +128,7 @@ fn read_count(fields: &mut Fields<'_>) -> Result<u64, CodecError> {
     Ok(count)
 }
 
-fn sealed(count: u64, writer: BitWriter) -> Coded {
-    sealed_with(count, None, writer)
-}
-
-fn sealed_with(count: u64, check_bits: Option<u8>, writer: BitWriter) -> Coded {
+fn sealed(count: u64, check_bits: Option<u8>, writer: BitWriter) -> Coded {
     let bits = writer.len();
     let mut bytes = Vec::new();
     varint::put(&mut bytes, count);

@@ -37,7 +37,7 @@ const SUSPECT_AFTER: Duration = Duration::from_millis(300);
 #[derive(Debug, Default)]
 pub(super) struct Panel {
     /// The requested slice; `None` between two slices.
-    slice: Option<Slice>,
+    pub(super) slice: Option<Slice>,
     hosts: Vec<Peer>,
     /// The number of answers that suffice if they are equal.
     quorum: usize,
@@ -83,10 +83,6 @@ impl SliceAnswer {
         (&one.places, one.next, one.whole) == (&other.places, other.next, other.whole)
     }
 
-    pub(super) fn is_whole(&self) -> bool {
-        self.told.whole
-    }
-
     /// True if the answer has no documents and reaches the end of the list.
     fn is_empty(&self) -> bool {
         self.told.next.is_none() && self.told.places.is_empty()
@@ -121,10 +117,6 @@ impl Panel {
 
     pub(super) fn is_idle(&self) -> bool {
         self.slice.is_none()
-    }
-
-    pub(super) fn slice(&self) -> Option<&Slice> {
-        self.slice.as_ref()
     }
 
     /// Returns the next path to ask, with the search that its host is to run, and marks it as asked. `None` if no host
@@ -216,7 +208,7 @@ impl Panel {
 
     /// True if at least two answers from complete lists differ.
     fn is_contradicted(&self) -> bool {
-        let mut whole = self.answers.iter().filter(|answer| answer.is_whole());
+        let mut whole = self.answers.iter().filter(|answer| answer.told.whole);
         whole.next().is_some_and(|first| whole.any(|other| !other.is_same(first)))
     }
 

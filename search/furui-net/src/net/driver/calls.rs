@@ -10,7 +10,6 @@ use tokio::time::Instant;
 
 use super::super::behaviour;
 use super::super::codec::{Answer, Body};
-use super::super::counters::Tally;
 use super::super::{CallError, Inbound, Prefix, Reply, known};
 use super::{Call, Driver};
 
@@ -23,7 +22,7 @@ const STRIKES: u8 = 2;
 const SECOND_CHANCE: Duration = Duration::from_secs(60);
 
 impl Driver {
-    pub(super) fn call(
+    pub(in crate::net) fn call(
         &mut self,
         to: &Peer,
         request: Vec<u8>,
@@ -82,7 +81,7 @@ impl Driver {
         self.send_next(call.peer);
     }
 
-    pub(super) fn timed_out(&mut self, peer: &Peer) {
+    pub(in crate::net) fn timed_out(&mut self, peer: &Peer) {
         let Some(peer) = known::id(peer) else { return };
         self.routes.failed(&peer);
         if self.address_of(&peer).is_none() {
@@ -137,7 +136,7 @@ impl Driver {
         let passed = admitted.and_then(|()| self.inbound.try_send(inbound).map_err(|_| "the node had too much to do"));
         if let Err(why) = passed {
             self.shared.refusals.note(format!("{peer} at {prefix}"), why);
-            Tally::add(&self.shared.tally.refused, 1);
+            self.shared.tally.add(|all| all.refused += 1);
             // Sending fails if the connection has ended.
             let _ = self.swarm.behaviour_mut().exchange.send_response(channel, Answer::Busy);
         } else {

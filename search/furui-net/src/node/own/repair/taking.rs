@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use furui_search::{ContentId, IdRange, Listed, Lock, LockKey, Peer, Record, Request, Response, WordPostings, limits};
 
@@ -356,7 +356,10 @@ impl<'a> Taking<'a> {
         let until = unix_seconds() + life;
         let prefix = Prefix::of_peer(self.from);
         let origin = origin(self.from, prefix, true);
-        let stored = self.inner.keeper.ask(move |shelf| shelf.store_of(&origin, &postings, &records, &locks, until));
+        let stored = self
+            .inner
+            .keeper
+            .ask(move |shelf| shelf.store_of(&origin, &HashSet::new(), (&postings, &records, &locks), until));
         match stored.await.and_then(Result::ok).ok_or(Why::Stopped)? {
             Ok(stored) => {
                 self.new += stored.new;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use furui::HashSpec;
-use furui_search::{ContentId, IdRange, Index, Peer, Record, Surveyed, Weight};
+use furui_search::{ContentId, IdRange, Peer, Record, Surveyed, Weight};
 
 use crate::node::kept::Kept;
 use crate::node::{places, record_key};

@@ -5,23 +5,21 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use furui::{HashSpec, KeyHasher};
-use furui_search::{AnswerEvent, Answerer, ContentId, Peer, Refusal, Request, Response, WordSize, limits};
+use furui_search::{AnswerEvent, Answerer, ContentId, Peer, Refusal, Request, Response};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::estimate::Surveys;
-use super::examination::Doubts;
-use super::later::Later;
 use super::scheduler::Scheduler;
 use super::{Counts, Order};
 use crate::net::{Inbound, Net, Prefix, Reply};
+use crate::node;
 use crate::node::allowance::Allowance;
 use crate::node::blocklist::Blocklist;
 use crate::node::claims::{Budget, Checker, Sources};
 use crate::node::kept::Kept;
 use crate::node::places::Places;
-use crate::node::{self, word_key};
 use crate::shelf::Origin;
 
 /// The time without changes after which the shelf is compacted. Compaction blocks the thread while it rewrites the
@@ -52,7 +50,7 @@ pub(super) struct EventLoop {
     pub(super) sources: Sources,
     /// The sender by which tasks return the records that they have fetched. The length of this channel is bounded by
     /// the number of messages that wait for a check, which the budget limits.
-    checks: mpsc::UnboundedSender<Done>,
+    pub(super) checks: mpsc::UnboundedSender<Done>,
     checked: Option<mpsc::UnboundedReceiver<Done>>,
     /// The postings, each as its word and its document, whose examination is in progress.
     pub(super) doubted: HashSet<(String, ContentId)>,
@@ -67,13 +65,13 @@ pub(super) struct EventLoop {
     /// The requests of other nodes that wait for the thread.
     scheduler: Scheduler,
     /// The senders of answers, by the numbers under which the answerer knows the requests.
-    replies: HashMap<u64, Reply>,
+    pub(super) replies: HashMap<u64, Reply>,
     next_reply: u64,
     /// For each request that the answerer has sent to another node, the peer and its address prefix for which it was
     /// sent. Work on the answer is charged to that peer.
     on_behalf_of: HashMap<u64, (Prefix, Peer)>,
     started: Instant,
-    counts: Arc<Counts>,
+    pub(super) counts: Arc<Counts>,
     pub(super) blocklist: Arc<Blocklist>,
     pub(super) surveys: Surveys,
     /// The directory of the shelf; `None` if the shelf is in memory.
@@ -91,7 +89,7 @@ struct Answer {
 
 /// The continuation that runs on the thread after a task has fetched records. It returns the address prefix and the
 /// peer to which the work is charged, if any.
-type Done = Box<dyn FnOnce(&mut EventLoop) -> Option<(Prefix, Peer)> + Send>;
+pub(super) type Done = Box<dyn FnOnce(&mut EventLoop) -> Option<(Prefix, Peer)> + Send>;
 
 impl EventLoop {
     /// Makes the state of a keeper's thread. Must be called on a thread of the runtime that runs the tasks which wait
@@ -200,11 +198,7 @@ impl EventLoop {
             }
             while let Some(event) = self.answerer.poll() {
                 match event {
-                    AnswerEvent::Respond { call, response } => {
-                        if let Some(reply) = self.replies.remove(&call) {
-                            self.respond(reply, &response);
-                        }
-                    }
+                    AnswerEvent::Respond { call, response } => self.respond(call, &response),
                     AnswerEvent::Send { to, call, request } => {
                         if let Some(acting) = &acting {
                             self.on_behalf_of.insert(call, acting.clone());
@@ -268,67 +262,30 @@ impl EventLoop {
 
     fn on_request(&mut self, Inbound { from, prefix, request, reply }: Inbound) {
         let bytes = request.len();
-        let request = match Request::decode(&request) {
-            Ok(request) => request,
-            Err(_) => return self.respond(reply, &Response::Refused(Refusal::Invalid)),
-        };
         let call = self.next_reply;
         self.next_reply += 1;
         self.replies.insert(call, reply);
+        let Ok(request) = Request::decode(&request) else {
+            return self.respond(call, &Response::Refused(Refusal::Invalid));
+        };
         let now = self.now();
         let Some(request) = self.answerer.on_request(&from, call, request, now, &mut self.kept) else { return };
-        let Some(reply) = self.replies.remove(&call) else { return };
-        match self.answer((&from, prefix), request, bytes) {
-            Ok(Later::Now(response)) => self.respond(reply, &response),
-            Ok(Later::Sizes(sizes)) => {
-                let (net, counts) = (self.net.clone(), Arc::clone(&self.counts));
-                self.runtime.spawn(async move {
-                    let keys = sizes.iter().map(|(word, _)| word_key(word)).collect();
-                    let holders = net.replicas(keys, limits::REPLICAS).await;
-                    let answer =
-                        sizes.into_iter().zip(holders).map(|((_, size), holders)| WordSize { holders, ..size });
-                    respond(&counts, reply, &Response::Sizes(answer.collect()));
-                });
-            }
-            Ok(Later::Check(check)) => {
-                let (checker, checks) = (self.checker.clone(), self.checks.clone());
-                self.runtime.spawn(async move {
-                    // Sending fails if the thread has ended.
-                    let checked = check.carry_out(&checker, reply).await;
-                    let _ = checks.send(Box::new(|this: &mut Self| {
-                        let of = (checked.check.prefix, checked.check.from.clone());
-                        this.on_checked(checked);
-                        Some(of)
-                    }));
-                });
-            }
-            Ok(Later::Doubts(doubts)) => {
-                self.respond(reply, &Response::Stored { new: 0 });
-                self.examine(*doubts);
-            }
-            Err(_) => self.respond(reply, &Response::Refused(Refusal::Failed)),
+        match self.answer((&from, prefix), call, request, bytes) {
+            Ok(Some(response)) => self.respond(call, &response),
+            Ok(None) => {}
+            Err(_) => self.respond(call, &Response::Refused(Refusal::Failed)),
         }
     }
 
-    fn examine(&self, doubts: Doubts) {
-        let (checker, checks) = (self.checker.clone(), self.checks.clone());
-        self.runtime.spawn(async move {
-            // Sending fails if the thread has ended.
-            let (doubts, bytes) = doubts.examine(&checker).await;
-            let _ = checks.send(Box::new(move |this: &mut Self| {
-                let further = this.on_examined(doubts, bytes);
-                further.into_iter().for_each(|doubts| this.examine(doubts));
-                None
-            }));
-        });
-    }
-
-    pub(super) fn respond(&self, reply: Reply, response: &Response) {
-        respond(&self.counts, reply, response);
+    /// Sends the answer to the request with the number `call`.
+    pub(super) fn respond(&mut self, call: u64, response: &Response) {
+        if let Some(reply) = self.replies.remove(&call) {
+            respond(&self.counts, reply, response);
+        }
     }
 }
 
-fn respond(counts: &Counts, reply: Reply, response: &Response) {
+pub(super) fn respond(counts: &Counts, reply: Reply, response: &Response) {
     let count = if matches!(response, Response::Refused(_)) { &counts.refused } else { &counts.answered };
     count.fetch_add(1, Ordering::Relaxed);
     let bytes = response.encode().or_else(|_| Response::Refused(Refusal::Failed).encode());
