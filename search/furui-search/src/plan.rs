@@ -86,7 +86,7 @@ pub fn choose_for_page(wants: Wants, own: u64, other: u64, salt: u32) -> Coding 
 /// ranks in the answer are not counted, because the paper counts only what the Naive algorithm sends.
 pub fn or_ids(coding: Coding, own: u64, other: u64) -> Coding {
     let ids = ContentId::BITS as f64 * own as f64;
-    if ids < expected(coding, own, other).total() { Coding::Ids } else { coding }
+    if ids < expected(coding, own, other) { Coding::Ids } else { coding }
 }
 
 /// The number of probes k, with α = 2⁻ᵏ, that minimises eq. 17: one of the two integers next to log₂ 1/α, with the α of
@@ -130,55 +130,37 @@ fn best_cells(own: u64, other: u64, golomb: Golomb) -> Coding {
         let pairs = own as f64 * other as f64 / golomb.cells();
         let check_bits = (pairs / WRONG).log2().ceil().clamp(CHECK_BITS.into(), 64.0) as u8;
         let coding = Coding::Golomb(Golomb { check_bits, ..golomb });
-        (expected(coding, own, other).total(), coding)
+        (expected(coding, own, other), coding)
     });
     codings.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(Coding::Ids, |(_, coding)| coding)
 }
 
-/// The expected traffic of an exchange.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Expected {
-    /// The bits of the first message (T₁), and of the third message if there is one.
-    pub sent_bits: f64,
-    /// The bits of the answer (T₂).
-    pub back_bits: f64,
-}
-
-impl Expected {
-    /// T₁ + T₂.
-    pub fn total(&self) -> f64 {
-        self.sent_bits + self.back_bits
-    }
-}
-
 /// The expected bits of an exchange if no id is in both lists. For an exchange in three messages, they include the bits
 /// of a repeated exchange, times the probability that it is repeated.
-pub fn expected(coding: Coding, own: u64, other: u64) -> Expected {
+pub fn expected(coding: Coding, own: u64, other: u64) -> f64 {
     let zeta = ContentId::BITS as f64;
     let (n1, n2) = (own as f64, other as f64);
     match coding {
-        Coding::Ids => Expected { sent_bits: zeta * n1, back_bits: 0.0 },
+        Coding::Ids => zeta * n1,
         Coding::Fixed { bits, probes } => {
             let matches = n2 * sizing::rate(probes.into(), own, bits.max(1).into());
-            Expected { sent_bits: bits.into(), back_bits: zeta * matches }
+            f64::from(bits) + zeta * matches
         }
         Coding::Ringed(params) => {
             let matches = if own == 0 { 0.0 } else { n2 * params.expected_rate(own).unwrap_or(1.0) };
-            Expected { sent_bits: (n1 * params.gamma()).ceil(), back_bits: zeta * matches }
+            (n1 * params.gamma()).ceil() + zeta * matches
         }
         Coding::Golomb(golomb) => {
             let Cellular { occupied, density, matches } = Cellular::new(own, other, &golomb);
             let sent_bits = occupied * rice::expected_len(1.0 / density - 1.0);
             let rank = if matches > 0.0 { rice::expected_len(occupied / matches) } else { 0.0 };
-            let in_two = Expected { sent_bits, back_bits: matches * (rank + f64::from(golomb.check_bits)) };
             let pairs = n1 * n2 / golomb.cells();
             let short = || ShortChecks::worth_it(matches, matches, pairs, sent_bits, rank, golomb.check_bits);
             match if golomb.three_messages { short() } else { None } {
-                None => in_two,
-                Some(ShortChecks { bits, claim_bits, again_bits }) => Expected {
-                    sent_bits: sent_bits + claim_bits + again_bits,
-                    back_bits: matches * (rank + f64::from(bits)),
-                },
+                None => sent_bits + matches * (rank + f64::from(golomb.check_bits)),
+                Some(ShortChecks { bits, claim_bits, again_bits }) => {
+                    sent_bits + claim_bits + again_bits + matches * (rank + f64::from(bits))
+                }
             }
         }
     }

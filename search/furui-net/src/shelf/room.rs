@@ -1,14 +1,13 @@
 //! Makes room for other nodes' data within the bounds of a shelf.
 
 use std::collections::HashSet;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use furui::Result;
 use furui_search::{ContentId, Lock, WordPostings};
 
 use super::answers::disk_bytes;
-use super::bounds::{Bounds, Full};
+use super::bounds::{Bounds, Full, disk_space};
 use super::fault::Outcome;
 use super::origins::{Origin, Usage};
 use super::{Shelf, Stored};
@@ -69,7 +68,7 @@ impl Shelf {
 
     fn make_room(&mut self, newcomer: u32, bytes: u64) -> Result<std::result::Result<(), Full>> {
         let Bounds { disk, free } = self.bounded.bounds;
-        if free > 0 && self.directory.as_deref().and_then(free_bytes).is_some_and(|left| left < free) {
+        if free > 0 && self.directory.as_deref().and_then(disk_space).is_some_and(|(_, left)| left < free) {
             return Ok(Err(Full::Space));
         }
         if disk == u64::MAX || self.bounded_bytes()?.saturating_add(bytes) <= disk {
@@ -100,16 +99,4 @@ impl Shelf {
         })?;
         Ok(())
     }
-}
-
-/// The free space in bytes of the file system that holds a directory; `None` if the system does not tell.
-#[cfg(unix)]
-fn free_bytes(directory: &Path) -> Option<u64> {
-    let space = rustix::fs::statvfs(directory).ok()?;
-    Some(space.f_bavail.saturating_mul(space.f_frsize))
-}
-
-#[cfg(not(unix))]
-fn free_bytes(_: &Path) -> Option<u64> {
-    None
 }

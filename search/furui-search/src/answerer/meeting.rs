@@ -6,8 +6,16 @@ use super::super::{ContentId, Index, Listing, Peer, Shunned};
 use super::exchange::{Answer, Exchange, Question, Then};
 use super::lists;
 use super::scoring::Scoring;
-use super::{EXCHANGE_TIMEOUT, HEDGE_A_BYTE, HEDGE_AFTER};
 use furui::Result;
+
+/// The time limit for the answer to a message of an exchange. The host of a meeting (the node that runs a search for a
+/// peer) waits no longer.
+const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(2);
+/// The time without an answer after which the next replica is asked too. The first valid answer is used. Chosen:
+/// several round trips.
+const HEDGE_AFTER: Duration = Duration::from_millis(300);
+/// The extension of [`HEDGE_AFTER`] for each byte sent: the transmission time at 8 Mbit/s.
+const HEDGE_A_BYTE: Duration = Duration::from_micros(1);
 
 /// A search that this node hosts for a peer. It begins with the ids of a slice of this node's own list. The keepers of
 /// the other words are asked, one word after the other, and each answer leaves fewer ids.

@@ -17,14 +17,6 @@ use keys::Keys;
 use meeting::{Meeting, Next};
 use sessions::Sessions;
 
-/// The time limit for the answer to a message of an exchange. The host of a meeting (the node that runs a search for a
-/// peer) waits no longer.
-const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(2);
-/// The time without an answer after which the next replica is asked too. The first valid answer is used. Chosen:
-/// several round trips.
-const HEDGE_AFTER: Duration = Duration::from_millis(300);
-/// The extension of [`HEDGE_AFTER`] for each byte sent: the transmission time at 8 Mbit/s.
-const HEDGE_A_BYTE: Duration = Duration::from_micros(1);
 /// The time limit of a meeting. The peer that requested the meeting has a slightly longer limit.
 const MEETING_TIMEOUT: Duration = Duration::from_secs(8);
 /// The time for which other peers are asked before a peer that failed.

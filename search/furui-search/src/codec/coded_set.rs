@@ -1,6 +1,5 @@
 use super::answer;
 use super::bit_writer::BitWriter;
-use super::field::Fields;
 use super::rice::{self, Ascending};
 use super::{CodecError, Coded, Coding, Golomb, MAX_FILTER_BYTES, MAX_SET};
 use crate::{ContentId, varint};
@@ -88,37 +87,37 @@ impl CodedSet {
     /// # Errors
     /// If the bytes are not exactly one coded set, or exceed [`MAX_SET`] ids or [`MAX_FILTER_BYTES`].
     pub fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
-        let mut fields = Fields(bytes);
+        let mut rest = bytes;
         let malformed = CodecError::Malformed;
-        let coding = Coding::read(&mut fields).ok_or(malformed("an invalid tag or invalid parameters"))?;
+        let coding = Coding::read(&mut rest).ok_or(malformed("an invalid tag or invalid parameters"))?;
         let mut count = || {
-            let count = fields.number().ok_or(malformed("an invalid number of ids"))?;
+            let count = varint::take(&mut rest).ok_or(malformed("an invalid number of ids"))?;
             if count > MAX_SET as u64 { Err(too_many_ids()) } else { Ok(count) }
         };
         let body = match coding {
             Coding::Ids => {
                 let count = count()?;
-                Body::Ids(answer::take_ids(fields, count)?)
+                Body::Ids(answer::take_ids(rest, count)?)
             }
             Coding::Fixed { bits, probes } => {
                 check_size(bits.into())?;
-                let filter = Bloom::from_bytes(bits.into(), probes.into(), fields.0);
+                let filter = Bloom::from_bytes(bits.into(), probes.into(), rest);
                 Body::Fixed(filter.map_err(|_| not_the_table())?)
             }
             Coding::Ringed(params) => {
                 let count = count()?;
-                if count == 0 && !fields.0.is_empty() {
+                if count == 0 && !rest.is_empty() {
                     return Err(not_the_table());
                 }
                 let filter = (count > 0).then(|| {
                     check_size(params.bits(count)?)?;
-                    RingedBloom::from_bytes(params, count, fields.0).map_err(|_| not_the_table())
+                    RingedBloom::from_bytes(params, count, rest).map_err(|_| not_the_table())
                 });
                 Body::Ringed(filter.transpose()?)
             }
             Coding::Golomb(golomb) => {
                 let count = count()?;
-                let bits = fields.0;
+                let bits = rest;
                 if bits.len() > MAX_FILTER_BYTES {
                     return Err(too_many_bytes());
                 }

@@ -2,7 +2,6 @@ use std::fmt;
 
 use super::CodecError;
 use super::bit_writer::low_bits;
-use super::field::Fields;
 use super::rice;
 use crate::{ContentId, varint};
 use furui::filter::{Gamma, RingedParams};
@@ -136,9 +135,8 @@ impl Coding {
     }
 
     /// Decodes a [`header`](Self::header). `None` if it is invalid.
-    pub(crate) fn from_header(bytes: &[u8]) -> Option<Self> {
-        let mut fields = Fields(bytes);
-        Self::read(&mut fields).filter(|_| fields.0.is_empty())
+    pub(crate) fn from_header(mut bytes: &[u8]) -> Option<Self> {
+        Self::read(&mut bytes).filter(|_| bytes.is_empty())
     }
 
     /// Returns the coding, or an error if its parameters are invalid.
@@ -174,27 +172,35 @@ impl Coding {
     }
 
     /// Decodes a tag and parameters that [`write`](Self::write) has encoded. `None` if they are invalid.
-    pub(super) fn read(fields: &mut Fields<'_>) -> Option<Self> {
-        let coding = match fields.byte()? {
+    pub(super) fn read(bytes: &mut &[u8]) -> Option<Self> {
+        let [tag] = take(bytes)?;
+        let coding = match tag {
             IDS => Self::Ids,
             FIXED => {
-                let probes = fields.byte()?;
-                Self::Fixed { bits: fields.number()?.try_into().ok()?, probes }
+                let [probes] = take(bytes)?;
+                Self::Fixed { bits: varint::take(bytes)?.try_into().ok()?, probes }
             }
             RINGED => {
-                let probes = fields.byte()?.into();
-                let gamma = Gamma::Bits(u64::from_le_bytes(fields.bytes()?) as f64 / GAMMA_UNIT);
-                Self::Ringed(RingedParams::new(probes, gamma, fields.number()?.try_into().ok()?).ok()?)
+                let [probes] = take(bytes)?;
+                let gamma = Gamma::Bits(u64::from_le_bytes(take(bytes)?) as f64 / GAMMA_UNIT);
+                Self::Ringed(RingedParams::new(probes.into(), gamma, varint::take(bytes)?.try_into().ok()?).ok()?)
             }
-            tag @ (GOLOMB | GOLOMB_THREE) => {
-                let [cell_bits, check_bits] = fields.bytes()?;
-                let salt = u32::from_le_bytes(fields.bytes()?);
+            GOLOMB | GOLOMB_THREE => {
+                let [cell_bits, check_bits] = take(bytes)?;
+                let salt = u32::from_le_bytes(take(bytes)?);
                 Self::Golomb(Golomb { cell_bits, check_bits, salt, three_messages: tag == GOLOMB_THREE })
             }
             _ => return None,
         };
         coding.validated().ok()
     }
+}
+
+/// Removes `N` bytes from the front; `None` if there are fewer.
+fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (&taken, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(taken)
 }
 
 impl fmt::Display for Coding {

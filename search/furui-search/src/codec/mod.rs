@@ -18,7 +18,6 @@ mod bit_writer;
 mod coded_set;
 mod coding;
 mod error;
-mod field;
 mod matcher;
 pub(super) mod rice;
 mod session;

@@ -1,4 +1,5 @@
-use super::{Claim, CodecError, Coding, Golomb, answer};
+use super::answer::{self, Checked};
+use super::{Claim, CodecError, Coding, Golomb};
 use crate::ContentId;
 
 /// The result of an exchange for the side that sent the set.
@@ -29,8 +30,7 @@ pub struct Settlement {
 pub fn settle(own: &[ContentId], coding: Coding, matches: &[u8]) -> Result<Settlement, CodecError> {
     match coding {
         Coding::Ids => {
-            let both = answer::decode_ranks(matches, own.len() as u64)?;
-            let bits = answer::bits_of_ranks(&both, own.len() as u64);
+            let (both, bits) = answer::decode_ranks(matches, own.len() as u64)?;
             Ok(Settlement { of: (0..both.len() as u32).collect(), matches: both.len(), both, bits, claim: None })
         }
         Coding::Fixed { .. } | Coding::Ringed(_) => {
@@ -52,8 +52,7 @@ pub fn settle(own: &[ContentId], coding: Coding, matches: &[u8]) -> Result<Settl
 
 fn settle_checked(own: &[ContentId], golomb: Golomb, bytes: &[u8]) -> Result<Settlement, CodecError> {
     let count = golomb.occupied(own).count() as u64;
-    let (matches, check_bits) = answer::decode_checked(bytes, count, &golomb)?;
-    let bits = answer::bits_of_checked(&matches, count, check_bits);
+    let Checked { matches, check_bits, bits } = answer::decode_checked(bytes, count, &golomb)?;
     let is_short = check_bits < golomb.check_bits;
     let golomb = Golomb { check_bits, ..golomb };
 

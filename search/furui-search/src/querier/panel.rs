@@ -8,7 +8,7 @@ use super::calls::{Path, Slice};
 
 /// The time without an answer after which one more host is asked. It is longer than the time for which a host waits for
 /// a silent keeper, because that delay is not the fault of the host.
-const NEXT_HOST_AFTER: Duration = Duration::from_millis(2500);
+const HEDGE_AFTER: Duration = Duration::from_millis(2500);
 /// The time to wait for further answers after the first one. The time for which a host waits for one silent keeper is
 /// shorter.
 const WITNESS_AFTER: Duration = Duration::from_millis(600);
@@ -97,7 +97,7 @@ impl Panel {
             suspects: keepers.filter(|keeper| blame.of(keeper) > 0).cloned().collect(),
             slice: Some(slice),
             hosts,
-            late_at: now + NEXT_HOST_AFTER,
+            late_at: now + HEDGE_AFTER,
             ..Self::default()
         };
         let (mut paths, mut all) = (HashSet::new(), 0);

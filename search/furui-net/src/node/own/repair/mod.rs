@@ -15,11 +15,11 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 
 use crate::net::Net;
-use crate::node::claims::REFUSED_FOR;
 use crate::node::fetch;
 use crate::node::keeper::{LIFE, unix_seconds};
 use crate::node::places::Places;
 use crate::node::publish::{self, Document};
+use crate::node::sources::REFUSED_FOR;
 use crate::node::withdraw;
 use crate::node::{Inner, Node};
 use taking::{LeftOut, Taking, Why};

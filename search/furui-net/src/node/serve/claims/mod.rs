@@ -9,7 +9,6 @@
 mod budget;
 mod checker;
 mod sample;
-mod sources;
 mod truth;
 mod truths;
 
@@ -21,7 +20,6 @@ use furui_search::ContentId;
 pub(in crate::node) use budget::Budget;
 pub(in crate::node) use checker::Checker;
 pub(in crate::node) use sample::sample;
-pub(in crate::node) use sources::{REFUSED_FOR, Sources};
 pub(in crate::node) use truth::Truth;
 
 use crate::shelf::Shelf;

@@ -17,9 +17,10 @@ use crate::net::{Inbound, Net, Prefix, Reply};
 use crate::node;
 use crate::node::allowance::Allowance;
 use crate::node::blocklist::Blocklist;
-use crate::node::claims::{Budget, Checker, Sources};
+use crate::node::claims::{Budget, Checker};
 use crate::node::kept::Kept;
 use crate::node::places::Places;
+use crate::node::sources::Sources;
 use crate::shelf::Origin;
 
 /// The time without changes after which the shelf is compacted. Compaction blocks the thread while it rewrites the
