@@ -198,7 +198,8 @@ type NumberedLine = (u64, Vec<u8>);
 
 /// Parses the document in a line, which has a number. `None` if the line is blank.
 fn document((number, line): NumberedLine) -> Option<(u64, Result<Document, String>)> {
-    (!line.trim_ascii().is_empty()).then(|| (number, read(&line)))
+    let is_blank = line.len() <= MAX_LINE && line.trim_ascii().is_empty();
+    (!is_blank).then(|| (number, read(&line)))
 }
 
 fn read(line: &[u8]) -> Result<Document, String> {

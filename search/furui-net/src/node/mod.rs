@@ -83,10 +83,9 @@ struct Inner {
     searches: AtomicU64,
     documents: AtomicU64,
     repair: Arc<Repair>,
-    repairing: AbortHandle,
+    /// The tasks that repair the lists, record the history and tidy the published documents.
+    tasks: [AbortHandle; 3],
     history: History,
-    remembering: AbortHandle,
-    tidying: AbortHandle,
     /// The handle of the keeper's thread; `None` once the thread was joined.
     thread: std::sync::Mutex<Option<JoinHandle<()>>>,
 }
@@ -173,20 +172,16 @@ impl Node {
             tokio::spawn(watched).abort_handle()
         };
         let node = Self(Arc::new_cyclic(|inner| Inner {
-            repairing: spawn(
-                "the task that repairs its lists",
-                Box::pin(repair::run(inner.clone(), Arc::clone(&repair))),
-            ),
+            tasks: [
+                spawn("the task that repairs its lists", Box::pin(repair::run(inner.clone(), Arc::clone(&repair)))),
+                spawn("the task that records its history", Box::pin(history::run(inner.clone()))),
+                spawn("the task that tidies its published documents", Box::pin(PublishedTable::tidy(inner.clone()))),
+            ],
             repair,
             history: History::default(),
-            remembering: spawn("the task that records its history", Box::pin(history::run(inner.clone()))),
-            tidying: spawn(
-                "the task that tidies its published documents",
-                Box::pin(PublishedTable::tidy(inner.clone())),
-            ),
             reputation,
             checker,
-            known: KnownTerms::new(),
+            known: KnownTerms::default(),
             survey: LastSurvey::default(),
             published,
             identity,
@@ -247,9 +242,7 @@ impl Node {
 
     /// Leaves the network and closes the storage.
     pub async fn shutdown(&self) {
-        self.0.repairing.abort();
-        self.0.remembering.abort();
-        self.0.tidying.abort();
+        self.0.tasks.iter().for_each(AbortHandle::abort);
         self.0.net.shutdown().await;
         self.0.keeper.stop().await;
         let thread = self.0.thread.lock().ok().and_then(|mut thread| thread.take());

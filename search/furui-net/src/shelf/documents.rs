@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use furui::HashSpec;
 use furui_search::{ContentId, Weight};
-use redb::{AccessGuard, ReadableTable, Table};
+use redb::{AccessGuard, ReadableTable};
 
 use super::fault::{Fault, Outcome};
 use super::tables::{Row, Tablets, View};
@@ -143,7 +143,10 @@ pub(super) fn write(tables: &mut Tablets<'_>, changed: &BTreeMap<u32, DocumentEn
     let mut changed = changed.iter().peekable();
     while let Some(&(&first, _)) = changed.peek() {
         let chunk = first / CHUNK;
-        let mut row = read(&tables.documents, chunk)?;
+        let mut row = match tables.documents.get(chunk)? {
+            Some(row) => entries(chunk, row.value())?.to_vec(),
+            None => vec![],
+        };
         while let Some((&number, document)) = changed.next_if(|(number, _)| **number / CHUNK == chunk) {
             let at = (number % CHUNK) as usize;
             if row.len() <= at {
@@ -158,11 +161,4 @@ pub(super) fn write(tables: &mut Tablets<'_>, changed: &BTreeMap<u32, DocumentEn
         };
     }
     Ok(())
-}
-
-fn read(table: &Table<'_, u32, Row>, chunk: u32) -> Outcome<Vec<[u8; ENTRY]>> {
-    Ok(match table.get(chunk)? {
-        Some(row) => entries(chunk, row.value())?.to_vec(),
-        None => vec![],
-    })
 }

@@ -1,13 +1,13 @@
 //! Reads single postings of a list, and corrects them.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use furui::Result;
 use furui_search::{ContentId, IdRange, Index, Weight};
 
 use super::documents::Documents;
 use super::fault::{Fault, Outcome};
-use super::lists::{self, Extent};
+use super::lists;
 use super::origins::{OWN, Origin};
 use super::resolver::Bringing;
 use super::tables::{META, Tablets};
@@ -107,24 +107,18 @@ impl Shelf {
         let Some(word) = self.number_of(word)?.filter(|word| *word != RECORDS) else { return Ok(0) };
         let mut totals = self.totals;
         let (removed, is_empty) = self.tables.rewrite(|transaction, view| {
-            let mut there = BTreeSet::new();
+            let (mut gone, mut older) = (BTreeMap::new(), Documents::new(view));
             lists::read(view, word, |postings| {
-                there.extend(postings.iter().map(|posting| posting.number).filter(|&number| is_one(number)));
+                for number in postings.iter().map(|posting| posting.number).filter(|&number| is_one(number)) {
+                    let document = older.get(number)?.ok_or_else(|| Fault::damaged("documents", number))?;
+                    gone.insert(number, document.id.hash().get());
+                }
                 Ok(())
             })?;
-            let mut extent = lists::extent(&view.words, word)?;
-            let mut older = Documents::new(view);
-            for &number in &there {
-                let document = older.get(number)?.ok_or_else(|| Fault::damaged("documents", number))?;
-                extent = Extent { ids: extent.ids - 1, sum: extent.sum.wrapping_sub(document.id.hash().get()) };
-            }
-            if !there.is_empty() {
-                let mut tables = Tablets::open(transaction)?;
-                lists::rewrite(&mut tables, view, word, |number| !there.contains(&number), extent)?;
-                totals.postings = totals.postings.saturating_sub(there.len() as u64);
-                totals.write(&mut transaction.open_table(META)?)?;
-            }
-            Ok((there.len() as u64, extent.ids == 0 && !there.is_empty()))
+            let (removed, left) = lists::remove(&mut Tablets::open(transaction)?, view, word, &gone)?;
+            totals.postings = totals.postings.saturating_sub(removed);
+            totals.write(&mut transaction.open_table(META)?)?;
+            Ok((removed, removed > 0 && left == 0))
         })?;
         self.totals = totals;
         if is_empty {

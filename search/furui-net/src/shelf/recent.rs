@@ -130,12 +130,8 @@ impl Recent {
                 totals.postings += postings.len() as u64;
             }
             runs.add(word, &weighted);
-            let fresh = match self.lists.entry(word) {
-                std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
-                std::collections::hash_map::Entry::Vacant(entry) => {
-                    entry.insert(Fresh { table: lists::extent(&view.words, word)?, postings: vec![], sum: 0 })
-                }
-            };
+            let table = lists::extent(&view.words, word)?;
+            let fresh = self.lists.entry(word).or_insert(Fresh { table, postings: vec![], sum: 0 });
             fresh.sum = fresh.sum.wrapping_add(sum);
             posting::merge(&mut fresh.postings, &postings);
         }

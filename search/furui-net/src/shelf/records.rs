@@ -98,6 +98,25 @@ fn split(bytes: &[u8]) -> Option<RecordBlock> {
     rest.is_empty().then_some(records)
 }
 
+/// Returns the records of a block that are not obsolete, and the number of all its records. The entries of these
+/// documents are added to `changed`, because their records may be stored in another block.
+pub(super) fn living(
+    block: u32,
+    row: &[u8],
+    older: &mut Documents<'_>,
+    changed: &mut BTreeMap<u32, DocumentEntry>,
+) -> Outcome<(RecordBlock, usize)> {
+    let mut records = unpack(block, row)?;
+    let before = records.len();
+    for (number, _) in &records {
+        if let Some(document) = older.get(*number)?.filter(|document| document.block == Some(block)) {
+            changed.entry(*number).or_insert(document);
+        }
+    }
+    records.retain(|(number, _)| changed.get(number).is_some_and(|document| document.block == Some(block)));
+    Ok((records, before))
+}
+
 /// Writes records into blocks, which are numbered from `next` on. If the previous block is not full, it is rewritten
 /// with its old records and the first new ones. Sets the block in the entry of each document in `changed`. Returns the
 /// number after the last block.
@@ -114,15 +133,7 @@ pub(super) fn append(
     if let Some(last) = next.checked_sub(1) {
         let open = tables.records.get(last)?.map(|row| row.value().to_vec()).filter(|row| row.len() < FULL);
         if let Some(row) = open {
-            let mut before = unpack(last, &row)?;
-            for (number, _) in &before {
-                if let Some(document) = older.get(*number)?
-                    && document.block == Some(last)
-                {
-                    changed.entry(*number).or_insert(document);
-                }
-            }
-            before.retain(|(number, _)| changed.get(number).is_some_and(|document| document.block == Some(last)));
+            let (mut before, _) = living(last, &row, older, changed)?;
             before.append(&mut records);
             records = before;
             next = last;

@@ -40,6 +40,7 @@ impl Runs {
         if let Some(run) = self.by_word.get_mut(&word) {
             run.pending.extend(postings);
             self.bytes += size_of_val(postings);
+            self.evict();
         }
     }
 
@@ -72,9 +73,7 @@ impl Runs {
         if let Some(old) = self.by_word.insert(word, run) {
             self.bytes -= old.bytes();
         }
-        if self.bytes > self.most_bytes {
-            self.evict();
-        }
+        self.evict();
     }
 
     /// Empties the cache.
@@ -88,9 +87,12 @@ impl Runs {
         self.bytes
     }
 
-    /// Evicts the least recently used runs (cached parts of lists) until the cache uses at most half of its limit, so
-    /// that evictions are rare.
+    /// If the cache exceeds its limit, evicts the least recently used runs (cached parts of lists) until it uses at most
+    /// half of the limit, so that evictions are rare.
     fn evict(&mut self) {
+        if self.bytes <= self.most_bytes {
+            return;
+        }
         let mut by_use: Vec<(u64, u32)> = self.by_word.iter().map(|(&word, run)| (run.used, word)).collect();
         by_use.sort_unstable();
         for (_, word) in by_use {

@@ -34,6 +34,7 @@ pub(super) struct Tables {
 }
 
 /// A snapshot of the tables, from which queries are answered.
+#[derive(Debug)]
 pub(super) struct View {
     pub(super) words: ReadOnlyTable<u32, Row>,
     pub(super) lists: ReadOnlyTable<(u32, u32), Row>,
@@ -68,12 +69,6 @@ pub(super) struct Totals {
     pub(super) postings: u64,
     /// The number of documents with a posting or a record.
     pub(super) documents: u64,
-}
-
-impl std::fmt::Debug for View {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("View")
-    }
 }
 
 impl Tables {

@@ -6,7 +6,7 @@ use furui_search::{
     ContentId, IdRange, Index, Listed, Listing, Lock, Peer, Refusal, Request, Response, Weight, WordSize, limits,
 };
 
-use super::event_loop::{EventLoop, respond};
+use super::event_loop::EventLoop;
 use super::{LIFE, unix_seconds};
 use crate::net::Prefix;
 use crate::node::{record_key, showing, word_key};
@@ -65,14 +65,17 @@ impl EventLoop {
     /// Answers with the sizes of lists, when their keepers are known.
     fn sizes(&mut self, call: u64, words: Vec<String>) -> furui::Result<()> {
         let listings = words.iter().map(|word| self.kept.size(word)).collect::<furui::Result<Vec<_>>>()?;
-        let Some(reply) = self.replies.remove(&call) else { return Ok(()) };
-        let (net, counts) = (self.net.clone(), Arc::clone(&self.counts));
-        self.runtime.spawn(async move {
+        let net = self.net.clone();
+        self.later(async move {
             let keys = words.iter().map(|word| word_key(word)).collect();
             let holders = net.replicas(keys, limits::REPLICAS).await;
             let sizes = listings.into_iter().zip(holders);
             let sizes = sizes.map(|(Listing { ids, whole }, holders)| WordSize { ids, whole, holders });
-            respond(&counts, reply, &Response::Sizes(sizes.collect()));
+            let response = Response::Sizes(sizes.collect());
+            move |this: &mut Self| {
+                this.respond(call, &response);
+                None
+            }
         });
         Ok(())
     }

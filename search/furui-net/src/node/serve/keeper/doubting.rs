@@ -65,16 +65,15 @@ impl EventLoop {
         }
         let (mut known, unknown) = self.checker.remembered(ids);
         let (own, missing) = claims::own_records(&mut self.kept.shelf, unknown)?;
-        let (checker, checks) = (self.checker.clone(), self.checks.clone());
-        self.runtime.spawn(async move {
+        let checker = self.checker.clone();
+        self.later(async move {
             let found = checker.find_out(own, &missing).await;
             known.extend(found.known);
-            // Sending fails if the thread has ended.
-            let _ = checks.send(Box::new(move |this: &mut Self| {
+            move |this: &mut Self| {
                 this.budget.charge(prefix, found.bytes, 0, this.now());
                 this.on_examined(prefix, lists, &known, suspect);
                 None
-            }));
+            }
         });
         Ok(true)
     }

@@ -49,10 +49,11 @@ pub(super) struct EventLoop {
     pub(super) checker: Checker,
     pub(super) budget: Budget,
     pub(super) sources: Sources,
-    /// The sender by which tasks return the records that they have fetched. The length of this channel is bounded by
-    /// the number of messages that wait for a check, which the budget limits.
-    pub(super) checks: mpsc::UnboundedSender<Done>,
-    checked: Option<mpsc::UnboundedReceiver<Done>>,
+    /// The sender by which tasks return what they have fetched: see [`later`](Self::later). The length of this channel
+    /// is bounded by the number of messages that wait for a check, which the budget limits, and by the number of
+    /// meetings (searches that this node hosts), each of which waits for one answer.
+    done: mpsc::UnboundedSender<Done>,
+    ended: mpsc::UnboundedReceiver<Done>,
     /// The postings, each as its word and its document, whose examination is in progress.
     pub(super) doubted: HashSet<(String, ContentId)>,
     /// The origins whose documents are to be removed.
@@ -68,9 +69,6 @@ pub(super) struct EventLoop {
     /// The senders of answers, by the numbers under which the answerer knows the requests.
     pub(super) replies: HashMap<u64, Reply>,
     next_reply: u64,
-    /// For each request that the answerer has sent to another node, the peer and its address prefix for which it was
-    /// sent. Work on the answer is charged to that peer.
-    on_behalf_of: HashMap<u64, (Prefix, Peer)>,
     started: Instant,
     pub(super) counts: Arc<Counts>,
     pub(super) blocklist: Arc<Blocklist>,
@@ -82,27 +80,21 @@ pub(super) struct EventLoop {
     reopen: Option<Instant>,
 }
 
-/// The answer of another node to a request that the answerer has sent.
-struct Answer {
-    call: u64,
-    response: Option<Response>,
-}
-
-/// The continuation that runs on the thread after a task has fetched records. It returns the address prefix and the
+/// The continuation that runs on the thread after a task has fetched something. It returns the address prefix and the
 /// peer to which the work is charged, if any.
-pub(super) type Done = Box<dyn FnOnce(&mut EventLoop) -> Option<(Prefix, Peer)> + Send>;
+type Done = Box<dyn FnOnce(&mut EventLoop) -> Option<(Prefix, Peer)> + Send>;
 
 impl EventLoop {
     /// Makes the state of a keeper's thread. Must be called on a thread of the runtime that runs the tasks which wait
     /// for other nodes.
     pub(super) fn new(kept: Kept, net: Net, counts: Arc<Counts>, blocklist: Arc<Blocklist>, checker: Checker) -> Self {
-        let (checks, checked) = mpsc::unbounded_channel();
+        let (done, ended) = mpsc::unbounded_channel();
         Self {
             checker,
             budget: Budget::default(),
             sources: Sources::default(),
-            checks,
-            checked: Some(checked),
+            done,
+            ended,
             doubted: HashSet::new(),
             to_remove: HashSet::new(),
             removes_after: Instant::now(),
@@ -121,7 +113,6 @@ impl EventLoop {
             scheduler: Scheduler::default(),
             replies: HashMap::new(),
             next_reply: 0,
-            on_behalf_of: HashMap::new(),
             started: Instant::now(),
             counts,
             blocklist,
@@ -130,28 +121,14 @@ impl EventLoop {
 
     /// Handles events until it is ordered to stop or all senders are dropped.
     pub(super) async fn work(mut self, mut inbound: mpsc::Receiver<Inbound>, mut orders: mpsc::Receiver<Order>) {
-        // The length of this channel is bounded by the number of meetings (searches that this node hosts), each of
-        // which waits for one answer.
-        let (answers, mut answered) = mpsc::unbounded_channel::<Answer>();
         let mut neighbourhood = self.net.neighbourhood();
-        let Some(mut checked) = self.checked.take() else { return };
         loop {
             let deadline = self.answerer.deadline().map_or(Instant::now() + LONG, |at| self.started + at);
             let reopen = self.reopen.unwrap_or(Instant::now() + LONG);
             let quiet = self.quiet.map_or(Instant::now() + LONG, |(_, at)| at);
             let (mut began, mut acting) = (std::time::Instant::now(), None);
             tokio::select! {
-                answer = answered.recv() => {
-                    if let Some(Answer { call, response }) = answer {
-                        (began, acting) = (std::time::Instant::now(), self.on_behalf_of.remove(&call));
-                        let now = self.now();
-                        match response {
-                            Some(response) => self.answerer.on_response(call, response, now, &mut self.kept),
-                            None => self.answerer.on_failure(call, now, &mut self.kept),
-                        }
-                    }
-                }
-                Some(done) = checked.recv() => {
+                Some(done) = self.ended.recv() => {
                     began = std::time::Instant::now();
                     acting = done(&mut self);
                 }
@@ -201,14 +178,18 @@ impl EventLoop {
                 match event {
                     AnswerEvent::Respond { call, response } => self.respond(call, &response),
                     AnswerEvent::Send { to, call, request } => {
-                        if let Some(acting) = &acting {
-                            self.on_behalf_of.insert(call, acting.clone());
-                        }
-                        let (net, answers) = (self.net.clone(), answers.clone());
-                        self.runtime.spawn(async move {
-                            let response = node::send_counted(&net, &to, request).await.map(|(response, _)| response);
-                            // Sending fails if the thread has ended.
-                            let _ = answers.send(Answer { call, response });
+                        // Work on the answer is charged to the peer for which the request is sent.
+                        let (net, acting) = (self.net.clone(), acting.clone());
+                        self.later(async move {
+                            let answer = node::send_counted(&net, &to, request).await;
+                            move |this: &mut Self| {
+                                let now = this.now();
+                                match answer {
+                                    Some((answer, _)) => this.answerer.on_response(call, answer, now, &mut this.kept),
+                                    None => this.answerer.on_failure(call, now, &mut this.kept),
+                                }
+                                acting
+                            }
                         });
                     }
                 }
@@ -279,19 +260,27 @@ impl EventLoop {
     }
 
     /// Sends the answer to the request with the number `call`.
-    pub(super) fn respond(&mut self, call: u64, response: &Response) {
-        if let Some(reply) = self.replies.remove(&call) {
-            respond(&self.counts, reply, response);
-        }
+    /// Awaits `work` on the runtime, and then runs the continuation that it returns on this thread.
+    pub(super) fn later<D>(&self, work: impl Future<Output = D> + Send + 'static)
+    where
+        D: FnOnce(&mut Self) -> Option<(Prefix, Peer)> + Send + 'static,
+    {
+        let done = self.done.clone();
+        self.runtime.spawn(async move {
+            // Sending fails if the thread has ended.
+            let _ = done.send(Box::new(work.await));
+        });
     }
-}
 
-pub(super) fn respond(counts: &Counts, reply: Reply, response: &Response) {
-    let count = if matches!(response, Response::Refused(_)) { &counts.refused } else { &counts.answered };
-    count.fetch_add(1, Ordering::Relaxed);
-    let bytes = response.encode().or_else(|_| Response::Refused(Refusal::Failed).encode());
-    if let Ok(bytes) = bytes {
-        // Sending fails only if the answer is too long, which the encoder prevents.
-        let _ = reply.send(bytes);
+    pub(super) fn respond(&mut self, call: u64, response: &Response) {
+        let Some(reply) = self.replies.remove(&call) else { return };
+        let is_refusal = matches!(response, Response::Refused(_));
+        let count = if is_refusal { &self.counts.refused } else { &self.counts.answered };
+        count.fetch_add(1, Ordering::Relaxed);
+        let bytes = response.encode().or_else(|_| Response::Refused(Refusal::Failed).encode());
+        if let Ok(bytes) = bytes {
+            // Sending fails only if the answer is too long, which the encoder prevents.
+            let _ = reply.send(bytes);
+        }
     }
 }

@@ -105,15 +105,14 @@ impl EventLoop {
         let strange = additions.iter().filter(|addition| addition.strange).map(|addition| addition.id).collect();
         let from = from.clone();
         let mut check = Check { call, from, prefix, bytes, postings, drawn, strange, known, own, missing };
-        let (checker, checks) = (self.checker.clone(), self.checks.clone());
-        self.runtime.spawn(async move {
+        let checker = self.checker.clone();
+        self.later(async move {
             let (verdict, bytes) = check.carry_out(&checker).await;
-            // Sending fails if the thread has ended.
-            let _ = checks.send(Box::new(move |this: &mut Self| {
+            move |this: &mut Self| {
                 let of = (check.prefix, check.from.clone());
                 this.on_checked(check, verdict, bytes);
                 Some(of)
-            }));
+            }
         });
         Ok(None)
     }
