@@ -51,12 +51,8 @@ pub(super) struct Body {
     pub(super) room: Option<RequestMemory>,
 }
 
-/// An answer to a request.
-#[derive(Debug)]
-pub(super) enum Answer {
-    Body(Body),
-    Busy,
-}
+/// An answer to a request; `None` if the node is busy.
+pub(super) type Answer = Option<Vec<u8>>;
 
 const ANSWER: u8 = 0;
 const BUSY: u8 = 1;
@@ -87,11 +83,11 @@ impl request_response::Codec for Codec {
             ANSWER => {
                 let bytes = read_answer(io, &self.answers).await?;
                 self.tally.add(|all| all.exchange_in += (5 + bytes.len()) as u64);
-                Ok(Answer::Body(Body { bytes, room: None }))
+                Ok(Some(bytes))
             }
             BUSY => {
                 self.tally.add(|all| all.exchange_in += 1);
-                Ok(Answer::Busy)
+                Ok(None)
             }
             _ => Err(io::Error::other("an answer that begins with neither 0 nor 1")),
         }
@@ -112,8 +108,8 @@ impl request_response::Codec for Codec {
         T: AsyncWrite + Unpin + Send,
     {
         let bytes = match answer {
-            Answer::Body(body) => framed(&[ANSWER], &body.bytes),
-            Answer::Busy => vec![BUSY],
+            Some(bytes) => framed(&[ANSWER], &bytes),
+            None => vec![BUSY],
         };
         io.write_all(&bytes).await?;
         self.tally.add(|all| all.exchange_out += bytes.len() as u64);

@@ -104,11 +104,7 @@ impl Driver {
                 self.requested((peer, prefix), request_id, request, channel);
             }
             Event::Message { message: Message::Response { request_id, response }, .. } => {
-                let result = match response {
-                    Answer::Body(body) => Ok(body.bytes),
-                    Answer::Busy => Err(CallError::Busy),
-                };
-                self.called(request_id, result);
+                self.called(request_id, response.ok_or(CallError::Busy));
             }
             Event::OutboundFailure { request_id, error, .. } => self.called(request_id, Err(call_error(&error))),
             Event::InboundFailure { request_id, .. } | Event::ResponseSent { request_id, .. } => {
@@ -138,7 +134,7 @@ impl Driver {
             self.shared.refusals.note(format!("{peer} at {prefix}"), why);
             self.shared.tally.add(|all| all.refused += 1);
             // Sending fails if the connection has ended.
-            let _ = self.swarm.behaviour_mut().exchange.send_response(channel, Answer::Busy);
+            let _ = self.swarm.behaviour_mut().exchange.send_response(channel, None);
         } else {
             self.answers.push(Box::pin(async move { (channel, answer.await.ok()) }));
         }
@@ -147,8 +143,7 @@ impl Driver {
     pub(super) fn send_answer(&mut self, channel: ResponseChannel<Answer>, answer: Option<Vec<u8>>) {
         // Dropping the channel closes the stream, which tells the peer that there is no answer.
         if let Some(bytes) = answer {
-            let answer = Answer::Body(Body { bytes, room: None });
-            let _ = self.swarm.behaviour_mut().exchange.send_response(channel, answer);
+            let _ = self.swarm.behaviour_mut().exchange.send_response(channel, Some(bytes));
         }
     }
 }

@@ -14,7 +14,6 @@ use tokio::time::Instant;
 use super::super::behaviour;
 use super::super::diversity;
 use super::super::known::{self, KnownPeer};
-use super::super::routes;
 use super::{Driver, Lookup};
 
 /// The maximum number of addresses that are stored for a peer. Chosen.
@@ -62,8 +61,8 @@ impl Driver {
         answer: oneshot::Sender<Vec<Peer>>,
         permit: OwnedSemaphorePermit,
     ) {
-        let lookup = Lookup { key, n, answer, _permit: permit };
         let n = n.clamp(1, K_VALUE.get());
+        let lookup = Lookup { key, n, answer, _permit: permit };
         if let Some(peers) = self.known(std::slice::from_ref(&lookup.key), n).pop().flatten() {
             let _ = lookup.answer.send(peers);
             return;
@@ -117,7 +116,7 @@ impl Driver {
 
     /// Handles the result of a look-up, and inserts this node, because the result contains only other nodes.
     fn looked_up(&mut self, lookup: Lookup, found: Vec<kad::PeerInfo>, whole: bool) {
-        let n = lookup.n.clamp(1, K_VALUE.get());
+        let n = lookup.n;
         let known: Vec<KnownPeer> =
             found.iter().map(|info| KnownPeer { key: Key::from(info.peer_id), peer: self.reachable(info) }).collect();
         let key = Key::new(lookup.key.clone());
@@ -149,7 +148,14 @@ impl Driver {
     }
 
     pub(in crate::net) fn table(&mut self) -> Vec<KnownPeer> {
-        routes::table(&mut self.swarm.behaviour_mut().kad)
+        let mut all = Vec::new();
+        for bucket in self.swarm.behaviour_mut().kad.kbuckets() {
+            for entry in bucket.iter() {
+                let key = *entry.node.key;
+                all.push(KnownPeer { key, peer: known::peer(key.preimage(), Some(entry.node.value.first())) });
+            }
+        }
+        all
     }
 
     /// Replaces the known addresses of a peer by those that it states.

@@ -133,10 +133,9 @@ pub(in crate::node) async fn run(inner: Weak<Inner>, repair: Arc<Repair>) {
 /// The state of repair that is kept between rounds.
 #[derive(Default)]
 struct Rounds {
-    /// For each neighbour, its state number when everything was last taken over from it.
-    states: HashMap<Peer, u64>,
-    /// For each neighbour, those of its lists of which postings were rejected.
-    left_out: HashMap<Peer, LeftOut>,
+    /// For each neighbour, its state number when everything was last taken over from it, and those of its lists of
+    /// which postings were rejected.
+    taken_over: HashMap<Peer, (u64, LeftOut)>,
     /// The neighbours that lied, each with the time until which nothing is taken over from it.
     liars: HashMap<Peer, Instant>,
     failed: u32,
@@ -146,8 +145,7 @@ struct Rounds {
 impl Rounds {
     /// Discards the states of all neighbours: nodes have come or gone, so this node may have to keep other lists.
     fn forget(&mut self) {
-        self.states.clear();
-        self.left_out.clear();
+        self.taken_over.clear();
         self.failed = 0;
     }
 
@@ -159,8 +157,7 @@ impl Rounds {
     async fn round(&mut self, inner: &Inner) -> bool {
         let places = Places::of(&inner.net).await;
         let neighbours = places.neighbours(&inner.net.me(), NEIGHBOURS);
-        self.states.retain(|peer, _| neighbours.contains(peer));
-        self.left_out.retain(|peer, _| neighbours.contains(peer));
+        self.taken_over.retain(|peer, _| neighbours.contains(peer));
         self.liars.retain(|_, until| *until > Instant::now());
         let (mut failures, mut new, mut is_full) = (0, 0, false);
         // Neighbours are asked one after the other, so that nothing is taken over twice.
@@ -168,14 +165,11 @@ impl Rounds {
             if self.liars.contains_key(neighbour) {
                 continue;
             }
-            let left_out = self.left_out.entry(neighbour.clone()).or_default();
+            let (state, left_out) = self.taken_over.entry(neighbour.clone()).or_default();
             let is_patient = self.failed < FAILED_ROUNDS;
             let mut taking = Taking::new(inner, neighbour, &places, left_out, is_patient);
-            let since = self.states.get(neighbour).copied().unwrap_or_default();
-            match taking.take_over(since).await {
-                Ok(state) => {
-                    self.states.insert(neighbour.clone(), state);
-                }
+            match taking.take_over(*state).await {
+                Ok(now) => *state = now,
                 // If a neighbour has more data than one round takes over, the next round takes over the rest.
                 Err(Why::Silent | Why::Enough) => failures += 1,
                 Err(Why::Lied) => {
