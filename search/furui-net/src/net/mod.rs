@@ -41,6 +41,7 @@ pub use counters::Counters;
 pub use diversity::{Chosen, WINDOW, choose};
 pub use exchange::{CallError, Inbound, Reply};
 pub use handle::Net;
+pub(crate) use identity::is_open_to_others;
 pub use identity::{Identity, IdentityError};
 pub use known::{identity_of, name, peer_of};
 pub use prefix::Prefix;

@@ -13,11 +13,6 @@ use super::{RECORDS, Shelf, lists, records};
 const PASS: usize = 1 << 18;
 
 impl Shelf {
-    /// Removes all documents that expire by `now`, and returns their number.
-    pub(super) fn forget(&mut self, now: u32) -> Outcome<u64> {
-        self.forget_all(|_, document| document.expires <= now)
-    }
-
     /// Removes all documents for which `is_one` returns true, and compacts the files. Returns the number of removed
     /// documents. `is_one` is called in the order of arrival; if there are many documents, it may be called again for
     /// the same one.

@@ -133,12 +133,7 @@ impl Shelf {
                 self.words.next_id()
             )));
         }
-        let mut changes = vec![];
-        self.tables.journal(|sequence, row| {
-            changes.push((sequence, row.to_vec()));
-            Ok(())
-        })?;
-        for (sequence, row) in changes {
+        for (sequence, row) in self.tables.journal()? {
             let change = Change::decode(&row).ok_or_else(|| Fault::damaged("journal", sequence))?;
             // Words are restored first, in the order of their numbers: a word that is missing in the dictionary gets
             // its number again.
@@ -247,7 +242,7 @@ impl Shelf {
     pub fn expire(&mut self, now: u64) -> Result<u64> {
         self.changing(|shelf| {
             let now = to_time(now).min(u32::MAX - 1);
-            let forgotten = shelf.forget(now)?;
+            let forgotten = shelf.forget_all(|_, document| document.expires <= now)?;
             shelf.forget_locks(now)?;
             if forgotten > 0 {
                 shelf.tables.compact()?;

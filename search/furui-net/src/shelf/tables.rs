@@ -158,14 +158,11 @@ impl Tables {
         self.change(|transaction| change(transaction, &view))
     }
 
-    /// Passes the rows of the journal to `replay`, each with its number, in order.
-    pub(super) fn journal(&self, mut replay: impl FnMut(u64, &[u8]) -> Outcome<()>) -> Outcome<()> {
+    /// Returns the rows of the journal, each with its number, in order.
+    pub(super) fn journal(&self) -> Outcome<Vec<(u64, Vec<u8>)>> {
         let journal = self.database.begin_read()?.open_table(JOURNAL)?;
-        for row in journal.iter()? {
-            let (sequence, change) = row?;
-            replay(sequence.value(), change.value())?;
-        }
-        Ok(())
+        let rows = journal.iter()?.map(|row| row.map(|(sequence, change)| (sequence.value(), change.value().to_vec())));
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// Moves used pages to the front of the database's file, and truncates the file.

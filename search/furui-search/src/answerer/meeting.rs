@@ -290,18 +290,15 @@ impl Meeting {
     /// Keeps the ids at the ascending indices in `both` or, if the word is excluded, all other ids. Then continues with
     /// the next word.
     fn narrow(&mut self, both: &[(u32, u8)]) {
-        let keeps = self.at < self.must;
-        if keeps {
-            self.scoring.add(self.at + 1, both)
+        if self.at < self.must {
+            self.scoring.add(self.at + 1, both);
+            self.ids = both.iter().map(|&(place, _)| self.ids[place as usize]).collect();
         } else {
-            self.scoring.remove(both)
+            let is_left = |place: &usize| both.binary_search_by_key(place, |(gone, _)| *gone as usize).is_err();
+            let left: Vec<usize> = (0..self.ids.len()).filter(is_left).collect();
+            self.scoring.keep(&left);
+            self.ids = left.into_iter().map(|place| self.ids[place]).collect();
         }
-        let (mut both, mut place) = (both.iter().peekable(), 0);
-        self.ids.retain(|_| {
-            let is_in_both = both.next_if(|(both, _)| *both == place).is_some();
-            place += 1;
-            is_in_both == keeps
-        });
         self.at += 1;
         self.waiting.clear();
         self.asked.clear();

@@ -26,7 +26,7 @@ use super::message::{Response, Term};
 use super::{Clause, ContentId, Peer, Place};
 use branch::Branch;
 use calls::{Call, Calls, Of};
-use disputes::{Blamed, Disputes};
+use disputes::Disputes;
 use panel::Panel;
 use slices::Traffic;
 use top::Top;
@@ -276,9 +276,9 @@ impl Querier {
     /// Nodes are blamed only for documents about which they contradicted each other, and only for their statements
     /// about their own lists.
     pub fn judge(&mut self, place: Place, holds: bool) -> Vec<Peer> {
-        let Blamed { liars, mistaken } = self.disputes.judge(&place, holds);
-        liars.iter().chain(&mistaken).for_each(|peer| self.words.blame.excuse(peer.clone()));
-        liars
+        let (wrong, lied) = self.disputes.judge(&place, holds);
+        wrong.iter().for_each(|peer| self.words.blame.excuse(peer.clone()));
+        if lied { wrong } else { Vec::new() }
     }
 
     /// Handles the result that no node has the record of a found document. The document may have been invented or

@@ -47,7 +47,7 @@ pub(super) struct Panel {
     asked: usize,
     /// The hosts that were asked and have not answered.
     waiting: Vec<Peer>,
-    failed: Vec<Peer>,
+    failed: HashSet<Peer>,
     /// The keepers of the other words that have failed recently.
     suspects: Vec<Peer>,
     answers: Vec<SliceAnswer>,
@@ -153,11 +153,7 @@ impl Panel {
     /// Records that a host has failed. Returns false if it has failed before.
     pub(super) fn on_failure(&mut self, host: &Peer) -> bool {
         self.lose(host);
-        let is_new = !self.failed.contains(host);
-        if is_new {
-            self.failed.push(host.clone());
-        }
-        is_new
+        self.failed.insert(host.clone())
     }
 
     /// Returns the hosts that are late at this time. If there are any, one more host is asked or, if none is left, the

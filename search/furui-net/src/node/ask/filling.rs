@@ -138,10 +138,7 @@ impl<'a> Filling<'a> {
                 self.doubts.extend(doubts);
                 let is_before = self.after.is_some_and(|after| place <= after);
                 let head = &showing.head;
-                if !is_before
-                    && !self.blocked.have_url(&head.url)
-                    && self.versions.add(&head.url, place, head.publisher)
-                {
+                if !is_before && !self.blocked.have(&head.url) && self.versions.add(&head.url, place, head.publisher) {
                     self.held.insert(place, Hit::new(place, Some(*showing)));
                 }
             }

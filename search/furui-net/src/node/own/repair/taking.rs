@@ -291,7 +291,7 @@ impl<'a> Taking<'a> {
             for (id, record) in found {
                 let left = self.record_bytes.checked_sub(record.len() as u64);
                 self.record_bytes = left.ok_or(Why::Enough)?;
-                if !Record::decode(&record).is_ok_and(|record| sites.have(&record)) {
+                if !Record::decode(&record).is_ok_and(|record| sites.have(&record.url)) {
                     records.push((id, record));
                 }
             }

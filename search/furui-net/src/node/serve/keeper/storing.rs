@@ -44,7 +44,7 @@ impl EventLoop {
         if *from != me {
             let sites = self.blocklist.sites();
             postings.retain(|(word, _)| !self.blocklist.has_word(word));
-            records.retain(|(_, record)| !Record::decode(record).is_ok_and(|record| sites.have(&record)));
+            records.retain(|(_, record)| !Record::decode(record).is_ok_and(|record| sites.have(&record.url)));
             if postings.len() + records.len() < brought {
                 self.note_refusal(from, prefix, "the owner of this node has blocked a word or site of what it stored");
             }
