@@ -122,7 +122,7 @@ pub(crate) fn within(variables: &[(&str, &str)]) -> Option<Result<(), String>> {
     })
 }
 
-/// Runs a command. Error messages show it as `printed`.
+/// Runs a command, and returns an error if it fails. Error messages show it as `printed`.
 pub(crate) fn succeed(command: &mut Command, printed: &str) -> Result<(), String> {
     let status: ExitStatus = command.status().map_err(|error| format!("cannot start `{printed}`: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("`{printed}` ended with {status}")) }

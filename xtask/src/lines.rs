@@ -74,7 +74,7 @@ fn test_modules(file: &Path, text: &str) -> Vec<PathBuf> {
     after.filter_map(|item| Some(dir.join(item.rsplit_once("mod ")?.1))).collect()
 }
 
-/// Adds the numbers of lines of a file to `counts`.
+/// Adds the numbers of lines of a file with this text to `counts`. `is_test` is true if all of it is code of tests.
 fn count(text: &str, is_test: bool, counts: &mut Counts) {
     let mut test_item_at = None;
     for line in text.lines().filter(|line| !line.trim().is_empty()) {

@@ -24,7 +24,7 @@ const MODULES: [(&str, &str, &str); 2] = [
 
 /// The other programs and Python modules that are installed, and those that are missing.
 pub(crate) struct Others {
-    /// The search path of Python.
+    /// The search path of Python's modules for the tests.
     pub(crate) python: String,
     /// The arguments that leave out the tests whose program or module is missing.
     pub(crate) skip: String,

@@ -10,13 +10,14 @@ struct Node {
     children: Vec<Self>,
 }
 
-/// The capacity of every filter. All filters must have one size to be united, so they are sized for the root, which has
-/// the most keys.
+/// The number of files for which every filter in the tree is sized. All filters must have one size to be united, so
+/// they are sized for the root, which has the most keys.
 const FILES_OF_NODE: u64 = 100;
 const NODES: u64 = 1 + 4 + 16 + 64;
 
 impl Node {
-    /// A tree of this height, whose nodes are numbered from `number` on.
+    /// Makes a tree of this height, whose nodes are numbered from `number` on. `number` becomes the one after the last
+    /// node.
     fn grow(height: u32, number: &mut u64) -> Result<Self, furui::Error> {
         let mut own = Bloom::with_rate(FILES_OF_NODE * NODES, 0.01)?;
         for i in 0..FILES_OF_NODE {
@@ -30,7 +31,8 @@ impl Node {
         Ok(Self { own, below, children })
     }
 
-    /// Searches for a file at this node and below. Returns how many nodes were asked, and how many may have the file.
+    /// Searches for a file at this node and below. Returns the number of nodes that were asked, and the number of those
+    /// that may have the file.
     fn query(&self, file: &str) -> (u64, u64) {
         let here = (1, u64::from(self.own.contains(file)));
         let routes = self.children.iter().filter(|child| child.below.contains(file));
@@ -38,7 +40,7 @@ impl Node {
     }
 }
 
-/// The i-th file of a node.
+/// The name of the file with the index `i` at the node with the number `node`.
 fn file(node: u64, i: u64) -> String {
     format!("node {node}, file {i}")
 }

@@ -206,7 +206,7 @@ impl HashSpec {
 /// 64-bit seed fills both halves.
 const SIP_KEY_TURN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// SipHash-1-3 keyed by a seed.
+/// SipHash-1-3 with a key that is derived from a seed.
 fn sip(seed: u64) -> SipHasher13 {
     SipHasher13::new_with_keys(seed, seed.wrapping_mul(SIP_KEY_TURN))
 }
@@ -220,7 +220,7 @@ fn seed_words(seed: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// The first 64 bits of a digest.
+/// The first 64 bits of a SHA-1 digest.
 fn first_word(digest: &[u8; 20]) -> u64 {
     u64::from_le_bytes(*digest.first_chunk().expect("a digest has 20 bytes"))
 }

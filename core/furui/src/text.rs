@@ -27,7 +27,7 @@ pub struct InvalidText {
 }
 
 impl InvalidText {
-    /// `expected` says what the text was to be, and after a colon how to write it.
+    /// Makes the error for `text`. `expected` says what the text was to be, and after a colon how to write it.
     pub(crate) fn new(text: &str, expected: &'static str) -> Self {
         Self { text: text.to_owned(), expected }
     }
@@ -69,7 +69,7 @@ pub fn size(text: &str) -> Result<u64, InvalidText> {
     })
 }
 
-/// A number of things. `K`, `M`, `G` and `T`, in capital or small letters, are powers of 1000.
+/// Parses a number. `K`, `M`, `G` and `T`, in capital or small letters, are powers of 1000.
 ///
 /// # Errors
 /// If the text is not a number with one of these units, or the number is 2⁶⁴ or more.

@@ -186,7 +186,7 @@ fn filters_that_do_not_fit_together_are_not_united() {
         fine.union_with(&GrowingBloom::with_rate(1e-9).unwrap()).unwrap();
     }
     let error = fine.union_with(&GrowingBloom::with_rate(1e-9).unwrap()).unwrap_err().to_string();
-    assert!(error.contains("of 27 parts together: they have no more than 26"), "{error}");
+    assert!(error.contains("27 parts together, and a filter has at most 26"), "{error}");
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn no_meta_makes_a_filter_that_fails() {
         (file(0.1, 27, &[good()]), "rate, tightening or number of parts"),
         (file(0.1, u32::MAX, &[good()]), "rate, tightening or number of parts"),
         (file(0.1, 2, &[good()]), "its sections are not those of its kind"),
-        (file(0.1, 1, &[good(), good()]), "its sections are not those of its kind"),
+        (file(0.1, 1, &[good(), good()]), "its section BITB is unknown"),
         (file(0.1, 1, &[(20, 0, 0, 6, good().4)]), "numbers of keys"),
         (file(0.1, 1, &[(20, 2, 3, 6, good().4)]), "numbers of keys"),
         (file(0.1, 1, &[(20, 21, 1, 6, good().4)]), "numbers of keys"),

@@ -259,7 +259,7 @@ fn orphans_are_files_of_ours_that_nobody_names() {
     assert_eq!(left, [&named, "1.run", MANIFEST, "notes.txt"]);
     put(&storage, &StoreKind::Seen.file_name(next + 1), b"");
     let error = format_error(open());
-    assert!(error.to_string().contains("older than the runs beside it"), "{error}");
+    assert!(error.to_string().contains("older than the other files of its store"), "{error}");
 }
 
 #[test]
@@ -385,7 +385,7 @@ fn sections_that_no_manifest_has_are_refused() {
         with(&[(b"META", &meta[..]), (b"RUNS", &[])].into_iter().chain(rate).collect::<Vec<_>>()).unwrap_err().0
     };
     assert_eq!(place(b"seen\0\0\0\0", 24, None), 64 + 24, "a run that is not there");
-    assert_eq!(place(b"seen\0\0\0\0", 26, None), 64 + 26, "a layout");
+    assert_eq!(place(b"seen\0\0\0\0", 26, None), 64 + 26, "runs that share keys, where there are none");
     assert_eq!(place(b"filter\0\0", 16, Some(&[0; 16])), 128 + 8, "a last fingerprint");
     // `made` is the layout of a dictionary's tries, and the number of polynomials of their filters.
     for (kind, made, valid) in [

@@ -177,7 +177,7 @@ fn no_meta_makes_a_filter_that_fails() {
         (file(&meta(2, 1), &[0; 64]), "number of blocks"),
         (file(&meta(2, 0), &[0; 63]), "the length of the table"),
         (file(&meta((1 << 31) - 1, 0), &[0; 64]), "the length of the table"),
-        (file(&meta(2, 0)[..31], &[0; 64]), "shorter"),
+        (file(&meta(2, 0)[..31], &[0; 64]), "META is too short"),
     ] {
         let error = FilterRef::from_bytes(&bytes, "bad").unwrap_err().to_string();
         assert!(error.contains(why), "{error}, not {why}");

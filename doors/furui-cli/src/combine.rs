@@ -49,7 +49,8 @@ fn stores(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error>
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens a store for reading. The keys of its journal take at most `memory` bytes; the others go to temporary files.
+/// Opens a store for reading. The keys of its journal take at most `memory` bytes of memory; the others are written to
+/// temporary files.
 pub fn open(path: &Path, memory: u64) -> Result<Cascade<Files>, Error> {
     // A directory without a manifest is an error, and not an empty set.
     kind_of(path)?;

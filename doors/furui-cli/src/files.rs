@@ -13,7 +13,7 @@ pub enum Files {
     Store(Directory),
     /// Temporary files, which vanish when the process ends.
     Temporary(Scratch),
-    /// The files of a store that is only read. Changes go to temporary files.
+    /// The files of a store that is only read. Files that are created are temporary, and vanish when the process ends.
     Unchanged(Overlay<Directory, Scratch>),
 }
 

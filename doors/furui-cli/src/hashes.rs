@@ -1,12 +1,12 @@
 //! `furui export` and `import`: the hashes of a store as numbers in a file.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
-use furui::KeyHash;
 use furui::format::{Access, publish};
-use furui::store::cascade::{Cascade, CascadeOptions};
+use furui::store::Directory;
+use furui::store::cascade::{Cascade, CascadeOptions, ExpectedNote};
 
 use crate::cli::{ExportOptions, ImportOptions};
 use crate::combine;
@@ -17,12 +17,6 @@ use crate::opening::kind_of;
 use crate::opening::open_to_write;
 use crate::output::{Output, Sink};
 use crate::streams::standard_input;
-
-/// The size of a hash in bytes.
-const HASH: usize = 8;
-
-/// The number of bytes that one read requests.
-const READ: usize = 1 << 20;
 
 /// Writes the hashes of a store to a file in ascending order, each as 8 bytes, little-endian.
 pub fn export(options: &ExportOptions) -> Result<ExitCode, Error> {
@@ -55,33 +49,18 @@ pub fn export(options: &ExportOptions) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Inserts the hashes in a file into a store.
+/// Runs `furui import`: inserts the hashes in a file into a store.
 pub fn import(options: &ImportOptions) -> Result<ExitCode, Error> {
     // A directory that is no store is refused before anything is written to it.
     kind_of(&options.store)?;
     let name = options.file.display().to_string();
     let file = if name == "-" { standard_input() } else { File::open(&options.file) };
-    let mut file = file.map_err(|error| Error::io("cannot open", &name, error))?;
+    let file = file.map_err(|error| Error::io("cannot open", &name, error))?;
     let settings = CascadeOptions { memory: memory::quarter(), hash: None, form: None, journal: false };
+    let base = Files::Store(Directory::open_read_only(&options.store)?.mapped(false));
+    let mut run = Cascade::open_over(&base, Files::temporary(0), settings)?;
+    run.insert_from(file, &name)?;
     let mut set = Cascade::open(Files::Store(open_to_write(&options.store, &options.wait)?.mapped(false)), settings)?;
-    let (mut bytes, mut keys, mut new) = (vec![], vec![], vec![]);
-    loop {
-        bytes.clear();
-        let read = Read::by_ref(&mut file).take(READ as u64).read_to_end(&mut bytes);
-        let count = read.map_err(|error| Error::io("cannot read", &name, error))?;
-        let (hashes, rest) = bytes.as_chunks::<HASH>();
-        if !rest.is_empty() {
-            let reason = "ends within a hash: a hash takes 8 bytes; nothing of its last mebibyte was inserted";
-            return Err(Error::Message(format!("{name}: {reason}")));
-        }
-        if count == 0 {
-            break;
-        }
-        keys.clear();
-        keys.extend(hashes.iter().map(|&hash| KeyHash::new(u64::from_le_bytes(hash))));
-        new.clear();
-        set.insert_all(&keys, &mut new)?;
-    }
-    set.publish()?;
+    set.commit(run.new_keys()?, None, ExpectedNote::Any)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -52,7 +52,7 @@ impl Interrupt {
         }
     }
 
-    /// If a signal was reported, ends the process as that signal does by default.
+    /// If a signal was reported, ends the process in the way in which the signal does by default.
     pub fn end(&self) {
         if let Some(signal) = self.signal() {
             let _ = signal_hook::low_level::emulate_default_handler(signal.into());
@@ -194,7 +194,8 @@ mod unix {
     }
 
     /// True if the signal was ignored when the process began, as ^C is in background jobs of a script and SIGHUP under
-    /// nohup. Such a signal is left ignored. Only Linux tells which signals are ignored; elsewhere, this returns false.
+    /// nohup. The program then ignores it, too. Only Linux tells which signals are ignored; elsewhere, this returns
+    /// false.
     fn is_ignored(signal: i32) -> bool {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -202,7 +203,7 @@ mod unix {
         mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
     }
 
-    /// The result of a poll. An error of the poll or of the file counts as ready, and is reported by the read.
+    /// Converts the result of a poll. An error of the poll or of the file counts as ready, and is reported by the read.
     fn answer(result: rustix::io::Result<usize>, events: PollFlags, may_be_nothing: bool) -> Wait {
         match result {
             Ok(_) if may_be_nothing && events.is_empty() => Wait::Nothing,

@@ -2,6 +2,7 @@
 
 mod cli;
 mod combine;
+mod commit;
 mod decode;
 mod dict;
 mod error;
@@ -61,6 +62,7 @@ fn run(Cli { command }: Cli) -> Result<ExitCode, Error> {
         Command::Subtract(options) => combine::run(&options, Combination::Difference),
         Command::Intersect(options) => combine::run(&options, Combination::Intersection),
         Command::Export(options) => hashes::export(&options),
+        Command::Commit(options) => commit::run(&options),
         Command::Import(options) => hashes::import(&options),
         Command::Filter(command) => filter::run(&command).map(missed::status),
         Command::Dict(command) => dict::run(&command).map(missed::status),

@@ -79,7 +79,7 @@ pub fn pages(directory: Option<&Path>) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a page for a command, and one for each of its subcommands.
+/// Writes the manual page of a command, and those of its subcommands, into a directory.
 fn write_each(command: &Command, directory: &Path) -> io::Result<()> {
     let man = Man::new(command.clone());
     let mut page = Vec::new();
@@ -94,7 +94,7 @@ fn write_each(command: &Command, directory: &Path) -> io::Result<()> {
     shown(command).try_for_each(|below| write_each(below, directory))
 }
 
-/// Returns one page for the whole command, in which every subcommand is a section.
+/// Returns one manual page for the whole command, in which every subcommand is a section.
 fn whole_page(command: &Command) -> io::Result<Vec<u8>> {
     let mut page = Vec::new();
     let man = Man::new(command.clone());
@@ -105,7 +105,7 @@ fn whole_page(command: &Command) -> io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// Appends a command as a section, whose own sections become subsections.
+/// Appends a command to a manual page as a section, whose own sections become subsections.
 fn section_of(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     page.extend(format!(".SH {}\n", name_of(command).to_uppercase()).into_bytes());
     let mut own = Vec::new();
@@ -115,7 +115,7 @@ fn section_of(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     shown(command).try_for_each(|below| section_of(below, page))
 }
 
-/// Appends the sections of one command: synopsis, description, options, exit statuses and examples.
+/// Appends the sections of one command to a manual page: synopsis, description, options, exit statuses and examples.
 fn sections(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     let usage = command.clone().render_usage().to_string();
     let mut synopsis = Roff::new();
@@ -137,7 +137,7 @@ fn sections(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     roff.to_writer(page)
 }
 
-/// The section with the pages of the parent commands and the subcommands.
+/// The section "SEE ALSO" of a manual page, with the pages of the parent commands and the subcommands.
 fn see_also(command: &Command) -> Roff {
     let name = name_of(command).replace(' ', "-");
     let above = name.rmatch_indices('-').map(|(end, _)| name[..end].to_string());

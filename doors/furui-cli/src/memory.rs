@@ -5,12 +5,13 @@ use std::fs;
 /// The memory in bytes that is assumed on systems that do not report it.
 const UNKNOWN_MACHINE: u64 = 4 << 30;
 
-/// A run of a set is mapped if it takes at most 1 / `MAPPED_SHARE` of the memory. The runs that are newer than a given
-/// run are together smaller than the given run, so all mapped runs fit into memory together.
+/// A file of a set's run of keys is mapped if it takes at most 1 / `MAPPED_SHARE` of the memory that the process can
+/// use. The runs that are newer than a given run are together smaller than it, so all mapped runs together fit into
+/// this memory.
 const MAPPED_SHARE: u64 = 2;
 
-/// The maximum size of a run file that is mapped. Nothing is mapped if the address space is limited, because maps count
-/// towards that limit.
+/// The maximum size of a run file that is mapped into memory, in bytes. It is 0, so that nothing is mapped, if the
+/// address space is limited, because maps count towards that limit.
 pub fn mappable() -> u64 {
     if addresses().is_some() { 0 } else { total() / MAPPED_SHARE }
 }
@@ -51,7 +52,8 @@ fn addresses() -> Option<u64> {
     None
 }
 
-/// The memory of the machine, from /proc/meminfo. Only Linux has this file.
+/// The memory of the machine in bytes, from /proc/meminfo; `None` on systems other than Linux, which do not have this
+/// file.
 fn machine() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
@@ -59,7 +61,7 @@ fn machine() -> Option<u64> {
     kib.checked_mul(1024)
 }
 
-/// The limit of the control group, if it has one. The file says "max" if it has none.
+/// The memory limit of the process's control group, in bytes; `None` if it has none (its file then says "max").
 fn control_group() -> Option<u64> {
     fs::read_to_string("/sys/fs/cgroup/memory.max").ok()?.trim().parse().ok()
 }

@@ -11,17 +11,20 @@ use furui::store::{Directory, StoreKind};
 use crate::cli::WaitOptions;
 use crate::error::Error;
 
-/// The first pause before the lock is tried again. Each further pause is twice as long as the one before.
+/// The first pause before a store that another process has locked is tried again. Each further pause is twice as long
+/// as the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
-/// The maximum pause before the lock is tried again.
+/// The maximum pause before a store that another process has locked is tried again.
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
-/// The kind of a store. A directory that is no store is an error, and is not changed.
+/// Reads the kind of a store: a set, a filter or a dictionary. A directory that is no store is an error, and is not
+/// changed.
 pub fn kind_of(path: &Path) -> Result<StoreKind, Error> {
     Ok(Directory::open_read_only(path)?.manifest()?.store)
 }
 
-/// Opens a directory for writing. While it waits, signals have their default effect.
+/// Opens the directory of a store for writing. If another process writes to it, waits as long as the options say;
+/// meanwhile signals have their default effect.
 pub fn open_to_write(path: &Path, options: &WaitOptions) -> Result<Directory, Error> {
     let start = Instant::now();
     let mut pause = FIRST_PAUSE;

@@ -14,7 +14,7 @@ use crate::streams::standard_output;
 /// The output of a command: standard output, a file in its place, or nothing.
 pub struct Output {
     file: Option<File>,
-    /// The name of the output, for errors.
+    /// The name of the output, for error messages.
     name: String,
     /// True if the output is a pipe.
     pipe: bool,
@@ -34,16 +34,16 @@ pub enum Sink {
 }
 
 impl Output {
-    /// Prints to standard output, or nowhere if `quiet`.
+    /// Makes an output that prints to standard output, or nowhere if `quiet`.
     pub fn new(quiet: bool) -> Result<Self, Error> {
         let name = STANDARD_OUTPUT.to_string();
         let file = if quiet { None } else { Some(standard_output().map_err(|error| failed(&name, error))?) };
         Ok(Self::to(file, name))
     }
 
-    /// Prints to this file, which is created or truncated. Without a path, or with "-", does the same as
-    /// [`new`](Self::new). An output that is one of the inputs is an error before the file is changed, because the run
-    /// would read what it writes.
+    /// Makes an output that prints to the file at `path`, which is created or truncated. Without a path, or with "-",
+    /// does the same as [`new`](Self::new). An output that is one of the inputs is an error before the file is changed,
+    /// because the run would read what it writes.
     pub fn open(path: Option<&Path>, quiet: bool, inputs: &[&Path]) -> Result<Self, Error> {
         let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
             let output = Self::new(quiet)?;
@@ -111,7 +111,7 @@ impl Output {
         self.print_until(&mut left, None)
     }
 
-    /// Prints these bytes, and stops at `until`. Afterwards `left` holds the bytes that were not printed.
+    /// Prints the bytes `left`, and stops at `until`. Afterwards `left` holds the bytes that were not printed.
     pub fn print_until(&mut self, left: &mut &[u8], until: Option<Instant>) -> Result<Sink, Error> {
         let Some(file) = &mut self.file else {
             *left = &[];

@@ -15,7 +15,7 @@ use rustix::event::PollFlags;
 #[cfg(unix)]
 use crate::interrupt::{Wait, poll_one, timespec};
 
-/// The capacity that is requested for a pipe: the maximum that Linux grants to an unprivileged process.
+/// The capacity in bytes that is requested for a pipe: the maximum that Linux grants to an unprivileged process.
 #[cfg(target_os = "linux")]
 const PIPE_BYTES: usize = 1 << 20;
 
@@ -29,7 +29,7 @@ pub fn widen(file: &File) {
 #[cfg(not(target_os = "linux"))]
 pub fn widen(_: &File) {}
 
-/// A new pipe: what is written to the second file is read from the first.
+/// Makes a pipe: what is written to the second file is read from the first.
 #[cfg(unix)]
 pub fn pipe() -> io::Result<(File, File)> {
     use std::os::fd::OwnedFd;
@@ -37,7 +37,7 @@ pub fn pipe() -> io::Result<(File, File)> {
     Ok((File::from(OwnedFd::from(reader)), File::from(OwnedFd::from(writer))))
 }
 
-/// A new pipe: what is written to the second file is read from the first.
+/// Makes a pipe: what is written to the second file is read from the first.
 #[cfg(windows)]
 pub fn pipe() -> io::Result<(File, File)> {
     use std::os::windows::io::OwnedHandle;
@@ -78,7 +78,7 @@ pub fn is_pipe(file: &File) -> bool {
     file.metadata().is_ok_and(|data| data.file_type().is_fifo())
 }
 
-/// True if `path` names a pipe.
+/// True if the file at `path` is a pipe.
 #[cfg(unix)]
 pub fn is_pipe_at(path: &Path) -> bool {
     path.metadata().is_ok_and(|data| data.file_type().is_fifo())

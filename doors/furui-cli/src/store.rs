@@ -9,7 +9,7 @@ use furui::format::{Envelope, Kind, Printable};
 use furui::raw::FilteredTrie;
 use furui::seen::{KeptTiers, Replacement};
 use furui::store::cascade::{Cascade, CascadeFilter, CascadeOptions, Journal, Run};
-use furui::store::{Directory, DiskFile, Manifest, StoreKind, Window};
+use furui::store::{Directory, DiskFile, Manifest, Note, StoreKind, Window};
 
 use crate::cli::{CompactOptions, InfoOptions, SnapshotOptions};
 use crate::dict;
@@ -26,11 +26,11 @@ use crate::say::size;
 use crate::say::windows::{ahead, date, now, of_lines};
 use crate::{ERROR, complain};
 
-/// The options for maintenance. 64 MiB suffice: a merge takes little memory, and the table holds only the keys of a
-/// journal.
+/// The options for opening a store to maintain it. 64 MiB suffice: a merge takes little memory, and the table holds
+/// only the keys of a journal.
 const OPTIONS: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, form: None, journal: false };
 
-/// Merges a store into one run.
+/// Runs `furui compact`: merges a store into one run.
 pub fn compact(CompactOptions { path, wait }: &CompactOptions) -> Result<ExitCode, Error> {
     match kind_of(path)? {
         StoreKind::Dict(_) => dict::compact(path, wait)?,
@@ -48,12 +48,12 @@ pub fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads and checks every byte of stores and files.
+/// Runs `furui verify`: reads and checks every byte of stores and files.
 pub fn verify(paths: &[PathBuf]) -> Result<ExitCode, Error> {
     Ok(each(paths, check))
 }
 
-/// Prints descriptions of stores and files.
+/// Runs `furui info`: prints descriptions of stores and files.
 pub fn info(options: &InfoOptions) -> Result<ExitCode, Error> {
     let (json, seed) = (options.json, given_seed(&options.seed, &options.paths)?);
     let mut texts = Vec::new();
@@ -65,8 +65,8 @@ pub fn info(options: &InfoOptions) -> Result<ExitCode, Error> {
     Ok(code)
 }
 
-/// Calls `work` for each path, and continues if the work fails for one path. The exit code is that of an error if any
-/// failed.
+/// Calls `work` for each path, and continues if the work fails for one path. Returns the exit code for an error if the
+/// work failed for any, and otherwise that for success.
 fn each(paths: &[PathBuf], mut work: impl FnMut(&Path) -> Result<(), Error>) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for path in paths {
@@ -130,6 +130,7 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
             .number("bytes", stored)
             .number("journal", journal)
             .number("generation", set.manifest().generation())
+            .text_or_null("note", set.manifest().note.as_ref().map(Note::text))
             .number("expected_collisions", format!("{lost:e}"));
         if let Some(window) = set.manifest().window {
             report.text("window", &of_lines(window)).number("slices", slices_with_keys(set.manifest()));
@@ -164,6 +165,9 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
         ),
         format!("generation  {}", set.manifest().generation()),
     ];
+    if let Some(note) = &set.manifest().note {
+        lines.push(format!("note        {}", Printable(note.text())));
+    }
     if let Some(window) = set.manifest().window {
         lines.push(format!(
             "window      the last {}; {} of {} slices have keys, and a key counts in each in which it occurred",
@@ -200,7 +204,7 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
     Ok(lines.join("\n") + "\n")
 }
 
-/// The number of slices of a window to which runs belong.
+/// The number of slices (parts of a set's window) to which at least one run belongs.
 fn slices_with_keys(manifest: &Manifest) -> usize {
     manifest.runs.chunk_by(|a, b| a.slice == b.slice).count()
 }

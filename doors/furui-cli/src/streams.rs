@@ -1,4 +1,5 @@
-//! Standard input and output as files, if they were open when the process began, and whether a file is an input, too.
+//! Opens standard input and output as files, if they were open when the process began, and finds out if an output file
+//! is an input, too.
 
 use std::fs::File;
 use std::io;
@@ -50,8 +51,8 @@ fn open(_: &AtomicBool, stream: &impl std::os::windows::io::AsHandle) -> io::Res
     Ok(File::from(stream.as_handle().try_clone_to_owned()?))
 }
 
-/// Returns an error if a regular file that is written to is one of the inputs, of which "-" is standard input. `path`
-/// is where it was opened, if that is known, and `role` is what it is for.
+/// Returns an error if the regular file `output`, which is written to, is one of the inputs, of which "-" is standard
+/// input. `path` is the path of the file, if it is known, and `role` says in the message what the file is for.
 pub fn refuse_input(output: &File, path: Option<&Path>, role: &str, inputs: &[&Path]) -> Result<(), Error> {
     match inputs.iter().find(|input| is_same(output, path, input)) {
         Some(input) => Err(Error::Message(format!("{}: an input cannot be {role}, too", input.display()))),

@@ -114,7 +114,7 @@ fn what_cannot_be_is_an_error_that_says_what_could() {
         (&filter, &["-c", "10"][..], "holds a store"),
         (&set, &["-c", "10"], "holds a store"),
         (&full, &["-c", "10"], "other files"),
-        (&bloom, &["-c", "10"], "a file, where the directory"),
+        (&bloom, &["-c", "10"], "this is a file, not the directory"),
         (&new, &[], "--capacity"),
         (&new, &["-c", "0"], "at least one line"),
         (&new, &["-c", "10", "--rate", "0"], "not a rate"),

@@ -69,7 +69,7 @@ fn what_does_not_fit_together_is_named_and_nothing_is_made() {
     dir.file("folder/something", b"");
     assert!(failure(&["union", &a, "-o", &folder], b"").contains("holds other files"));
 
-    assert!(failure(&["seen", "--store", &other, "--like", &a], b"").contains("is there already"));
+    assert!(failure(&["seen", "--store", &other, "--like", &a], b"").contains("exists already"));
     assert!(failure(&["seen", "--store", &out, "--like", &folder], b"").contains("not a store"));
     assert!(failure(&["seen", "--like", &a], b"").contains("--store"));
     let dict = dir.join("dict");

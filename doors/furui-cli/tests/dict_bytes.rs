@@ -104,8 +104,8 @@ fn a_bad_line_is_named_and_those_before_it_are_kept() {
     let long = "v".repeat((16 << 20) + 1);
     for (bad, reason) in [
         ("no value", "no tab between a key and its value"),
-        ("key\\x\tvalue", "a backslash is followed by"),
-        ("key\tvalue\\", "a backslash is followed by"),
+        ("key\\x\tvalue", "after a backslash, --escape takes"),
+        ("key\tvalue\\", "after a backslash, --escape takes"),
         (&format!("key\t{long}"), "16777217 bytes: a dictionary takes up to 16777216"),
         (&format!("{}\tvalue", "k".repeat(65537)), "65537 bytes: a dictionary takes up to 65536"),
     ] {

@@ -49,8 +49,8 @@ fn lines_of_one_run_are_counted_without_a_store() {
     assert!(stdout(&["dict", "count", "--top", "5"], &text(&lines)) == counted(sorted.into_iter().take(5)));
     assert_eq!(stdout(&["dict", "count"], b""), b"");
     assert_eq!(stdout(&["dict", "count", "-0"], b"b\0a\0b\0"), b"1\ta\x002\tb\0");
-    assert!(failure(&["dict", "count", "--wait"], b"a\n").contains("--wait goes with --store"));
-    assert!(failure(&["dict", "count", "--as-is"], b"a\n").contains("--as-is goes with --store"));
+    assert!(failure(&["dict", "count", "--wait"], b"a\n").contains("--wait needs --store"));
+    assert!(failure(&["dict", "count", "--as-is"], b"a\n").contains("--as-is needs --store"));
     assert!(failure(&["dict", "count", "--quiet"], b"a\n").contains("--store"));
     assert!(failure(&["dict", "count", &dir.join("none")], b"").contains("none"));
 }

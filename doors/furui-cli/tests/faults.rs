@@ -62,6 +62,8 @@ at_every_operation! {
     of_subtract: cases::subtract();
     of_intersect: cases::intersect();
     of_import: cases::import();
+    of_commit: cases::commit();
+    of_seen_with_pending_keys: cases::pending();
     of_seen_that_records_as_it_goes: cases::bursts("seen in bursts", false);
 }
 

@@ -175,7 +175,7 @@ fn what_is_left_of_a_filter_is_no_list_of_lines() {
     }
     let empty = dir.file("empty", b"");
     let asked = dir.file("asked", b"a\n");
-    assert!(failure(&["has", "-v", &empty], b"a\n").contains("has 0 bytes, as a filter that was cut off"));
+    assert!(failure(&["has", "-v", &empty], b"a\n").contains("has 0 bytes, and may be a filter that was cut off"));
     assert_eq!(stdout(&["has", "-v", "--set-lines", &empty], b"a\n"), b"a\n");
     assert_eq!(stdout(&["has", "-v", "--set-lines", &dir.file("f", b"FUR")], b"a\nFUR\n"), b"a\n");
     assert_eq!(stdout(&["has", "-v", &dir.file("fur", b"FUR\n")], b"a\nFUR\n"), b"a\n", "a line that ends");

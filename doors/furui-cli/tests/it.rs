@@ -6,6 +6,7 @@
 mod browser;
 mod cascade_filter;
 mod combine;
+mod commit;
 #[cfg(unix)]
 mod damage;
 #[cfg(all(unix, feature = "node"))]

@@ -63,6 +63,8 @@ cut_off! {
     subtract: cases::subtract();
     intersect: cases::intersect();
     import: cases::import();
+    commit: cases::commit();
+    seen_with_pending_keys: cases::pending();
     union_of_filters: cases::union();
 }
 

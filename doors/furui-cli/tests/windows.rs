@@ -112,7 +112,10 @@ fn a_window_of_time_goes_by_the_clock_and_never_back() {
     for input in [&b"a\n"[..], b"a\n", b"b\na\n"] {
         let (printed, said) = seen(&[], input);
         assert_eq!(printed, &input[..input.len() - 2]);
-        assert!(said.contains(&store) && said.contains("until then") && said.contains("--reset-clock"), "{said}");
+        assert!(
+            said.contains(&store) && said.contains("no line is forgotten") && said.contains("--reset-clock"),
+            "{said}"
+        );
         assert!(info("--").contains(", ahead of this machine's: 2"), "{}", info("--"));
     }
     // A dry run tells what would be, and changes nothing.

@@ -20,11 +20,15 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
         },
         Error::Format(error) => damage(py, &error),
         Error::Store(error) if error.problem == StoreProblem::Locked => new(py, "LockedError", (text,)),
+        Error::Store(error) if matches!(error.problem, StoreProblem::OtherNote { .. }) => {
+            new(py, "ConflictError", (text,))
+        }
         Error::Store(error) => match error.problem {
             StoreProblem::OtherKind { .. }
             | StoreProblem::OtherMade { .. }
             | StoreProblem::OtherForm { .. }
             | StoreProblem::OtherWindow { .. }
+            | StoreProblem::NoteTooLong { .. }
             | StoreProblem::HasWindow { .. } => config(py, text),
             _ => new(py, "Error", (text,)),
         },
@@ -56,6 +60,7 @@ fn damage(py: Python<'_>, error: &FormatError) -> PyErr {
         | Problem::NotAFilter(_)
         | Problem::UnknownKind(_)
         | Problem::UnknownStore(_)
+        | Problem::UnknownSection(_)
         | Problem::UnknownHash(_)
         | Problem::OtherHash { .. }
         | Problem::NoSeed
@@ -84,7 +89,7 @@ fn errors(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     Ok(MODULE.get_or_try_init(py, || Ok::<_, PyErr>(py.import("furui.errors")?.into_any().unbind()))?.bind(py))
 }
 
-/// Attaches the interpreter to an error of the library, so that `?` raises it.
+/// A trait that converts an error of the library to a Python exception, so that `?` raises it.
 pub trait OrRaise<T> {
     /// Returns the value, or the exception for the error.
     fn or_raise(self, py: Python<'_>) -> PyResult<T>;

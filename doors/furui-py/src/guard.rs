@@ -12,7 +12,7 @@ use crate::fork::Origin;
 use crate::shared::{Shared, Store};
 use crate::syncer::Syncer;
 
-/// A store that threads share.
+/// A store that the threads of Python share.
 pub struct Guarded<S: Store> {
     shared: Arc<Shared<S>>,
     origin: Origin,

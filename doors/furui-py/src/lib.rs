@@ -17,7 +17,9 @@ mod fork;
 mod guard;
 mod key;
 mod options;
+mod run;
 mod seen;
+mod sets;
 mod shared;
 mod shares;
 mod syncer;
@@ -43,7 +45,11 @@ mod _furui {
     #[pymodule_export]
     use crate::options::window;
     #[pymodule_export]
+    use crate::run::Run;
+    #[pymodule_export]
     use crate::seen::Seen;
+    #[pymodule_export]
+    use crate::sets::{export_hashes, import_hashes, intersect, subtract, union};
     #[pymodule_export]
     use crate::shares::{Shares, answers};
 

@@ -20,7 +20,7 @@ pub struct Made {
 }
 
 impl Made {
-    /// Reads the arguments `hash` and `like`, of which at most one is given.
+    /// Reads the arguments `hash` and `like`, of which at most one may be given.
     pub fn read(py: Python<'_>, hash: Option<&str>, like: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         match (hash, like) {
             (Some(_), Some(_)) => Err(config(py, "hash and like exclude each other: give one of them")),

@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use furui::error::StoreProblem;
 use furui::format::Printable;
-use furui::seen::{Cache, Seen as Set, SeenCounters, SeenOptions, Verdict};
+use furui::seen::{Cache, Run, Seen as Set, SeenCounters, SeenOptions, Verdict};
 use furui::store::{Directory, Overlay, Scratch, Window, snapshot};
 use furui::{Error, Hashes, KeyForm, KeyHash, KeyHasher, text};
 use pyo3::exceptions::PyTypeError;
@@ -38,7 +38,7 @@ const PART_ON_STORAGE: usize = 1 << 19;
 ///
 /// Raises LockedError if another process or object writes to the set, DamageError if a file is damaged, ConfigError if
 /// an argument is invalid or the set was made otherwise.
-#[pyclass(frozen, weakref, module = "furui")]
+#[pyclass(frozen, weakref, subclass, module = "furui")]
 pub struct Seen {
     set: Guarded<Opened>,
     path: Option<PathBuf>,
@@ -51,25 +51,75 @@ pub struct Seen {
 }
 
 /// An open set, and lists that calls reuse.
-struct Opened {
-    set: Set<Files>,
-    /// True if the set is written to its directory.
-    is_stored: bool,
+pub struct Opened {
+    kind: Kind,
     key: Hashes,
     verdicts: Vec<Verdict>,
 }
 
+/// What becomes of the keys of an open set.
+pub enum Kind {
+    /// The keys are written to the directory of the set.
+    Stored(Set<Files>),
+    /// The keys are forgotten: the set has no directory, or takes no keys.
+    Temporary(Set<Files>),
+    /// The keys are added to the set in the directory by a commit.
+    Run(Run<Files>),
+}
+
+impl Kind {
+    fn set_mut(&mut self) -> &mut Set<Files> {
+        match self {
+            Self::Stored(set) | Self::Temporary(set) => set,
+            Self::Run(run) => run.seen_mut(),
+        }
+    }
+}
+
 impl Store for Opened {
     fn sync(&mut self) -> furui::Result<()> {
-        if self.is_stored && self.set.unsynced() + self.set.unsynced_repeats() > 0 { self.set.sync() } else { Ok(()) }
+        match &mut self.kind {
+            Kind::Stored(set) => {
+                // A new set is recorded even if it is empty, so that others can read it.
+                let is_new = set.set().manifest().generation() == 0;
+                if is_new || set.unsynced() + set.unsynced_repeats() > 0 { set.sync() } else { Ok(()) }
+            }
+            Kind::Temporary(_) | Kind::Run(_) => Ok(()),
+        }
     }
 
     fn close(&mut self) -> furui::Result<()> {
-        if self.is_stored { self.set.publish() } else { Ok(()) }
+        match &mut self.kind {
+            Kind::Stored(set) => set.publish(),
+            Kind::Temporary(_) | Kind::Run(_) => Ok(()),
+        }
     }
 }
 
 impl Opened {
+    pub fn new(kind: Kind, hasher: &KeyHasher) -> Self {
+        Self { kind, key: Hashes::new(hasher), verdicts: vec![] }
+    }
+
+    fn set(&self) -> &Set<Files> {
+        match &self.kind {
+            Kind::Stored(set) | Kind::Temporary(set) => set,
+            Kind::Run(run) => run.seen(),
+        }
+    }
+
+    fn set_mut(&mut self) -> &mut Set<Files> {
+        self.kind.set_mut()
+    }
+
+    /// The run, if this is one.
+    pub fn run(&mut self) -> Option<&mut Run<Files>> {
+        match &mut self.kind {
+            Kind::Run(run) => Some(run),
+            Kind::Stored(_) | Kind::Temporary(_) => None,
+        }
+    }
+
     /// Records the keys of a batch. Returns for each key whether it is new.
     fn observe(&mut self, keys: &Hashes, is_timed: bool) -> furui::Result<Vec<bool>> {
         let mut new = vec![];
@@ -82,7 +132,7 @@ impl Opened {
             self.key.clear();
             let part = keys.len().min(done + self.part());
             keys.as_slice()[done..part].iter().for_each(|&key| self.key.push_hash(key));
-            self.set.observe_all(&self.key, &mut self.verdicts)?;
+            self.observe_key()?;
             new.extend(self.verdicts.iter().map(|&verdict| verdict == Verdict::New));
             done = part;
         }
@@ -93,8 +143,13 @@ impl Opened {
     fn observe_one(&mut self, key: KeyHash) -> furui::Result<bool> {
         self.key.clear();
         self.key.push_hash(key);
-        self.set.observe_all(&self.key, &mut self.verdicts)?;
+        self.observe_key()?;
         Ok(self.verdicts[0] == Verdict::New)
+    }
+
+    /// Observes the keys in the list for them.
+    fn observe_key(&mut self) -> furui::Result<()> {
+        self.kind.set_mut().observe_all(&self.key, &mut self.verdicts)
     }
 
     fn part(&self) -> usize {
@@ -103,12 +158,12 @@ impl Opened {
 
     /// True if the set has runs on storage, so that a look-up may read them.
     fn is_on_storage(&self) -> bool {
-        !self.set.set().runs().is_empty()
+        !self.set().set().runs().is_empty()
     }
 
     fn tell_time(&mut self) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-        self.set.set_time(u64::try_from(now).unwrap_or(u64::MAX));
+        self.set_mut().set_time(u64::try_from(now).unwrap_or(u64::MAX));
     }
 }
 
@@ -142,7 +197,7 @@ impl Seen {
         let memory = memory.map_or(Ok(64 << 20), |memory| parse(memory, text::size))?;
         let window = window.map(|window| parse(window, str::parse)).transpose()?;
         let interval = sync.map(Duration::try_from_secs_f64).transpose().map_err(|_| {
-            config(py, "sync is a number of seconds, or None: 0 makes keys durable before a call returns")
+            config(py, "sync must be a number of seconds, or None: 0 makes keys durable before a call returns")
         })?;
         let cache = if read_only { Cache::None } else { Cache::Recent };
         let options = SeenOptions { memory, hash: made.hash, form: Some(form), cache, ..SeenOptions::default() };
@@ -170,10 +225,10 @@ impl Seen {
         let hasher = set.hash_spec().hasher();
         let window = set.set().manifest().window;
         let counts_time = matches!(window, Some(Window::Milliseconds(_)));
-        let opened = Opened { set, is_stored, key: Hashes::new(&hasher), verdicts: vec![] };
+        let kind = if is_stored { Kind::Stored(set) } else { Kind::Temporary(set) };
         let interval = interval.filter(|interval| is_stored && !interval.is_zero());
         let is_immediate = is_stored && sync == Some(0.0);
-        let set = Guarded::new(opened, interval)?;
+        let set = Guarded::new(Opened::new(kind, &hasher), interval)?;
         Ok(Self { set, path, hasher, form, is_immediate, is_read_only: read_only, counts_time })
     }
 
@@ -198,7 +253,7 @@ impl Seen {
             });
         }
         let in_memory = self.set.with(py, |opened| {
-            let will_write = || opened.set.will_sync(1);
+            let will_write = || opened.set().will_sync(1);
             if opened.is_on_storage() || will_write() {
                 return Ok(None);
             }
@@ -238,7 +293,7 @@ impl Seen {
         let keys = hash_batch(batch, &self.hasher, hashed)?;
         let found = self.set.detached(batch.py(), |opened| {
             let mut found = vec![];
-            opened.set.contains_hashes(&keys, &mut found)?;
+            opened.set_mut().contains_hashes(&keys, &mut found)?;
             Ok(found)
         })?;
         Column::Bools(found).into_kind_of(batch)
@@ -250,10 +305,10 @@ impl Seen {
         let key = self.hash_one(key, hashed)?;
         let in_memory = self.set.with(py, |opened| {
             let is_on_storage = opened.is_on_storage();
-            let found = || opened.set.set().contains(key).or_raise(py);
+            let found = || opened.set().set().contains(key).or_raise(py);
             if is_on_storage { Ok(None) } else { found().map(Some) }
         })?;
-        in_memory.map_or_else(|| self.set.detached(py, |opened| opened.set.set().contains(key)), Ok)
+        in_memory.map_or_else(|| self.set.detached(py, |opened| opened.set().set().contains(key)), Ok)
     }
 
     fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -262,7 +317,7 @@ impl Seen {
 
     /// Return the number of keys. With a window, a key counts once in each sixteenth of the window in which it came.
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        self.set.with(py, |opened| Ok(opened.set.set().len() as usize))
+        self.set.with(py, |opened| Ok(opened.set().set().len() as usize))
     }
 
     /// Remove a key from the set and from its files. Return True if it was there.
@@ -306,7 +361,7 @@ impl Seen {
     /// added, of new ones and of repeats since it was opened; `runs`, the number of files, and `bytes`, their size;
     /// `unsynced`, the number of keys that are not durable yet.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (counters, length, runs, bytes, unsynced) = self.set.with(py, |opened| Ok(figures(&opened.set)))?;
+        let (counters, length, runs, bytes, unsynced) = self.set.with(py, |opened| Ok(figures(opened.set())))?;
         let stats = PyDict::new(py);
         stats.set_item("len", length)?;
         stats.set_item("keys", counters.keys)?;
@@ -335,6 +390,12 @@ impl Seen {
     #[getter]
     fn form(&self) -> String {
         self.form.to_string()
+    }
+
+    /// The note that the last commit left in the set, or None.
+    #[getter]
+    fn note(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.set.with(py, |opened| Ok(opened.set().note().map(str::to_owned)))
     }
 
     /// True after close().
@@ -373,6 +434,23 @@ impl Seen {
 }
 
 impl Seen {
+    /// A run over the set in a directory.
+    pub fn of_run(run: Run<Files>, path: PathBuf, form: KeyForm) -> PyResult<Self> {
+        let hasher = run.hash_spec().hasher();
+        let set = Guarded::new(Opened::new(Kind::Run(run), &hasher), None)?;
+        Ok(Self { set, path: Some(path), hasher, form, is_immediate: false, is_read_only: false, counts_time: false })
+    }
+
+    /// The directory of the set; `None` if it has none.
+    pub fn directory(&self) -> Option<PathBuf> {
+        self.path.clone()
+    }
+
+    /// The open set, whose lock no call holds meanwhile.
+    pub fn opened(&self) -> &Guarded<Opened> {
+        &self.set
+    }
+
     fn hash_one(&self, key: &Bound<'_, PyAny>, is_hash: bool) -> PyResult<KeyHash> {
         if !is_hash {
             return with_key(key, |bytes| self.hasher.hash(bytes));
@@ -383,10 +461,14 @@ impl Seen {
     fn remove(&self, py: Python<'_>, keys: &Hashes) -> PyResult<u64> {
         self.check_writable(py)?;
         let options = SeenOptions { hash: Some(self.hasher.spec()), cache: Cache::None, ..SeenOptions::default() };
+        let path = || self.path.as_ref().map_or(String::new(), |path| path.display().to_string());
         self.set.detached(py, |opened| {
+            if opened.run().is_some() {
+                return Err(Error::store(path(), StoreProblem::ReadOnly));
+            }
             let mut gone = Set::open_with(Files::temporary(), options)?;
             gone.observe_all(keys, &mut opened.verdicts)?;
-            opened.set.remove_all(&gone)
+            opened.set_mut().remove_all(&gone)
         })
     }
 

@@ -32,9 +32,9 @@ impl Shares {
         self.keys.len()
     }
 
-    /// Returns the part that begins with key `start`: the index of the key after its end, and its shares in ascending
-    /// order. The hash space of XXH3 with seed 0 is divided into `shards` equal ranges, whose numbers are those of the
-    /// shares. Every client of a set computes the same numbers.
+    /// Returns the part of the batch that begins with the key with the index `start`: the index of the key after its
+    /// end, and its shares in ascending order. The hash space of XXH3 with seed 0 is divided into `shards` equal
+    /// ranges, whose numbers are those of the shares. Every client of a set computes the same numbers.
     fn part<'py>(&self, py: Python<'py>, start: usize, shards: u64) -> PyResult<(usize, Vec<Share<'py>>)> {
         let spec = HashSpec::default();
         let (mut end, mut bytes, mut places) = (start, 0, vec![]);

@@ -10,7 +10,7 @@ use crate::shared::{Shared, Store};
 /// A thread that syncs a store at regular intervals, until it is dropped.
 pub struct Syncer {
     thread: Option<JoinHandle<()>>,
-    /// The sender of a channel whose end stops the thread.
+    /// The sender of a channel. Dropping it ends the thread.
     stop: Option<Sender<()>>,
 }
 

@@ -62,7 +62,7 @@ def test_values_of_bytes(store: Path) -> None:
     assert furui.Dict(store, read_only=True)["http://example.org/"] == b"Example"
     with pytest.raises(furui.ConfigError):
         furui.Dict(store, values="numbers")
-    with pytest.raises(furui.ConfigError, match="values is"):
+    with pytest.raises(furui.ConfigError, match="values must be"):
         furui.Dict(store, values="floats")  # type: ignore[arg-type]
 
 

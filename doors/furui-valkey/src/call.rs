@@ -11,15 +11,15 @@ use valkey_module::raw::{self, KeyMode};
 use crate::refusal::Refusal;
 use crate::value::Value;
 
-/// The mode of a key that is only read.
+/// The mode in which a command opens a key that it only reads.
 pub const READ: KeyMode = KeyMode::READ;
-/// The mode of a key that may be changed.
+/// The mode in which a command opens a key that it may change.
 pub const WRITE: KeyMode = KeyMode::READ.union(KeyMode::WRITE);
 
 /// The index of the argument that is the key of a command.
 const KEY: usize = 1;
 
-/// The server's message for a value of another type.
+/// The server's error message for a key that has a value of another type.
 const WRONG_TYPE: &str = "WRONGTYPE Operation against a key holding the wrong kind of value";
 
 /// A function that executes a command: it reads the arguments of the call, and replies.
@@ -63,12 +63,12 @@ impl<'a> Call<'a> {
         self.arguments.len()
     }
 
-    /// The bytes of an argument. Argument 0 is the name of the command.
+    /// The bytes of the argument with this index. The argument 0 is the name of the command.
     pub fn bytes(&self, index: usize) -> Result<&'a [u8], Refusal> {
         self.arguments.get(index).map(|&text| bytes_of(text)).ok_or(Refusal::Arity)
     }
 
-    /// The bytes of the arguments from an index on.
+    /// The bytes of the arguments from the one with this index on.
     pub fn rest(&self, index: usize) -> impl ExactSizeIterator<Item = &'a [u8]> + use<'a> {
         self.arguments[index.min(self.arguments.len())..].iter().map(|&text| bytes_of(text))
     }
@@ -82,8 +82,8 @@ impl<'a> Call<'a> {
         text.parse().map_err(|_| Refusal::because(format!("{what} {text:?} is not a valid number")))
     }
 
-    /// Reads pairs of an option's name and its value, from an argument on. Returns each name in upper case, and the
-    /// index of the value's argument.
+    /// Reads pairs of an option's name and its value, from the argument with the index `first` on. Returns each name in
+    /// upper case, and the index of the value's argument.
     pub fn options(&self, first: usize) -> impl Iterator<Item = Result<(String, usize), Refusal>> {
         (first..self.len()).step_by(2).map(|at| Ok((self.text(at)?.to_ascii_uppercase(), at + 1)))
     }

@@ -6,7 +6,7 @@ use std::ptr;
 
 use valkey_module::raw;
 
-/// A function that the server calls for a command.
+/// A function that the server calls to execute a command.
 pub type Entry = extern "C" fn(*mut raw::RedisModuleCtx, *mut *mut raw::RedisModuleString, c_int) -> c_int;
 
 pub struct Command {
@@ -37,7 +37,7 @@ pub(crate) use entry;
 /// The index of the first argument that is a key, in all commands.
 const FIRST_KEY: c_int = 1;
 
-/// The version of the command descriptions below, as the server's header defines it.
+/// The version of the structure of the command descriptions below, as the server's header defines it.
 static INFO_VERSION: raw::RedisModuleCommandInfoVersion = raw::RedisModuleCommandInfoVersion {
     version: 1,
     sizeof_historyentry: size_of::<raw::RedisModuleCommandHistoryEntry>(),

@@ -5,7 +5,7 @@ use crate::call::Call;
 pub enum Fact {
     Number(u64),
     Text(String),
-    /// The fact is unknown.
+    /// There is no value: the fact is unknown.
     Nothing,
 }
 

@@ -28,7 +28,9 @@ impl Files {
             _ => {
                 let is_plain = !name.is_empty() && name.len() <= 255 && !name.contains(['/', '\\', '\0']);
                 if !is_plain || name.starts_with('.') || self.0.iter().any(|(other, _)| other == name) {
-                    return Err(Refusal::because("a file name is not plain, or its pieces are apart from each other"));
+                    return Err(Refusal::because(
+                        "a file name is empty, too long, hidden or a path, or the pieces of a file are not in sequence",
+                    ));
                 }
                 if self.0.len() == MAX_FILES {
                     return Err(Refusal::because(format!("a value has at most {MAX_FILES} files")));

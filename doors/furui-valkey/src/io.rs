@@ -36,7 +36,7 @@ impl Out {
         raw::save_unsigned(self.0, number);
     }
 
-    /// Writes the length of some bytes, and then the bytes in pieces.
+    /// Writes the length of `bytes`, and then the bytes in pieces.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.number(bytes.len() as u64);
         bytes.chunks(PIECE).for_each(|piece| raw::save_slice(self.0, piece));

@@ -25,17 +25,17 @@ pub const DEFAULT_MAX_ALL: i64 = 0;
 /// about 15 ms.
 pub const DEFAULT_DICT_WINDOW: i64 = 2 << 20;
 
-/// The memory of all values of the module, in bytes.
+/// The memory that all values of the module take, in bytes.
 static ALL: AtomicUsize = AtomicUsize::new(0);
-/// The number of values of the module.
+/// The number of values of the module that exist in the server.
 static VALUES: AtomicUsize = AtomicUsize::new(0);
 
-/// The memory of all values of the module in bytes, and their number.
+/// The memory that all values of the module take, in bytes, and their number.
 pub fn totals() -> (usize, usize) {
     (ALL.load(Relaxed), VALUES.load(Relaxed))
 }
 
-/// The part of a value in the counted memory of all values.
+/// The memory of one value that is counted in the memory of all values.
 pub struct Account {
     counted: usize,
 }
@@ -59,14 +59,14 @@ impl Account {
         let exceeds = |sum: usize, limit: i64| usize::try_from(limit).is_ok_and(|limit| limit > 0 && sum > limit);
         if exceeds(bytes.saturating_add(more), MAX_KEY.load(Relaxed)) {
             return Err(Refusal::because(format!(
-                "the key would take {} bytes, more than furui.max-key-memory",
+                "the key would take {} bytes, more than furui.max-key-memory allows",
                 bytes.saturating_add(more)
             )));
         }
         let all = ALL.load(Relaxed).saturating_sub(self.counted).saturating_add(bytes).saturating_add(more);
         if exceeds(all, MAX_ALL.load(Relaxed)) {
             return Err(Refusal::because(format!(
-                "all keys of furui would take {all} bytes, more than furui.max-memory"
+                "all keys of furui would take {all} bytes, more than furui.max-memory allows"
             )));
         }
         Ok(())

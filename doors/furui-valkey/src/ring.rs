@@ -12,7 +12,7 @@ pub struct Ring<T> {
     pub window: Option<Window>,
     /// The current time in ticks of the window, which are milliseconds, or keys that were seen.
     pub time: u64,
-    /// The slices with their numbers, oldest first. There is always at least one.
+    /// The slices of the window with their numbers, oldest first. There is always at least one.
     pub slices: VecDeque<(u64, T)>,
 }
 
@@ -26,7 +26,7 @@ impl<T> Ring<T> {
         matches!(self.window, Some(Window::Milliseconds(_)))
     }
 
-    /// The number of the newest slice.
+    /// The number of the newest slice of the window; 0 if there are no slices.
     pub fn newest(&self) -> u64 {
         self.slices.back().map_or(0, |(number, _)| *number)
     }
@@ -58,7 +58,7 @@ impl<T> Ring<T> {
         Ok(())
     }
 
-    /// The slices that are in the window at a time in milliseconds.
+    /// The slices that are in the window at this time in milliseconds.
     pub fn at(&self, milliseconds: u64) -> impl Iterator<Item = &T> {
         let now = |window: Window| window.slice_of(milliseconds.max(self.time)).saturating_sub(Window::SLICES);
         let oldest = self.window.filter(|_| self.is_timed()).map_or(0, now);

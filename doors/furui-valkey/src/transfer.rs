@@ -35,20 +35,20 @@ pub const COMMANDS: [Command; 2] = [
         .complexity(c"O(N) with N the size of the piece; O(value) for the last one"),
 ];
 
-/// The server's type for values of which not all pieces have arrived.
+/// The server's type for values of which not all pieces of files have arrived.
 pub static ARRIVING: ValkeyType = ValkeyType::new("furui-arr", VERSION, methods::<Arriving>());
 
-/// The files of a value of which not all pieces have arrived.
+/// The files of a value of which not all pieces have arrived from the client.
 pub struct Arriving {
-    /// The number of pieces that have arrived.
+    /// The number of pieces of the files that have arrived.
     here: usize,
-    /// The number of all pieces.
+    /// The number of all pieces of the files.
     pieces: usize,
     files: Files,
     account: Account,
 }
 
-/// The maximum number of pieces of a value.
+/// The maximum number of pieces in which the files of a value may arrive.
 pub const MAX_PIECES: usize = 1 << 20;
 
 impl Arriving {
@@ -56,7 +56,7 @@ impl Arriving {
         Self { here: 0, pieces, files: Files::default(), account: Account::default() }
     }
 
-    /// Adds the next piece.
+    /// Adds the next piece of a file.
     ///
     /// # Errors
     /// If the piece is not the next one, or the files would take too much memory.
@@ -84,7 +84,9 @@ fn load(call: &Call<'_>) -> Result<(), Refusal> {
     let read = |text: &str| text.parse::<usize>().ok().filter(|number| (1..=MAX_PIECES).contains(number));
     let place = place.split_once('/').and_then(|(place, pieces)| Some((read(place)?, read(pieces)?)));
     let place = place.filter(|(place, pieces)| place <= pieces);
-    let place = place.ok_or_else(|| Refusal::because("the place of the piece is not as in 1/3"))?;
+    let place = place.ok_or_else(|| {
+        Refusal::because("the place of the piece must be its number and the number of all pieces, as in 1/3")
+    })?;
     arrive(call, place, call.text(3)?, call.bytes(4)?)
 }
 
@@ -152,7 +154,7 @@ fn kind_of(files: &Files) -> Result<ValueKind, Refusal> {
         return Ok(ValueKind::Filter);
     }
     let Some((name, bytes)) = files.only() else {
-        return Err(Refusal::because("several files without a MANIFEST are no value"));
+        return Err(Refusal::because("a value of several files needs a file MANIFEST"));
     };
     match Envelope::open(bytes, name)?.kind() {
         Kind::Run => Ok(ValueKind::Set),
@@ -161,7 +163,8 @@ fn kind_of(files: &Files) -> Result<ValueKind, Refusal> {
     }
 }
 
-/// The files of a value of which not all pieces have been fetched. They are kept so that all pieces are of one moment.
+/// The files of a value of which the client has not fetched all pieces. They are kept so that all pieces are of one
+/// moment.
 struct Leaving {
     database: i32,
     key: Vec<u8>,
@@ -179,7 +182,7 @@ impl Leaving {
     }
 }
 
-/// The value that is being fetched. There is at most one, because it takes memory.
+/// The value whose files a client is fetching. There is at most one, because it takes memory.
 static LEAVING: Mutex<Option<Leaving>> = Mutex::new(None);
 
 fn dump(call: &Call<'_>) -> Result<(), Refusal> {
@@ -194,7 +197,9 @@ fn dump(call: &Call<'_>) -> Result<(), Refusal> {
     };
     let pieces = found.files.pieces().count();
     let Some((file, data)) = piece.checked_sub(1).and_then(|index| found.files.pieces().nth(index)) else {
-        return Err(Refusal::because(format!("there are {pieces} pieces, from 1 on")));
+        return Err(Refusal::because(format!(
+            "there is no piece {piece}: the pieces have the numbers from 1 to {pieces}"
+        )));
     };
     call.array(4);
     call.integer(piece);
@@ -235,7 +240,7 @@ fn files_of(call: &Call<'_>) -> Result<Files, Refusal> {
     files.or_else(|| key.read(copied::<Dictionary>)).unwrap_or(Err(Refusal::WrongType))
 }
 
-/// The files of a value, if the limits allow the memory for them.
+/// The files of a value; an error if the limits do not allow the memory for them.
 fn copied<V: Value>(value: &V) -> Result<Files, Refusal> {
     Account::default().admit(value.bytes(), value.bytes())?;
     value.files()
@@ -249,7 +254,7 @@ impl Value for Arriving {
     }
 
     fn open(_files: Files) -> Result<Self, Refusal> {
-        Err(Refusal::because("the files alone do not say how many pieces are missing"))
+        Err(Refusal::because("the value has not arrived as a whole: load all of its pieces"))
     }
 
     fn bytes(&self) -> usize {
@@ -280,7 +285,7 @@ impl Value for Arriving {
     fn load(from: &mut In) -> Result<Self, Refusal> {
         let (here, pieces) = (usize::try_from(from.number()?)?, usize::try_from(from.number()?)?);
         if !(1..pieces).contains(&here) || pieces > MAX_PIECES {
-            return Err(Refusal::because("the pieces are not counted right"));
+            return Err(Refusal::because("the value is damaged: its numbers of pieces are impossible"));
         }
         let mut arriving = Self { here, files: Files::load(from)?, ..Self::new(pieces) };
         arriving.account.settle(arriving.bytes());

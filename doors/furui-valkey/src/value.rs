@@ -16,9 +16,9 @@ use crate::refusal::Refusal;
 /// The version of the encoding in RDB files, for all types.
 pub const VERSION: i32 = 1;
 
-/// A value that keys of the server may have.
+/// A type of values that keys of the server may have.
 pub trait Value: Sized + 'static {
-    /// The type as it is registered with the server.
+    /// The value's type as it is registered with the server.
     const TYPE: &'static ValkeyType;
 
     /// The files of the value. When the server saves, a child process calls this function, so it must not wait for a
@@ -34,7 +34,7 @@ pub trait Value: Sized + 'static {
     /// If a file is damaged or missing, or belongs to a value of another type.
     fn open(files: Files) -> Result<Self, Refusal>;
 
-    /// The memory of the value, in bytes.
+    /// The memory that the value takes, in bytes.
     fn bytes(&self) -> usize;
 
     /// Adds the content of the value to a digest. Values that give equal answers have equal digests.

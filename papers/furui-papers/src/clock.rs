@@ -35,14 +35,14 @@ pub(crate) fn ns_each(items: usize, work: impl FnOnce()) -> f64 {
     timed(items, work).0
 }
 
-/// The median of several measurements.
+/// The median of several measurements, which are sorted in place.
 pub(crate) fn median(samples: &mut [f64]) -> f64 {
     samples.sort_by(f64::total_cmp);
     samples[samples.len() / 2]
 }
 
-/// Measures in rounds. `round` returns a time for each contestant; the result has the median of each contestant's
-/// times.
+/// Measures several contestants in rounds. `round` returns a time for each contestant; the result has the median of
+/// each contestant's times.
 pub(crate) fn medians<const N: usize>(rounds: usize, mut round: impl FnMut() -> [f64; N]) -> [f64; N] {
     let mut samples = [const { Vec::new() }; N];
     for _ in 0..rounds {

@@ -18,7 +18,7 @@ pub(crate) fn scale(random: u64, end: u64) -> u64 {
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The sequence for `seed` and one purpose.
+    /// The sequence of random numbers for `seed` and one purpose, which has a number of its own.
     pub(crate) fn new(seed: u64, purpose: u64) -> Self {
         Self(mix(mix(seed) ^ purpose))
     }

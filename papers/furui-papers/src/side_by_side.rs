@@ -1,4 +1,4 @@
-//! Measurements that run at the same time.
+//! Runs measurements in several threads at the same time.
 
 use std::sync::{Mutex, PoisonError};
 use std::thread;

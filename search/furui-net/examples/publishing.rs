@@ -14,7 +14,7 @@ use furui_net::node::{Document, Node};
 use furui_search::Record;
 
 const NODES: usize = 5;
-/// The number of documents that are published at a time.
+/// The number of documents that are published in one call.
 const BATCH: usize = 512;
 const MAX_BYTES: u64 = 64 << 10;
 

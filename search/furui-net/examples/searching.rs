@@ -18,12 +18,12 @@ use furui_search::{Query, Record};
 use tokio::sync::mpsc;
 
 const NODES: usize = 5;
-/// The number of documents that are published at a time.
+/// The number of documents that are published in one call.
 const BATCH: usize = 512;
 const QUERIES: usize = 400;
 /// The number of clients that search concurrently.
 const CLIENTS: usize = 20;
-/// The number of documents on a page.
+/// The maximum number of documents that a query returns, as one page of results.
 const PAGE: u64 = 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -79,7 +79,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Pairs of words that occur together, not too rarely.
+/// Makes queries of two words each that occur in the same document. Neither of the words is rare.
 fn queries(documents: &[Document]) -> Vec<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for document in documents {
@@ -105,7 +105,7 @@ fn queries(documents: &[Document]) -> Vec<String> {
     queries
 }
 
-/// Asks all queries from so many tasks, at all nodes in turn. Returns the number of documents found.
+/// Sends all queries from `clients` concurrent tasks, to all nodes in turn. Returns the number of documents found.
 async fn crowd(nodes: &Arc<Vec<Node>>, queries: &Arc<Vec<String>>, clients: usize) -> usize {
     let next = Arc::new(AtomicUsize::new(0));
     let client = || {
@@ -140,12 +140,12 @@ async fn ask(node: &Node, query: &str) -> usize {
     if done.is_ok() { found } else { 0 }
 }
 
-/// The bytes that all nodes have given to the transport.
+/// The sum over all nodes of the bytes that they have sent to the transport, encryption included.
 fn wire(nodes: &[Node]) -> u64 {
     nodes.iter().map(|node| node.net().counters().wire_out).sum()
 }
 
-/// The processor time of this process, as Linux reports it; elsewhere 0.
+/// The processor time that this process has used, as Linux reports it; 0 on other systems.
 fn cpu() -> Duration {
     const TICK: Duration = Duration::from_millis(10);
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();

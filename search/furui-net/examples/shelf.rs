@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     long_list(1_000_000)
 }
 
-/// Measures how long a single list takes to be read, sorted and read again.
+/// Measures how long it takes to store a single list of `ids` ids, to read and sort it, and to read it again.
 fn long_list(ids: u64) -> Result<(), Box<dyn error::Error>> {
     let mut shelf = Shelf::in_memory(ShelfOptions::default())?;
     let all: Vec<ContentId> =

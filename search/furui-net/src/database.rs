@@ -49,7 +49,7 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Adds the name of the database's file and advice to an error.
+/// Makes an error that names the database's file and, for some causes, says what to do.
 pub(crate) fn explain(error: redb::Error, file: &str) -> Error {
     let other = |kind, why: &str| Error::io("cannot use", file, io::Error::new(kind, why));
     match error {

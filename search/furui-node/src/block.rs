@@ -11,10 +11,10 @@ use crate::options::block::{BlockOptions, PurgeOptions, UnblockOptions};
 use crate::program::Program;
 use indicatif::HumanCount;
 
-/// The exit code if nothing was changed.
+/// The exit code if the node has changed nothing.
 const NOTHING: u8 = 1;
 
-/// The JSON answer of a node to these requests.
+/// The JSON answer of a node to a request to block, unblock or purge.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Answer {

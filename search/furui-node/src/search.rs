@@ -12,10 +12,10 @@ use crate::node::{Client, Lines};
 use crate::options::search::SearchOptions;
 use crate::program::Program;
 
-/// The exit code for "nothing found".
+/// The exit code of `furui search` if no document was found.
 const NONE: u8 = 1;
 
-/// Runs the command.
+/// Runs `furui search`.
 pub fn run(options: &SearchOptions, program: &dyn Program) -> Result<ExitCode, Error> {
     // A word may begin with a minus, so clap treats an option that follows the words as another word.
     if let Some(word) = options.query.iter().find(|word| word.starts_with("--")) {
@@ -59,7 +59,7 @@ struct Search<'a> {
     bold: bool,
     /// The number of further documents to print.
     left: u64,
-    /// The sums over all pages.
+    /// The number of documents found, summed over all pages.
     total: u64,
     bytes: u64,
     whole: bool,
@@ -74,7 +74,7 @@ enum Page {
 }
 
 impl Search<'_> {
-    /// Prints a page, each document as soon as it arrives.
+    /// Prints the results of one page, each as soon as it arrives. Returns the reason that the page ended.
     fn page(&mut self, mut lines: Lines) -> Result<Page, Error> {
         loop {
             let line = lines.read()?;

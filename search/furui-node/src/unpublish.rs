@@ -11,16 +11,16 @@ use crate::options::unpublish::UnpublishOptions;
 use crate::program::{Part, Program};
 use indicatif::HumanCount;
 
-/// The maximum number of URLs in one request.
+/// The maximum number of URLs to withdraw in one request.
 const URLS: usize = 1024;
-/// The size in bytes from which on no further URL is added to a request.
+/// The size of a request's body, in bytes, from which on no further URL is added to it.
 const BYTES: usize = 512 << 10;
 /// The maximum length of a URL, in bytes.
 const MAX_URL: usize = furui_search::MAX_URL;
 /// The exit code if nothing was withdrawn.
 const NOTHING: u8 = 1;
 
-/// The JSON answer of a node to this request.
+/// The JSON answer of a node to a request to withdraw documents.
 #[derive(Deserialize)]
 struct Answer {
     withdrawn: u64,
@@ -28,7 +28,7 @@ struct Answer {
     unknown: Vec<usize>,
 }
 
-/// Runs the command.
+/// Runs `furui unpublish`.
 pub fn run(options: &UnpublishOptions, program: &dyn Program) -> Result<ExitCode, Error> {
     let client = Client::new(&options.node.url);
     let mut withdrawal = Withdrawal { program, client, batch: Vec::new(), bytes: 0, withdrawn: 0, unknown: 0 };

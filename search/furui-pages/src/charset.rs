@@ -45,7 +45,7 @@ fn named(label: &str) -> Option<&'static Encoding> {
     Encoding::for_label(label.as_bytes())
 }
 
-/// The charset that a `<meta>` among these bytes states.
+/// The charset that a `<meta>` element among these bytes states; `None` if there is none.
 fn prescan(head: &[u8]) -> Option<&'static Encoding> {
     let mut found = None;
     let mut is_meta = false;
@@ -67,7 +67,7 @@ fn prescan(head: &[u8]) -> Option<&'static Encoding> {
     found.map(|encoding| if encoding == UTF_16LE || encoding == UTF_16BE { UTF_8 } else { encoding })
 }
 
-/// The value of `charset=` in a content type.
+/// The value of the parameter `charset` in a content type; `None` if it has none.
 pub(crate) fn charset_parameter(content_type: &[u8]) -> Option<&[u8]> {
     const NAME: &[u8] = b"charset=";
     let at = content_type.windows(NAME.len()).position(|part| part.eq_ignore_ascii_case(NAME))?;

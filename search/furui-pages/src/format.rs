@@ -12,7 +12,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The number of bytes of a file that [`of_content`](Self::of_content) needs.
+    /// The number of first bytes of a file by which [`of_content`](Self::of_content) recognises its format.
     pub const HEAD: usize = 1024;
 
     /// The format of a file with this name; `None` if the name does not determine it.

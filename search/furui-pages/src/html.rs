@@ -7,7 +7,7 @@ use crate::elements::{is_block, is_skipped};
 use crate::lines::Lines;
 use crate::{Page, charset, is_noindex};
 
-/// The maximum number of bytes stored of an attribute.
+/// The maximum number of bytes of an attribute that are stored; the rest is ignored.
 const MAX_ATTRIBUTE: usize = 4 << 10;
 
 /// Extracts title, text and metadata of an HTML page. `charset` is the one that the sender stated; see [`Page`] for the
@@ -33,7 +33,7 @@ pub fn html(bytes: &[u8], charset: Option<&str>) -> Page {
     page
 }
 
-/// Collects the text between the tags, and the metadata.
+/// Collects the text between the tags of an HTML page, and the metadata.
 #[derive(Default)]
 struct Reader {
     page: Page,

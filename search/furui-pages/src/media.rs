@@ -14,9 +14,9 @@ pub enum Kind {
 /// The kind of a page, and the charset that its sender stated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Media {
-    /// The kind.
+    /// The kind of the page: HTML, Markdown or plain text.
     pub kind: Kind,
-    /// The charset's name.
+    /// The name of the charset that the sender stated; `None` if it stated none.
     pub charset: Option<String>,
 }
 
@@ -27,7 +27,7 @@ impl From<Kind> for Media {
 }
 
 impl Media {
-    /// Parses a `Content-Type`, such as `text/html; charset=utf-8`. `None` if it is not the type of a page.
+    /// Parses a header `Content-Type`, such as `text/html; charset=utf-8`. `None` if no page can be of this type.
     pub fn of(content_type: &str) -> Option<Self> {
         let kind = match content_type.split(';').next()?.trim().to_ascii_lowercase().as_str() {
             "text/html" | "application/xhtml+xml" => Kind::Html,

@@ -16,7 +16,8 @@ pub(crate) struct Response {
     pub(crate) media: Option<Media>,
     /// True if a header asks search engines to leave the page out.
     pub(crate) noindex: bool,
-    /// The body, without chunks and content coding.
+    /// The body; if it is a page, without chunked transfer coding, and decompressed up to one byte more than
+    /// [`MAX_PAGE`].
     pub(crate) body: Vec<u8>,
 }
 
@@ -56,8 +57,8 @@ impl Response {
     }
 }
 
-/// The content of the chunks; `None` if the body does not consist of chunks. If the body was cut off, the available
-/// part is returned.
+/// Joins the chunks of a body in the chunked transfer coding; `None` if the body is not in that form. If the body was
+/// cut off, the available part is returned.
 fn unchunk(mut bytes: &[u8]) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     loop {
@@ -79,7 +80,7 @@ fn unchunk(mut bytes: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Decodes a content coding, unless the crawler has already done so.
+/// Decompresses a body in the content coding `coding`, such as `gzip`, unless the crawler has already done so.
 fn decode(body: Vec<u8>, coding: &str) -> Result<Vec<u8>, String> {
     let decoded = match coding {
         "gzip" | "x-gzip" if body.starts_with(&[0x1f, 0x8b]) => bounded(GzDecoder::new(&body[..])),

@@ -3,7 +3,7 @@ use std::convert::Infallible;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 
-/// The maximum number of URLs of a sitemap, as in the protocol.
+/// The maximum number of URLs of a sitemap, as the sitemap protocol says.
 pub const MAX_SITEMAP_URLS: usize = 50_000;
 
 /// A sitemap (sitemaps.org): a list of pages and of other sitemaps.

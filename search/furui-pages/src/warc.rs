@@ -15,7 +15,7 @@ const MAX_ANSWER: usize = MAX_PAGE + (64 << 10);
 /// record. Memory: one page.
 pub struct Warc<R: BufRead> {
     from: R,
-    /// The number of records that have begun.
+    /// The number of records of the file that have begun so far.
     records: u64,
     /// A line that was read in advance and is still to be parsed.
     line: Vec<u8>,
@@ -25,10 +25,10 @@ pub struct Warc<R: BufRead> {
     was_broken: bool,
 }
 
-/// An item of a WARC file.
+/// An item of a WARC file: a page, or a record without a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
-    /// A page.
+    /// A page that was received with status 200.
     Page(Capture),
     /// A record without a page: it is not a response, its status is not 200, or it is not text.
     Other,
@@ -51,7 +51,7 @@ pub struct Capture {
     pub body: Vec<u8>,
 }
 
-/// A record that cannot be read.
+/// A record of a WARC file that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
     /// The number of the record in the file, counted from 1.
@@ -77,7 +77,7 @@ impl<R: BufRead> Warc<R> {
         Self { from, records: 0, line: Vec::new(), has_line: false, was_broken: false }
     }
 
-    /// The underlying reader.
+    /// The reader from which the bytes of the file come.
     pub fn reader(&self) -> &R {
         &self.from
     }

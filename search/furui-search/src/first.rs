@@ -4,8 +4,8 @@
 #[derive(Clone, Debug)]
 pub struct First<T> {
     most: usize,
-    /// The candidates. When there are too many, they are reduced to the `most` smallest; the candidate at index `most`
-    /// - 1 is then the largest of these.
+    /// The items that may be among the smallest. When there are too many, they are reduced to the `most` smallest; the
+    /// one at index `most` - 1 is then the largest of these.
     kept: Vec<T>,
     is_cut: bool,
 }

@@ -71,18 +71,18 @@ impl<'a> Fit<'a> {
         self.clauses().any(|clause| clause.fits(&words, &phrases))
     }
 
-    /// The number of distinct words. They are numbered in the order of their first occurrence in the clauses, where the
-    /// required words of a clause precede the excluded ones.
+    /// The number of distinct words of the clauses. The words have indices in the order of their first occurrence in
+    /// the clauses, where the required words of a clause precede the excluded ones.
     pub(super) fn words(&self) -> usize {
         self.words.len()
     }
 
-    /// The number of distinct phrases.
+    /// The number of distinct phrases of the clauses.
     pub(super) fn phrases(&self) -> usize {
         self.pattern.phrases()
     }
 
-    /// The index of a word of the clauses.
+    /// The index of a word among the distinct words of the clauses, in the order of their first occurrence.
     pub(super) fn number(&self, word: &str) -> usize {
         self.words[word]
     }
@@ -93,18 +93,19 @@ impl<'a> Fit<'a> {
         self.pattern.scan(text, located, on)
     }
 
-    /// The indices of the words that represent the host of a URL and the domains above it.
+    /// The indices, among the distinct words of the clauses, of those words that represent the host of a URL and the
+    /// domains above it.
     pub(super) fn sites(&self, url: &str) -> impl Iterator<Item = usize> {
         sites(url).filter_map(|site| self.words.get(&*site).copied())
     }
 
-    /// The clauses with the indices of their words and phrases.
+    /// The clauses. Their words and phrases are given by indices among the distinct words and phrases of all clauses.
     pub(super) fn clauses(&self) -> impl Iterator<Item = Numbered<'_>> {
         self.clauses.iter().zip(&self.phrases).map(|(clause, phrases)| Numbered { clause, phrases, words: &self.words })
     }
 }
 
-/// A clause with the indices of its words and phrases.
+/// A clause whose words and phrases are given by indices among the distinct words and phrases of all clauses.
 pub(super) struct Numbered<'f> {
     pub(super) clause: &'f Clause,
     phrases: &'f [Vec<usize>; 2],
@@ -112,7 +113,8 @@ pub(super) struct Numbered<'f> {
 }
 
 impl Numbered<'_> {
-    /// True if a record in which these words and phrases were found, by index, matches the clause.
+    /// True if a record matches the clause. `words` and `phrases` tell, for each distinct word and phrase of all
+    /// clauses, if it was found in the record.
     pub(super) fn fits(&self, words: &[bool], phrases: &[bool]) -> bool {
         let [must, without] = self.phrases;
         self.fits_words(|number| words[number])
@@ -120,13 +122,14 @@ impl Numbered<'_> {
             && !without.iter().any(|&phrase| phrases[phrase])
     }
 
-    /// True if a record matches the words of the clause, ignoring its phrases.
+    /// True if a record matches the words of the clause, ignoring its phrases. `has` tells if the record contains the
+    /// word with an index.
     pub(super) fn fits_words(&self, has: impl Fn(usize) -> bool) -> bool {
         let has = |word: &String| self.words.get(&**word).is_some_and(|&number| has(number));
         self.clause.must.iter().all(has) && !self.clause.without.iter().any(has)
     }
 
-    /// The indices of the required phrases.
+    /// The indices of the clause's required phrases among the distinct phrases of all clauses.
     pub(super) fn phrases(&self) -> &[usize] {
         &self.phrases[0]
     }

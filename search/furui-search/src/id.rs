@@ -23,7 +23,7 @@ pub struct ContentId([u8; Self::BYTES]);
 impl ContentId {
     /// The size of an id in bytes.
     pub const BYTES: usize = 20;
-    /// The size of an id in bits, ζ in the paper.
+    /// The size of an id in bits, ζ in the paper of Sei et al.
     pub const BITS: u64 = 160;
 
     /// Makes an id from its bytes.
@@ -100,7 +100,7 @@ pub struct IdRange {
 }
 
 impl IdRange {
-    /// The range of all ids.
+    /// The range of all ids of documents.
     pub const ALL: Self = Self { first: 0, last: u64::MAX };
 
     /// True if the id is in the range.

@@ -31,7 +31,7 @@ pub trait Index {
 /// The size of a word's list, and whether the list is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listing {
-    /// The number of ids.
+    /// The number of ids in the list, one for each document that contains the word.
     pub ids: u64,
     /// True if the list is complete: the node has been given everything that it should hold.
     pub whole: bool,

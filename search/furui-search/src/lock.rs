@@ -46,7 +46,7 @@ pub struct LockKey([u8; Self::BYTES]);
 impl Lock {
     /// The length of a lock in bytes.
     pub const BYTES: usize = SIGNATURE + Self::SIGNATURE_BYTES;
-    /// The length of a signature in bytes.
+    /// The length of a publisher's signature in bytes.
     pub const SIGNATURE_BYTES: usize = 64;
     /// The lock that no key opens. It replaces a lock of a record that has too many locks.
     pub const NOBODY: Self = Self([0; Self::BYTES]);
@@ -79,7 +79,7 @@ impl Lock {
         hash
     }
 
-    /// The publisher that the lock states; the signature proves it.
+    /// The publisher that the lock states. The signature proves it.
     pub fn publisher(&self) -> PublisherKey {
         let (_, rest) = self.0.split_at(LockKey::BYTES);
         PublisherKey::new(*rest.first_chunk().expect("shorter than a lock"))
@@ -95,7 +95,7 @@ impl LockKey {
     /// The length of a key in bytes.
     pub const BYTES: usize = 20;
 
-    /// Makes a key from its bytes.
+    /// Makes the key of a lock from its bytes.
     pub const fn new(bytes: [u8; Self::BYTES]) -> Self {
         Self(bytes)
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use super::words::tokens;
 use super::{Phrase, limits};
 
-/// The maximum number of units of a phrase: each of its words may have a skipped unit before it.
+/// The maximum number of units (words or characters) of a phrase: each of its words may have a skipped unit before it.
 const UNITS: usize = 2 * limits::WORDS;
 
 /// Finds many words and phrases in a text in one pass.
@@ -21,7 +21,8 @@ const UNITS: usize = 2 * limits::WORDS;
 #[derive(Debug)]
 pub(super) struct Pattern<'a> {
     words: HashMap<&'a str, Uses>,
-    /// A bit mask of the words' lengths. Most words of a text have another length, and need no look-up.
+    /// A bit mask of the lengths of all words of the pattern. Most words of a text have another length, and need no
+    /// look-up.
     lengths: u128,
     phrases: Vec<Places<'a>>,
 }
@@ -29,19 +30,19 @@ pub(super) struct Pattern<'a> {
 /// The purposes for which a word is searched: on its own, or as a part of phrases.
 #[derive(Debug, Default)]
 struct Uses {
-    /// The index of the word if it is searched on its own.
+    /// The index under which the word is reported if it is searched on its own; otherwise `None`.
     alone: Option<usize>,
-    /// The occurrences of the word in phrases: the index of the phrase, and a mask with the bit of the unit at which
-    /// the word begins.
+    /// The occurrences of the word in phrases: for each, the index of the phrase in the pattern, and a mask with the
+    /// bit of the phrase's unit at which the word begins.
     places: Vec<(usize, u128)>,
 }
 
 #[derive(Debug)]
 struct Places<'a> {
     phrase: &'a Phrase,
-    /// A mask of the units of the phrase at which none of its words begins.
+    /// A mask of the units of the phrase at which none of its words begins, so that any word of the text matches there.
     any: u128,
-    /// The index of the last unit at which a word of the phrase begins.
+    /// The index, in the phrase, of the last unit at which a word of the phrase begins.
     last: usize,
 }
 
@@ -50,11 +51,11 @@ fn length_bit(word: &str) -> u128 {
     1 << word.len().min(127)
 }
 
-/// A word or phrase that was found.
+/// A word or phrase of the pattern that was found in a text.
 pub(super) enum Found {
-    /// The word with this index.
+    /// A word of the pattern, with the index that [`Pattern::add_word`] was given for it.
     Word(usize),
-    /// The phrase with this index.
+    /// A phrase of the pattern, with the index that [`Pattern::add_phrase`] has returned for it.
     Phrase(usize),
 }
 
@@ -63,12 +64,13 @@ impl<'a> Pattern<'a> {
         Self { words: HashMap::new(), lengths: 0, phrases: Vec::new() }
     }
 
-    /// Adds a word, which is reported with this index.
+    /// Adds a word to the pattern. It is reported with the index `number`.
     pub(super) fn add_word(&mut self, word: &'a str, number: usize) {
         self.uses(word).alone = Some(number);
     }
 
-    /// Adds a phrase, and returns its index. A phrase that was added before keeps its index.
+    /// Adds a phrase to the pattern, and returns the index with which it is reported. A phrase that was added before
+    /// keeps its index.
     pub(super) fn add_phrase(&mut self, phrase: &'a Phrase) -> usize {
         if let Some(number) = self.phrases.iter().position(|other| other.phrase == phrase) {
             return number;
@@ -125,7 +127,8 @@ impl<'a> Pattern<'a> {
         words
     }
 
-    /// Advances the states of all phrases by one unit.
+    /// Advances the states of all phrases by one unit (a word or a character) of the text. `unit` is the number of the
+    /// unit, and `starts` has the byte offsets of the last units.
     fn advance(
         &self,
         unit: usize,
@@ -142,13 +145,13 @@ impl<'a> Pattern<'a> {
     }
 }
 
-/// The Shift-And state of a phrase.
+/// The state of the search (by Shift-And) for a phrase in a text.
 #[derive(Clone, Default)]
 struct State {
     /// Bit i is set if units 0 to i of the phrase match the last i + 1 units of the text.
     seen: u128,
     /// A mask of the phrase's units that the text's current unit matches.
     words: u128,
-    /// The end of the last of the phrase's words that begin at the text's current unit.
+    /// The byte offset of the end of the last of the phrase's words that begin at the text's current unit.
     end: usize,
 }

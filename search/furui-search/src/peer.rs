@@ -23,17 +23,17 @@ impl Peer {
     /// The maximum length of an address in a message, in bytes.
     pub const MAX_ADDRESS: usize = 256;
 
-    /// Makes a peer. The address may be empty if the network layer knows it.
+    /// Makes a peer from its identity and its address. The address may be empty if the network layer knows it.
     pub fn new(identity: &[u8], address: &[u8]) -> Self {
         Self { identity: identity.into(), address: address.into() }
     }
 
-    /// The identity of the peer.
+    /// The identity of the peer, as bytes that only the network layer understands.
     pub fn identity(&self) -> &[u8] {
         &self.identity
     }
 
-    /// The address of the peer; empty if it is unknown.
+    /// The last known address of the peer, as bytes that only the network layer understands; empty if it is unknown.
     pub fn address(&self) -> &[u8] {
         &self.address
     }

@@ -1,6 +1,6 @@
 //! Chooses the coding of sets from the sizes of the lists.
 //!
-//! n₁ ids are sent to the keeper of a list that has n₂ ids. Traffic is counted in bits, as T₁ + T₂ of the paper.
+//! n₁ ids are sent to a node that keeps a list with n₂ ids. Traffic is counted in bits, as T₁ + T₂ of the paper.
 //!
 //! **Source.** Sei, Matsuzaki and Honiden, "Using Ringed Bloom Filters to Reduce the Communication Traffic on a
 //! Distributed Hash Table", section 6, which leaves the best rate for each pair of lists to future work.
@@ -11,7 +11,8 @@ use furui::filter::{Gamma, RingedParams, sizing};
 
 pub use super::codec::{ShortChecks, THIRD_MESSAGE_BITS};
 
-/// The minimum number of check bits in an exchange of two messages: one of 2⁴⁰ false matches is accepted as true.
+/// The minimum number of check bits in an exchange of two messages. With it, one of 2⁴⁰ false matches is accepted as
+/// true.
 pub const CHECK_BITS: u8 = 40;
 
 /// The minimum number of bits that a third message must be able to save if somebody waits for the answer: 32 KiB, which
@@ -81,16 +82,16 @@ pub fn choose_for_page(wants: Wants, own: u64, other: u64, salt: u32) -> Coding 
     }
 }
 
-/// Returns `coding`, or ids if the ids are expected to take fewer bits. The paper does this in section 6.2 once a chain
-/// of words has left a small set. It says "small enough" without a number, so this comparison is our own choice. The
-/// ranks in the answer are not counted, because the paper counts only what the Naive algorithm sends.
+/// Returns `coding`, or ids if the ids are expected to take fewer bits. The paper of Sei et al. does this in section
+/// 6.2 once a chain of words has left a small set. It says "small enough" without a number, so this comparison is our
+/// own choice. The ranks in the answer are not counted, because the paper counts only what the Naive algorithm sends.
 pub fn or_ids(coding: Coding, own: u64, other: u64) -> Coding {
     let ids = ContentId::BITS as f64 * own as f64;
     if ids < expected(coding, own, other) { Coding::Ids } else { coding }
 }
 
-/// The number of probes k, with α = 2⁻ᵏ, that minimises eq. 17: one of the two integers next to log₂ 1/α, with the α of
-/// eq. 19. The result is from 1 to 64.
+/// The number of probes k, with α = 2⁻ᵏ, that minimises the traffic by eq. 17 of Sei et al.: one of the two integers
+/// next to log₂ 1/α, with the α of their eq. 19. The result is from 1 to 64.
 ///
 /// Difference from the paper: there, one α serves all nodes, and section 6.1 arrives at 0.013. Eq. 18 gives an α of 1
 /// or more if the set has at least 77 times the number of ids of the other list. The paper does not say what to do

@@ -24,7 +24,7 @@ pub struct Place {
 impl Place {
     /// The fixed-point representation of a BM25 score of 1.
     pub const ONE: u32 = 1024;
-    /// The first of all places.
+    /// The place before all others: no document has a higher score or, with this score, a smaller id.
     pub const FIRST: Self = Self { score: u32::MAX, id: ContentId::new([0; ContentId::BYTES]) };
 }
 
@@ -71,7 +71,7 @@ pub struct Scale {
     factors: Arc<[u32]>,
 }
 
-/// The last scale that was made, with its mean length.
+/// The last scale that was made, with the mean length of documents for which it was made.
 static LAST: Mutex<Option<(u32, Scale)>> = Mutex::new(None);
 
 impl Scale {
@@ -99,14 +99,16 @@ impl Scale {
         factors
     }
 
-    /// The score that a word with this idf adds to a document with a posting of this weight.
+    /// The score that a word with this inverse document frequency (idf) adds to a document with a posting of this
+    /// weight.
     #[inline]
     pub fn score(&self, idf: u32, weight: Weight) -> u32 {
         let factor = self.factors[usize::from(weight.step()) * Weight::LENGTHS + usize::from(weight.length_step())];
         (u64::from(idf) * u64::from(factor) / ONE as u64) as u32
     }
 
-    /// The maximum score of a document with the length in `weight`, for words whose idfs add up to `idfs`.
+    /// The maximum score of a document with the length in `weight`, for words whose inverse document frequencies (idfs)
+    /// add up to `idfs`.
     #[inline]
     pub fn most(&self, idfs: u32, weight: Weight) -> u32 {
         self.score(idfs, Weight::of_steps(Weight::STEPS - 1, weight.length_step()))

@@ -36,9 +36,9 @@ const KEY: u8 = PublisherKey::BYTES as u8;
 pub struct Record {
     /// The URL of the document.
     pub url: String,
-    /// The title; may be empty.
+    /// The title of the document; may be empty.
     pub title: String,
-    /// The text; may be empty.
+    /// The text of the document, without markup; may be empty.
     pub text: String,
     /// The key of the publisher that the site names, whoever publishes the document.
     pub publisher: Option<PublisherKey>,
@@ -159,7 +159,7 @@ impl Record {
 pub struct RecordHead {
     /// The URL of the document.
     pub url: String,
-    /// The title; may be empty.
+    /// The title of the document; may be empty.
     pub title: String,
     /// The key of the publisher that the site names.
     pub publisher: Option<PublisherKey>,

@@ -30,7 +30,7 @@ pub enum RecordError {
     /// The bytes have an unknown version.
     #[error("a record of version {0}; this furui knows version {VERSION}")]
     Version(u8),
-    /// The number of bytes contradicts the lengths that they state.
+    /// The number of bytes is not that which the lengths in the header add up to.
     #[error("a record with a different length than it states; it was cut, or is not a record")]
     Length,
     /// A part is not valid UTF-8.

@@ -145,7 +145,7 @@ impl<'a> Showings<'a> {
     /// idfs: the highest score of all clauses whose words the document matches. `None` if it matches no clause, or the
     /// number of weights is wrong.
     ///
-    /// The keepers of lists, which ignore phrases, compute the same score.
+    /// The nodes that keep the words' lists, which ignore phrases, compute the same score.
     pub fn score(&self, weights: &[Option<Weight>], idfs: &[u32], scale: &Scale) -> Option<u32> {
         if weights.len() != self.fit.words() || idfs.len() != weights.len() {
             return None;

@@ -28,7 +28,7 @@ impl Shunned {
         Self { life, until: HashMap::new() }
     }
 
-    /// Adds a peer that has failed.
+    /// Adds a peer that has failed at the time `now`.
     pub fn add(&mut self, peer: Peer, now: Duration) {
         if self.until.len() >= limits::SHUNNED && !self.until.contains_key(&peer) {
             let oldest = self.until.iter().min_by_key(|(_, until)| **until).map(|(peer, _)| peer.clone());

@@ -11,7 +11,7 @@ const MAX_SITES: usize = 8;
 
 /// The prefix of the words that represent sites. A word of a text contains no colon, so it never represents a site.
 const SITE: &str = "site:";
-/// The maximum length of a label, in bytes (RFC 1035).
+/// The maximum length of a label of a host name, in bytes (RFC 1035).
 const MAX_LABEL: usize = 63;
 /// The maximum length of a host name, in bytes (RFC 1035).
 const MAX_HOST: usize = 253;

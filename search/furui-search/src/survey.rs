@@ -6,7 +6,7 @@ const ONE: f64 = Place::ONE as f64;
 /// A node's estimate of all documents of the network, from the records that it holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Surveyed {
-    /// The number of documents.
+    /// The estimated number of documents in the whole network.
     pub documents: u64,
     /// The mean number of words in a document; 0 if the node holds no documents.
     pub mean_length: u32,
@@ -25,7 +25,7 @@ pub struct Survey {
 }
 
 impl Default for Survey {
-    /// Returns the survey that is used if nothing is known about the documents.
+    /// Returns the survey (number and mean length of documents) that is used if nothing is known about the documents.
     fn default() -> Self {
         Self { documents: 0, mean_length: 128 }
     }
@@ -89,8 +89,8 @@ fn median(mut numbers: Vec<u64>) -> Option<u64> {
     numbers.get(numbers.len().checked_sub(1)? / 2).copied()
 }
 
-/// Returns the `last` value if the number is near it, and otherwise the power of two with the ratio to the number that
-/// is nearest to 1.
+/// Returns `last` if it is less than twice and more than half of the number, and otherwise the power of two with the
+/// ratio to the number that is nearest to 1.
 fn steady(number: u64, last: Option<u64>) -> u64 {
     if let Some(last) = last.filter(|&last| number > last / 2 && number / 2 < last) {
         return last;

@@ -47,12 +47,12 @@ impl Weight {
         (self.0 >> 8) as u8
     }
 
-    /// The step of the length.
+    /// The step to which the document's length was rounded, below [`LENGTHS`](Self::LENGTHS).
     pub fn length_step(self) -> u8 {
         self.0 as u8
     }
 
-    /// The approximate number of occurrences.
+    /// The approximate number of the word's occurrences: the lowest of the step.
     pub fn occurrences(self) -> u32 {
         OCCURRENCES[usize::from(self.step())]
     }

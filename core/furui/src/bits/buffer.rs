@@ -26,12 +26,12 @@ const LINE: usize = 64;
 /// ```
 pub struct Buffer {
     kind: Kind,
-    /// The offset at which the table begins in the memory of `kind`.
+    /// The offset at which the table begins in the memory that `kind` owns.
     start: usize,
     len: usize,
 }
 
-/// The source of a table's memory.
+/// The source of the memory of a [`Buffer`].
 enum Kind {
     Heap(Vec<u8>),
     Pages(MmapMut),

@@ -83,8 +83,8 @@ impl<M> Cells<M> {
         u8::MAX >> (8 - self.bits)
     }
 
-    /// The index of the word that holds the cell at `index`, and the cell's lowest bit in the word. Because `bits` is a
-    /// power of two, shifts and masks suffice.
+    /// Returns the index of the word that holds the counter at `index`, and the number of the counter's lowest bit in
+    /// the word. Because `bits` is a power of two, shifts and masks suffice.
     #[inline]
     fn locate(&self, index: usize) -> (usize, u32) {
         let bit_shift = self.bits.trailing_zeros();
@@ -243,8 +243,8 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
         }
     }
 
-    /// Decrements all cells above 0 of the words `first`..`end`. This function is not inlined, so that a short range,
-    /// which has no whole words, takes few instructions.
+    /// Subtracts 1 from all counters above 0 in the words `first`..`end`. This function is not inlined, so that a short
+    /// range, which has no whole words, takes few instructions.
     #[inline(never)]
     fn decrement_words(&mut self, first: usize, end: usize) {
         let bits = self.bits;
@@ -258,7 +258,7 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
         }
     }
 
-    /// Decrements the cells above 0 of one word that lie under `mask`.
+    /// Subtracts 1 from those counters above 0 of one word that lie under `mask`.
     #[inline]
     fn decrement_masked(&mut self, word: usize, mask: u64) {
         let bits = self.bits;
@@ -271,7 +271,7 @@ fn change(word: &mut [u8; 8], new: impl FnOnce(u64) -> u64) {
     *word = new(u64::from_le_bytes(*word)).to_le_bytes();
 }
 
-/// Adds the cells of two words; sums above the maximum become the maximum.
+/// Adds the counters of `bits` bits in two words pairwise; sums above the maximum become the maximum.
 #[inline]
 fn saturating_sums(a: u64, b: u64, bits: u32) -> u64 {
     let ones = u64::MAX / (u64::MAX >> (64 - bits));
@@ -283,8 +283,8 @@ fn saturating_sums(a: u64, b: u64, bits: u32) -> u64 {
     sums | full
 }
 
-/// A 1 in the lowest bit of every cell of `word` that is not 0. Subtracting it from `word` decrements these cells
-/// without borrowing from a neighbour.
+/// A word with a 1 in the lowest bit of every counter of `word` that is not 0. Subtracting it from `word` decrements
+/// these counters without borrowing from a neighbour.
 #[inline]
 fn nonzero(word: u64, bits: u32) -> u64 {
     match bits {

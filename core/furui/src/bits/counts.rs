@@ -2,7 +2,7 @@ use std::ops::{Deref, Range};
 
 use super::{Buffer, NoMemory};
 
-/// The number of bits in a block, which is a cache line.
+/// The number of bits that have one count in an index: a block is a cache line.
 pub(super) const BLOCK: u64 = 512;
 
 /// The bytes of the block at `index`: fewer than 64 at the end of `words`, and none beyond it.
@@ -26,7 +26,8 @@ pub(super) fn block(words: &[u8], index: usize) -> [u64; 8] {
     std::array::from_fn(|i| u64::from_le_bytes(bytes.as_chunks().0[i]))
 }
 
-/// Little-endian numbers up to a known limit. Each takes 4 bytes if the limit fits in them, and 8 otherwise.
+/// An array of little-endian numbers up to a known limit. Each takes 4 bytes if the limit fits in them, and 8
+/// otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Counts<M> {
     bytes: M,

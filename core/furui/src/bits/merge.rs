@@ -28,7 +28,7 @@ pub(crate) fn merge_two(a: &[u64], b: &[u64], out: &mut [u64]) {
     }
 }
 
-/// The number of numbers from `a` among the `rank` smallest numbers of `a` and `b`, by binary search.
+/// Of the `rank` smallest numbers of `a` and `b`, returns the number of those that come from `a`, by binary search.
 fn co_rank(a: &[u64], b: &[u64], rank: usize) -> usize {
     let (mut low, mut high) = (rank.saturating_sub(b.len()), rank.min(a.len()));
     while low < high {
@@ -42,8 +42,8 @@ fn co_rank(a: &[u64], b: &[u64], rank: usize) -> usize {
     low
 }
 
-/// Returns the number at index `rank` of the merged sequence. Of the numbers before it, `taken` come from `a` and the
-/// others from `b`.
+/// Returns the number at the index `rank` of the merged sequence, and adds 1 to `taken` if it comes from `a`. Of the
+/// numbers before it, `taken` come from `a` and the others from `b`.
 ///
 /// An exhausted side counts as `u64::MAX`. This value loses every comparison except with a true `u64::MAX`, and then
 /// all remaining numbers are equal to it.

@@ -4,11 +4,12 @@ use super::arch::{self, Cpu};
 /// it begins at.
 pub(crate) const MAX_PACKED_BITS: u32 = 56;
 
-/// The number of numbers in a group, which are packed together. Eight numbers of b bits fill exactly b bytes, so every
+/// The number of values that are packed together as a group. Eight numbers of b bits fill exactly b bytes, so every
 /// group starts on a byte.
 const GROUP: usize = 8;
 
-/// The size of a group's buffer. Each number is loaded or stored as eight bytes, which may reach beyond the group.
+/// The size in bytes of the buffer in which a group is packed or unpacked. Each number is loaded or stored as eight
+/// bytes, which may reach beyond the group.
 const ROOM: usize = 64;
 
 /// Packs the low `bits` bits of every number, one after the other, into the front of `packed`. The bytes after the

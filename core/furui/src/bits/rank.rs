@@ -29,7 +29,7 @@ pub struct Rank1<M = Buffer> {
     /// The bits as little-endian words; bits beyond `len` are ignored.
     words: M,
     len: u64,
-    /// The number of ones before each block, including the block of position `len`.
+    /// The number of ones before each block of 512 bits, including the block of position `len`.
     counts: Counts<M>,
     instructions: Cpu,
 }
@@ -70,7 +70,7 @@ impl<M: Deref<Target = [u8]>> Rank1<M> {
         counts(&self.words, self.len).enumerate().all(|(index, ones)| self.counts.get(index) == ones)
     }
 
-    /// The number of bits.
+    /// The number of bits of the bit string.
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -80,7 +80,7 @@ impl<M: Deref<Target = [u8]>> Rank1<M> {
         self.len == 0
     }
 
-    /// The bits, as little-endian words.
+    /// The bits of the string, as little-endian words of 64 bits.
     pub fn words(&self) -> &[u8] {
         &self.words
     }
@@ -138,7 +138,8 @@ fn counts(words: &[u8], len: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// The number of counts: one for each block, including the block of the position after the last bit.
+/// The number of counts in the index: one for each block of 512 bits, including the block of the position after the
+/// last bit.
 fn count(len: u64) -> usize {
     (len / BLOCK) as usize + 1
 }

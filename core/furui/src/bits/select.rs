@@ -6,7 +6,8 @@ use super::{Buffer, Cpu, NoMemory};
 /// The number of zeros from one hint of the index to the next.
 const HINT: u64 = 512;
 
-/// The maximum number of candidate blocks that are searched linearly; more are narrowed down by binary search first.
+/// The maximum number of blocks of 512 bits that are searched one after the other; more are narrowed down by binary
+/// search first.
 const FEW: usize = 8;
 
 /// A bit string that answers "where is the zero with this number?" in constant time. It has a count for every 512 bits
@@ -97,7 +98,7 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
             && hints(&self.counts, self.len, self.zeros).enumerate().all(|(i, block)| self.hints.get(i) == block)
     }
 
-    /// The number of bits.
+    /// The number of bits of the bit string.
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -107,12 +108,12 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
         self.len == 0
     }
 
-    /// The number of zeros.
+    /// The number of zeros in the bit string.
     pub fn zeros(&self) -> u64 {
         self.zeros
     }
 
-    /// The bits, as little-endian words.
+    /// The bits of the string, as little-endian words of 64 bits.
     pub fn words(&self) -> &[u8] {
         &self.words
     }
@@ -213,7 +214,7 @@ fn hints<M: Deref<Target = [u8]>>(counts: &Counts<M>, len: u64, zeros: u64) -> i
     of_zeros.chain([blocks(len).saturating_sub(1) as u64])
 }
 
-/// The number of zeros in a block, among the first `len` bits.
+/// The number of zeros in the block of 512 bits with this index, among the first `len` bits.
 fn zeros(words: &[u8], index: usize, len: u64) -> u64 {
     let mut room = len - index as u64 * BLOCK;
     let mut zeros = 0;

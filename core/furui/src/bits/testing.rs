@@ -1,4 +1,4 @@
-//! Test data: numbers and bit strings.
+//! Test data for the operations on bits: numbers and bit strings.
 
 use std::hash::{BuildHasher, RandomState};
 

@@ -12,7 +12,7 @@ pub(crate) fn bit(words: &[[u8; 8]], position: usize) -> u64 {
     u64::from_le_bytes(words[position / 64]) >> (position % 64) & 1
 }
 
-/// Maps 64 uniform bits to 0..n by ⌊random · n / 2⁶⁴⌋, which keeps the order.
+/// Maps a uniform 64-bit number to 0..n by ⌊random · n / 2⁶⁴⌋, which keeps the order.
 #[inline(always)]
 pub(crate) const fn scale(random: u64, n: usize) -> usize {
     ((random as u128 * n as u128) >> 64) as usize
@@ -38,7 +38,7 @@ impl Lanes {
         Self { width, count, ones, tops: ones << (width - 1) }
     }
 
-    /// The number of lanes.
+    /// The number of lanes into which a word is divided.
     #[inline(always)]
     pub(crate) fn count(&self) -> u32 {
         self.count

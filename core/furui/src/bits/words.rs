@@ -11,7 +11,7 @@ use super::buffer::NoMemory;
 /// copied, no second table exists meanwhile, and the memory goes back to the system as soon as the table is dropped. A
 /// large table that an allocator grows leaves a hole of its old size behind, and others in the memory of each thread.
 pub(crate) struct Words {
-    /// The first number, in the memory of `kind`.
+    /// A pointer to the first number, in the memory that `kind` owns.
     start: *mut u64,
     kind: Kind,
     len: usize,
@@ -24,7 +24,7 @@ unsafe impl Send for Words {}
 // SAFETY: as for `Send`; a shared borrow only reads.
 unsafe impl Sync for Words {}
 
-/// The source of a table's memory.
+/// The source of the memory of [`Words`].
 enum Kind {
     Heap(Vec<u64>),
     Pages(MmapMut),

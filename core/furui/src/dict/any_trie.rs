@@ -105,7 +105,7 @@ impl AnyTrie {
 }
 
 impl<M: Deref<Target = [u8]>> AnyTrie<M> {
-    /// The ids of the values of all keys of a trie in a dictionary of bytes, ascending.
+    /// For a trie of a dictionary whose values are byte strings, the ids of the values of all keys, ascending.
     pub(super) fn value_ids(&self) -> Result<Vec<u32>, TrieError> {
         let mut ids = self.values()?;
         ids.sort_unstable();

@@ -20,7 +20,8 @@ use crate::store::Layout;
 pub(super) struct CheckedTrie {
     trie: AnyTrie<Bytes>,
     regions: Regions,
-    /// The offset in the file of the trie's first byte, from which the guard counts.
+    /// The offset in the file of the trie's first byte. The guard, which checks bytes before they are read, is given
+    /// offsets from there.
     base: usize,
     /// A mark that is set once the tables of labels of a compact trie were checked. The guard does not check them.
     labels: OnceLock<()>,
@@ -57,7 +58,7 @@ impl CheckedTrie {
         self.trie.nodes()
     }
 
-    /// The number of bytes of the trie.
+    /// The size of the trie, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.trie.bytes()
     }
@@ -96,7 +97,8 @@ impl CheckedTrie {
         Ok(found)
     }
 
-    /// Checks every region, and returns the trie without a guard, for readers of the whole trie such as a merge.
+    /// Checks every region, and returns the trie without a guard that checks bytes before they are read, for readers of
+    /// the whole trie such as a merge.
     pub(super) fn whole(&self) -> Result<AnyTrie<&[u8]>, FormatError> {
         self.regions.check_all()?;
         Ok(self.trie.borrowed())

@@ -12,13 +12,13 @@ pub trait Nodes {
     /// The number of nodes, the root included.
     #[doc(hidden)]
     fn count(&self) -> u64;
-    /// The root, whose label is empty.
+    /// The root, from which all keys start. Its label is empty.
     #[doc(hidden)]
     fn root(&self) -> Self::Node;
     /// The child with the smallest label; `None` if there is no child.
     #[doc(hidden)]
     fn first_child(&self, node: Self::Node) -> Option<Self::Node>;
-    /// The next child of the same parent.
+    /// The next child of the node's parent; `None` if the node is the last child.
     #[doc(hidden)]
     fn sibling(&self, node: Self::Node) -> Option<Self::Node>;
     /// The first byte of the node's label; 0 for the root.

@@ -15,7 +15,7 @@ use crate::store::{RunEntry, Storage, StoreKind, Taken};
 /// A new trie with the filter of its keys, the result of merging several parts of a dictionary.
 pub(super) struct Union {
     pub(super) trie: AnyTrie,
-    /// The filter of the trie's keys.
+    /// The filter of the trie's keys, which is to be written into the same file.
     pub(super) filter: NewFilter,
 }
 
@@ -23,11 +23,11 @@ pub(super) struct Union {
 const TRIE: Tag = Tag::new(*b"TRIE");
 /// The tag of the section that holds the complete file of a filter.
 const FILTER: Tag = Tag::new(*b"FILT");
-/// The tag of the section that holds the complete file of values, in a dictionary of bytes.
+/// The tag of the section that holds the complete file of values, if the dictionary's values are byte strings.
 const VALUES: Tag = Tag::new(*b"VALS");
 
-/// A trie with a filter of its keys, in one file of a [`Dict`](super::Dict). In a dictionary of bytes the values are in
-/// the file, too, and the trie has their ids.
+/// A trie with a filter of its keys, in one file of a [`Dict`](super::Dict). If the dictionary's values are byte
+/// strings, they are in the file, too, and the trie has their ids.
 ///
 /// The trie has the dictionary's [`Layout`](super::Layout). The filter is sized for the trie's keys.
 ///
@@ -50,13 +50,14 @@ pub struct FilteredTrie {
     file: Bytes,
     trie: CheckedTrie,
     filter: TrieFilter,
-    /// The values of the trie's keys; `None` in a dictionary of numbers.
+    /// The values of the trie's keys, if they are byte strings; `None` if they are numbers, which the trie itself
+    /// holds.
     values: Option<ValueFile>,
 }
 
 impl FilteredTrie {
-    /// Writes the file with this number, and opens it. In a dictionary of bytes, `values` is called to write the
-    /// section with the values whose ids the trie has.
+    /// Writes the file with this number, and opens it. If the dictionary's values are byte strings, `values` is called
+    /// to write the section with the values whose ids the trie has.
     pub(super) fn publish<S: Storage>(
         storage: &S,
         number: u64,
@@ -99,10 +100,14 @@ impl FilteredTrie {
             return Err(envelope.error(0, Problem::OtherFile).into());
         }
         if opened.values.is_some() != (making.has_bytes()) {
-            return Err(envelope.error(0, Problem::Invalid("it belongs to the other kind of dictionary")).into());
+            return Err(envelope
+                .error(0, Problem::Invalid("either it or its store is of a dictionary of bytes, and the other is not"))
+                .into());
         }
         if (opened.trie.layout(), opened.filter.hash()) != (making.layout, making.filter_hash) {
-            return Err(envelope.error(0, Problem::Invalid("its trie or filter is not of its store's layout")).into());
+            return Err(envelope
+                .error(0, Problem::Invalid("its trie or filter has another layout than its manifest states"))
+                .into());
         }
         Ok(Self { entry: *entry, ..opened })
     }
@@ -111,17 +116,12 @@ impl FilteredTrie {
     fn read(file: Bytes, name: &str) -> Result<(Envelope, Self)> {
         let envelope = Envelope::open(&file, name)?;
         envelope.expect_kind(Kind::FilteredTrie)?;
-        let tags: Vec<Tag> = envelope.sections().iter().map(|section| section.tag).collect();
-        if tags != [TRIE, FILTER] && tags != [TRIE, FILTER, VALUES] {
-            return Err(envelope
-                .error(0, Problem::Invalid("its sections are not those of a dictionary's trie"))
-                .into());
-        }
+        envelope.expect_sections(&[TRIE, FILTER], &[VALUES])?;
         let (bytes, part_name) = part(&file, &envelope, TRIE)?;
         let trie = CheckedTrie::open(&bytes, &part_name)?;
         let (bytes, part_name) = part(&file, &envelope, FILTER)?;
         let filter = TrieFilter::open(&bytes, &part_name, envelope.hash())?;
-        let values = if tags.contains(&VALUES) {
+        let values = if envelope.section(VALUES).is_ok() {
             let (bytes, part_name) = part(&file, &envelope, VALUES)?;
             Some(ValueFile::open(&bytes, &part_name)?)
         } else {
@@ -151,8 +151,8 @@ impl FilteredTrie {
         self.trie.bytes()
     }
 
-    /// The size in bytes of the values and of the heads (id and length) in front of them; `None` in a dictionary of
-    /// numbers.
+    /// The size in bytes of the values, if they are byte strings, and of the heads (id and length) in front of them;
+    /// `None` if the values are numbers.
     pub fn value_bytes(&self) -> Option<u64> {
         self.values.as_ref().map(ValueFile::bytes)
     }
@@ -175,8 +175,8 @@ impl FilteredTrie {
         if self.filter.contains(asked)? { Ok(self.trie.get(asked.key)?) } else { Ok(None) }
     }
 
-    /// Looks up the keys `keys[i]`, with the hashes `hashes`, for the indices i in `open`. Returns a pair for each key
-    /// that the trie has: its position in `open`, ascending, and its value or deletion.
+    /// Looks up the keys `keys[i]` for the indices i in `open`; `hashes` has the hashes of these keys in the same
+    /// order. Returns a pair for each key that the trie has: its index in `open`, ascending, and its value or deletion.
     pub(super) fn get_all(
         &self,
         open: &[usize],
@@ -204,7 +204,7 @@ impl FilteredTrie {
     }
 
     /// Reads every byte, and checks the checksums, that keys ascend and are found, that the filter has them, and that
-    /// each key has its value. In a dictionary of numbers, these must be among those that are `taken`.
+    /// each key has its value. If `taken` is given, the values must be among these numbers.
     pub(super) fn verify<S: Storage>(&self, storage: &S, kind: StoreKind, taken: Option<&Taken>) -> Result<()> {
         let name = storage.path(&kind.file_name(self.entry.number));
         self.check(&Envelope::open(&self.file, &name)?, taken)
@@ -223,18 +223,18 @@ impl FilteredTrie {
                 return Err(invalid("the keys of the trie are not in order"));
             }
             if !self.filter.contains(&Asked::new(key, hasher.hash(key)))? || trie.get(key) != Some(found) {
-                return Err(invalid("a key of the trie is not found"));
+                return Err(invalid("a look-up does not find a key of the trie"));
             }
             if let (Some(taken), Some(number)) = (taken, found.value())
                 && !taken.contains(number)
             {
-                return Err(invalid("a number that the manifest does not know as taken"));
+                return Err(invalid("a key has a number that the manifest does not list as assigned"));
             }
             keys += 1;
             last = Some(key.to_vec());
         }
         if keys != self.entry.keys {
-            return Err(invalid("the trie has a different number of keys"));
+            return Err(invalid("the trie has another number of keys than is stated"));
         }
         if let Some(values) = &self.values {
             values.check(&trie.value_ids()?)?;

@@ -15,7 +15,8 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// The key is present. In a dictionary of numbers this is its value, in a dictionary of bytes the id of its value.
+    /// The key is present. If the dictionary's values are numbers, this is its value; if they are byte strings, it is
+    /// the id of its value.
     Value(u32),
     /// The key was deleted (a tombstone), which hides its values in all older tries of the dictionary.
     Deleted,

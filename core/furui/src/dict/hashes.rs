@@ -26,7 +26,7 @@ impl<H> FilterHashes<H> {
         }
     }
 
-    /// Returns all hashes, or an error if their number is not `keys`.
+    /// Returns the hashes of all keys, or an error if their number is not `keys`.
     pub(super) fn finish(self, keys: u64) -> Result<Vec<H>, TrieError> {
         if self.0.len() as u64 == keys { Ok(self.0) } else { Err(TrieError::Damaged) }
     }

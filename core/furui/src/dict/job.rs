@@ -62,7 +62,7 @@ impl<S> fmt::Debug for Job<S> {
 #[derive(Debug)]
 pub struct Done {
     pub(super) sources: Vec<Layer>,
-    /// The new trie; `None` if no key is left.
+    /// The new trie with its filter; `None` if no key is left.
     pub(super) trie: Option<Arc<FilteredTrie>>,
     /// The numbers that were put into the windows (write buffers) among the sources.
     pub(super) taken: Taken,
@@ -72,9 +72,9 @@ pub struct Done {
 /// The work of a job: parts of a dictionary that are merged into one.
 #[derive(Debug)]
 pub(super) struct Task {
-    /// The parts of the dictionary that are merged, oldest first.
+    /// The parts (tries and write buffers) of the dictionary that are merged, oldest first.
     pub(super) sources: Vec<Layer>,
-    /// The number of the file that the job writes.
+    /// The number that the name of the job's new file contains.
     pub(super) number: u64,
     pub(super) making: Making,
     /// True if the dictionary has no part that is older than the `sources`. Then deletions can be dropped, and values

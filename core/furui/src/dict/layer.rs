@@ -18,9 +18,10 @@ pub(super) enum Layer {
 #[derive(Clone, Debug, Default)]
 pub(super) struct BufferLayer {
     pub(super) buffer: WriteBuffer,
-    /// The values of the window's keys in a dictionary of bytes; empty in other dictionaries.
+    /// The values of the window's keys if they are byte strings; empty if they are numbers.
     pub(super) values: ValueBuffer,
-    /// The numbers that were put with the window's keys in a dictionary of numbers; empty in other dictionaries.
+    /// The numbers that were put with the window's keys, if the dictionary gives numbers to its keys
+    /// ([`Purpose::Numbers`](super::Purpose::Numbers)); otherwise empty.
     pub(super) taken: Taken,
 }
 
@@ -33,7 +34,7 @@ impl Layer {
         }
     }
 
-    /// The range of the ids of the layer's values. The ids of a newer layer are greater.
+    /// The range of the ids of the part's values. The ids of a newer part are greater.
     pub(super) fn ids(&self) -> Range<u32> {
         match self {
             Self::Trie(trie) => trie.values().map_or(0..0, ValueFile::ids),

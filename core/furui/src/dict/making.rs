@@ -1,7 +1,7 @@
 use crate::hash::KeyHasher;
 use crate::store::{FilterHash, Layout, Manifest, Purpose, StoreKind};
 
-/// The parameters of a dictionary by which its tries and their filters are made.
+/// The parameters by which the tries and filters of a dictionary are made.
 #[derive(Clone, Debug)]
 pub(super) struct Making {
     /// The kind of the store, which names the purpose of the dictionary.
@@ -19,7 +19,7 @@ impl Making {
         self.kind == StoreKind::Dict(Purpose::Bytes)
     }
 
-    /// The parameters of the dictionary with this manifest, with the false-positive rate of new filters.
+    /// Takes the parameters of the dictionary from its manifest. `rate` is the false-positive rate of new filters.
     pub(super) fn new(manifest: &Manifest, rate: f64) -> Self {
         let Manifest { store: kind, layout, filter_hash, hash, .. } = *manifest;
         Self { kind, layout, hasher: hash.hasher(), filter_hash, rate }

@@ -16,8 +16,8 @@ use crate::error::{Error, Result, TrieError};
 use crate::hash::{KeyHash, PolynomialHashes, Rolling};
 use crate::store::{FilterHash, Layout};
 
-/// Merges one or more parts of a dictionary, oldest first, into one trie and its filter. Among equal keys the newest
-/// counts. With `forget` deleted keys are left out, which is right if there is no older part.
+/// Merges one or more parts of a dictionary, oldest first, into one trie and its filter. Of equal keys, the newest one
+/// is kept. With `forget` deleted keys are left out, which is right if there is no older part.
 ///
 /// If the hash can be computed byte by byte during a walk over the nodes, the parts are merged as tries. Otherwise they
 /// are merged key by key.
@@ -37,7 +37,8 @@ pub(super) fn merge(layers: &[Layer], making: &Making, forget: bool) -> Result<U
     }
 }
 
-/// Encodes a window (a write buffer) as a compact trie.
+/// Encodes the keys of a window (a write buffer) as a compact trie, and makes its filter. With `forget`, deleted keys
+/// are left out.
 fn encode(window: &BufferLayer, making: &Making, forget: bool) -> Result<Union> {
     let stays = |record: &Record<'_>| !forget || record.found != Found::Deleted;
     let mut hashes = FilterHashes::with_room(window.buffer.len() as u64)?;
@@ -69,7 +70,8 @@ fn compact(layers: &[Layer], rolling: &Rolling, making: &Making, forget: bool) -
     one_state(AnyTrie::Compact(trie), hashes, making)
 }
 
-/// Merges windows (write buffers) and LOUDS tries in one walk over virtual nodes. The walk carries one hash state.
+/// Merges windows (write buffers) and LOUDS tries in one walk over virtual nodes, which carries one hash state along
+/// each path.
 fn louds(layers: &[Layer], rolling: &Rolling, making: &Making, forget: bool) -> Result<Union> {
     let (parts, mut hashes) = (parts(layers)?, room(layers)?);
     let push = |&state: &_, byte| rolling.push(state, byte);
@@ -86,7 +88,7 @@ fn polynomials<const K: usize>(layers: &[Layer], making: &Making, forget: bool) 
     Ok(Union { trie: AnyTrie::Louds(trie), filter: NewFilter::Polynomials(filter) })
 }
 
-/// The parts of a dictionary of LOUDS tries, newest first.
+/// The parts of a dictionary of LOUDS tries as tries that can be walked, newest first.
 fn parts(layers: &[Layer]) -> Result<Vec<LoudsPart<'_>>> {
     layers.iter().rev().map(LoudsPart::new).collect()
 }
@@ -97,7 +99,7 @@ fn merged<'p>(parts: &'p [LoudsPart<'_>]) -> Result<Merged<PartNode<'p>>> {
     Ok(Merged::new(roots).expect("at least one part"))
 }
 
-/// Allocates room for the hashes of all keys of some layers.
+/// Allocates room for the hashes of all keys of some parts of a dictionary.
 fn room<H>(layers: &[Layer]) -> Result<FilterHashes<H>> {
     Ok(FilterHashes::with_room(layers.iter().map(Layer::keys).sum())?)
 }
@@ -127,7 +129,7 @@ fn by_key(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
     one_state(trie, hashes, making)
 }
 
-/// Joins a trie and a new filter of its keys, which have these hashes.
+/// Makes the filter of a trie's keys, which have these hashes, and returns it with the trie.
 fn one_state(trie: AnyTrie, hashes: FilterHashes<KeyHash>, making: &Making) -> Result<Union> {
     let filter = blocked(&hashes.finish(trie.keys())?, making.hasher.spec(), making.rate)?;
     Ok(Union { trie, filter: NewFilter::OneState(filter) })

@@ -3,10 +3,10 @@
 //! A [`Dict`] consists of a [`WriteBuffer`] for new keys, and of older parts that are each a trie with its filter. It
 //! is read through a [`Snapshot`]. Its [`Layout`] says what the tries are.
 //!
-//! - By default they are compact: a [`Skeleton`] becomes a [`Trie`], which is path-compressed.
-//! - Or they are the LOUDS tries of the paper that the dictionary comes from. [`breadth_first`] walks over the
-//!   [`Node`]s of any trie: the keys of a buffer ([`SortedKeys`]), a frozen trie ([`LoudsTrie`]), or any number of
-//!   tries as if they were one ([`Merged`]). One walk builds a trie and the hashes of its filter ([`freeze`]).
+//! - By default they are compact: a [`Skeleton`] becomes a [`Trie`], which is path-compressed. - Or they are the LOUDS
+//!   tries of Koyanagi et al., from whose paper the dictionary comes. [`breadth_first`] walks over the [`Node`]s of any
+//!   trie: the keys of a buffer ([`SortedKeys`]), a frozen trie ([`LoudsTrie`]), or any number of tries as if they were
+//!   one ([`Merged`]). One walk builds a trie and the hashes of its filter ([`freeze`]).
 
 mod any_trie;
 pub(crate) mod buffer;

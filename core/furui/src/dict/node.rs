@@ -37,9 +37,9 @@ pub trait Node: Sized {
     /// The next child of the same parent; `None` for the last child and for the root.
     fn sibling(&self) -> Option<Self>;
 
-    /// The last byte of the path; 0 for the root, which has none.
+    /// The last byte of the path to this node; 0 for the root, which has none.
     fn alphabet(&self) -> u8;
 
-    /// The value of the key that ends here; `None` if no key does.
+    /// The value of the key that ends at this node; `None` if no key does.
     fn value(&self) -> Option<Value>;
 }

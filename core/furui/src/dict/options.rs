@@ -29,13 +29,13 @@ pub struct DictOptions {
     /// error. With `None` an existing dictionary is opened with its own layout, and a new one is
     /// [`Compact`](Layout::Compact).
     pub layout: Option<Layout>,
-    /// The maximum number of keys of a window (write buffer) before it is frozen, which the paper calls w. It is at
-    /// least 1.
+    /// The maximum number of keys of a window (write buffer) before it is frozen, which Koyanagi et al. call w. It is
+    /// at least 1.
     pub window: usize,
     /// The maximum number of bytes of keys and values in a window (a write buffer). It is frozen at this limit or at
     /// `window`, whichever comes first. A window that waits to be frozen takes as much memory again.
     pub window_bytes: usize,
-    /// The maximum number of tries when no job is running, which the paper calls f. It is at least 1.
+    /// The maximum number of tries when no job is running, which Koyanagi et al. call f. It is at least 1.
     pub merge_after: usize,
     /// The policy by which the tries to merge are chosen.
     pub merging: Merging,
@@ -72,8 +72,9 @@ pub enum Merging {
     /// The newest tries, when together they have grown to the size of the next older one. So sizes fall geometrically
     /// from the oldest to the newest. Each key is written about log₂(keys / window) times.
     Geometric,
-    /// All tries, when there would be more than [`merge_after`](DictOptions::merge_after): the paper's way. Each key is
-    /// written about keys / (window × merge_after) times, where the window is the number of keys in a write buffer.
+    /// All tries, when there would be more than [`merge_after`](DictOptions::merge_after): the way of Koyanagi et al.
+    /// Each key is written about keys / (window × merge_after) times, where the window is the number of keys in a write
+    /// buffer.
     All,
 }
 

@@ -27,7 +27,7 @@ impl<'a> LoudsPart<'a> {
         }
     }
 
-    /// The root, where a walk begins.
+    /// The root of the trie, where a walk over its nodes begins.
     pub(super) fn root(&self) -> Result<PartNode<'_>> {
         Ok(match self {
             Self::Keys(keys) => PartNode::Keys(SortedKeys::new(keys)?.root()),

@@ -14,10 +14,11 @@ const META: Tag = Tag::new(*b"META");
 const META_LEN: usize = 32;
 const BITS: Tag = Tag::new(*b"BITS");
 
-/// The maximum number of bits, which is that of all Bloom filters of this crate.
+/// The maximum number of bits of a polynomial filter, which is that of all Bloom filters of this crate.
 const MAX_BITS: u64 = 1 << 43;
 
-/// The Bloom filter of the paper: its k positions are k polynomials of a key's bytes, modulo the number of bits.
+/// The Bloom filter of the paper of Koyanagi et al.: its k positions are k polynomials of a key's bytes, modulo the
+/// number of bits.
 ///
 /// It takes keys, not hashes of 64 bits, so it is not one of the filters in [`filter`](crate::filter). None of the
 /// polynomials' primes divides its number of bits: if one did, the position modulo this prime would depend only on the
@@ -72,8 +73,8 @@ impl PolynomialFilter {
 }
 
 impl<M: Deref<Target = [u8]>> PolynomialFilter<M> {
-    /// True if a key with these polynomials may be in the filter. `see` is called with bytes of the filter before they
-    /// are read, so that they can be checked.
+    /// True if the key whose hash polynomials have these values may be in the filter. `see` is called with bytes of the
+    /// filter before they are read, so that they can be checked.
     fn contains(&self, polynomials: &[u64; 8], see: impl Fn(&[u8])) -> bool {
         polynomials[..usize::from(self.hash.polynomials())].iter().map(|hash| hash % self.bits).all(|position| {
             let byte = &self.words[(position / 8) as usize..][..1];
@@ -87,7 +88,7 @@ impl<M: Deref<Target = [u8]>> PolynomialFilter<M> {
         self.keys
     }
 
-    /// The hash from which the positions are derived.
+    /// The kind of hash from which the positions of a key are derived.
     pub(super) fn hash(&self) -> FilterHash {
         self.hash
     }
@@ -98,7 +99,8 @@ impl<M: Deref<Target = [u8]>> PolynomialFilter<M> {
     }
 }
 
-/// The values of the polynomials of `hash` for a key; unused entries are 0.
+/// The values of the polynomials of `hash` for a key, from which a filter derives the key's positions; unused entries
+/// are 0.
 pub(super) fn polynomials(hash: FilterHash, key: &[u8]) -> [u64; 8] {
     match hash {
         FilterHash::OneState => [0; 8],
@@ -131,9 +133,7 @@ impl CheckedPolynomials {
         let envelope = Envelope::open(&**bytes, name)?;
         envelope.expect_kind(Kind::PolynomialBloom)?;
         envelope.expect_hash(HashSpec::default())?;
-        if !envelope.sections().iter().map(|section| section.tag).eq([META, BITS]) {
-            return Err(envelope.error(0, Problem::Invalid("its sections are not those of its kind")).into());
-        }
+        envelope.expect_sections(&[META, BITS], &[])?;
         let meta = envelope.read_section(&**bytes, META, META_LEN)?;
         let section = envelope.section(BITS)?;
         let start = section.offset as usize;
@@ -155,7 +155,7 @@ impl CheckedPolynomials {
         Ok(Self { filter, origin: bytes.as_ptr().addr(), regions })
     }
 
-    /// True if a key with these [`polynomials`] may be in the filter; false if it certainly is not.
+    /// True if the key whose hash [`polynomials`] have these values may be in the filter; false if it certainly is not.
     pub(super) fn contains(&self, polynomials: &[u64; 8]) -> Result<bool, FormatError> {
         if self.regions.all_checked() {
             return Ok(self.filter.contains(polynomials, |_| {}));

@@ -39,7 +39,7 @@ use crate::hash::{HashSpec, KeyHash, KeyHasher};
 #[derive(Debug)]
 pub struct Snapshot<V: ?Sized = u32> {
     pub(super) hasher: KeyHasher,
-    /// The parts, oldest first: tries, then windows (write buffers).
+    /// The parts of the dictionary, oldest first: tries, then windows (write buffers).
     pub(super) layers: Vec<Layer>,
     pub(super) values: PhantomData<V>,
 }
@@ -266,7 +266,7 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
     }
 }
 
-/// Removes from `list` the items at the positions that `known` names, which ascend.
+/// Removes from `list` the items at the ascending indices that `known` names.
 fn take_out<T>(list: &mut Vec<T>, known: &[(usize, Found)]) {
     if known.is_empty() {
         return;

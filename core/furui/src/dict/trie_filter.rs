@@ -12,8 +12,8 @@ use crate::store::FilterHash;
 pub(super) struct Asked<'k> {
     pub(super) key: &'k [u8],
     pub(super) hash: KeyHash,
-    /// The polynomials of the key, for filters whose positions are polynomials. They are computed for the first such
-    /// filter, and used for all others.
+    /// The values of the hash polynomials of the key, for filters whose positions are polynomials. They are computed
+    /// for the first such filter, and used for all others.
     polynomials: OnceCell<[u64; 8]>,
 }
 
@@ -44,7 +44,8 @@ impl NewFilter {
 /// The filter of a [`FilteredTrie`](super::FilteredTrie), in its file, which is checked when it is read.
 ///
 /// By default it is a blocked Bloom filter of the dictionary's 64-bit hashes, where a look-up of an absent key reads
-/// one cache line. In a dictionary of LOUDS tries it may be the paper's filter, with k positions by k polynomials.
+/// one cache line. In a dictionary of LOUDS tries it may be the filter of Koyanagi et al., with k positions by k
+/// polynomials.
 ///
 /// ```
 /// use furui::dict::{Dict, DictOptions, FilterHash};
@@ -92,8 +93,8 @@ impl TrieFilter {
         })
     }
 
-    /// Tells for each of `keys`, which have these hashes, whether it may be in the trie. `out` is cleared first, and
-    /// gets one answer for each key.
+    /// Appends to `out`, which is cleared first, one answer for each of `keys`, which have these hashes: true if the
+    /// key may be in the trie.
     pub(super) fn contains_all<'k>(
         &self,
         mut keys: impl Iterator<Item = &'k [u8]>,

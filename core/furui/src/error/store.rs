@@ -54,7 +54,7 @@ pub enum StoreProblem {
     ReadOnly,
     /// Another process has replaced the manifest, although this process has the lock.
     Overwritten,
-    /// Other processes replaced the manifest again and again while the files it names were being opened.
+    /// The manifest was replaced again and again by other processes while the files that it names were being opened.
     Unsettled {
         /// The number of attempts to open the files.
         tries: u32,
@@ -77,9 +77,9 @@ pub enum StoreProblem {
     NothingRecorded,
     /// The directory holds a store of another kind.
     OtherKind {
-        /// The kind in the directory.
+        /// The kind of the store that the directory holds.
         found: &'static str,
-        /// The kind that was to be opened.
+        /// The kind of store that was to be opened.
         expected: &'static str,
     },
     /// The dictionary was made with another value of an option that cannot be changed later.
@@ -88,7 +88,7 @@ pub enum StoreProblem {
         option: &'static str,
         /// The value with which the dictionary was made.
         found: &'static str,
-        /// The value that was asked for.
+        /// The value of the option with which it was to be opened.
         expected: &'static str,
     },
     /// The keys of the store were made from records in another way.
@@ -98,14 +98,27 @@ pub enum StoreProblem {
         /// The form of keys that the caller expected.
         expected: Box<KeyForm>,
     },
-    /// The window of the set is not the one that was asked for: the set remembers a different part of the stream.
+    /// The window of the set is not the one with which it was to be opened: the set remembers a different part of the
+    /// stream.
     OtherWindow {
         /// The window of the set; `None` if it remembers all keys.
         found: Option<Window>,
-        /// The window that was asked for.
+        /// The window with which the set was to be opened.
         expected: Window,
     },
-    /// The set forgets keys, so it cannot be combined with others, or exported.
+    /// The note of the set is not the one after which the commit was to come: another commit came first.
+    OtherNote {
+        /// The note's text; `None` if the set has no note.
+        found: Option<String>,
+    },
+    /// The text of a note is longer than [`Note::MAX_BYTES`](crate::store::Note::MAX_BYTES).
+    NoteTooLong {
+        /// The length of the text in bytes.
+        bytes: usize,
+        /// The maximum length in bytes.
+        most: usize,
+    },
+    /// The set forgets keys, so it cannot be combined with others or exported, and there are no runs over it.
     HasWindow {
         /// The window of the set.
         window: Window,
@@ -151,7 +164,7 @@ impl fmt::Display for StoreProblem {
             Self::Failed => "an earlier change failed: open the store again",
             Self::WithoutJournal => "opened without its journal, for reading only: open the whole store",
             Self::Lent => "parts of the set are in use, or have failed: give all of them back, or open the store again",
-            Self::NotADirectory => "a file, where the directory of a store belongs; name another path",
+            Self::NotADirectory => "this is a file, not the directory of a store; name another path",
             Self::Foreign => "holds other files and is not a store; name an empty or a new directory",
             Self::Occupied => "holds a store, or a part of a copy that was cut short; name a new or an empty directory",
             Self::NoStore => "not a store: it has no MANIFEST; name the directory of a store",
@@ -165,7 +178,7 @@ impl fmt::Display for StoreProblem {
             Self::OtherMade { option, found, expected } => {
                 return write!(
                     f,
-                    "made with {option} {found}, not {expected}, which is fixed: omit the option, or make a new store"
+                    "made with {option} {found}, which is fixed, not {expected}: omit the option, or make a new store"
                 );
             }
             Self::OtherForm { found, expected } => {
@@ -184,8 +197,20 @@ impl fmt::Display for StoreProblem {
                 let found = found.map_or_else(|| "all keys".to_owned(), |window| format!("a window of {window}"));
                 return write!(
                     f,
-                    "remembers {found}, not a window of {expected}, which is fixed: give no window, or make a new store"
+                    "remembers {found}, which is fixed, not a window of {expected}: give no window, or make a new store"
                 );
+            }
+            Self::OtherNote { found: None } => {
+                "has no note, so that it is not the set after which the commit was to come: ask a new run, and commit it"
+            }
+            Self::OtherNote { found: Some(found) } => {
+                return write!(
+                    f,
+                    "its note is {found:?}, because another commit came first: ask a new run, and commit it"
+                );
+            }
+            Self::NoteTooLong { bytes, most } => {
+                return write!(f, "a note of {bytes} bytes, where at most {most} fit: shorten it");
             }
             Self::HasWindow { window } => {
                 return write!(f, "remembers only a window of {window}: use a set that remembers all its keys");
@@ -197,7 +222,7 @@ impl fmt::Display for StoreProblem {
                 );
             }
             Self::Name(name) => return write!(f, "{name:?} is not valid as the name of a file here"),
-            Self::NoLog => "a temporary file cannot be a log; use a directory",
+            Self::NoLog => "temporary files cannot keep a log; use a directory",
             Self::Manifest(problem) => return write!(f, "{problem}; nothing was written"),
             Self::NoFileNumberLeft => "all numbers for files have been used: copy the store to a new one",
         })

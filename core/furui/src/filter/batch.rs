@@ -5,7 +5,7 @@ use std::hint::select_unpredictable;
 use crate::bits::{Cpu, bit, prefetch};
 use crate::hash::KeyHash;
 
-/// The prefetch distance of a batch, in keys.
+/// The number of keys by which the prefetch is ahead of the look-ups or insertions of a batch.
 const AHEAD: usize = 16;
 
 /// Calls `each` with every key and its index, in order. If the table is `far` (beyond the near caches), `fetch` is
@@ -35,8 +35,8 @@ pub(super) fn for_each<T>(
     }
 }
 
-/// The number of lookups in flight. It is several times the number of cache misses that a core can have outstanding,
-/// and so small that a prefetched line is still in the nearest cache when it is read.
+/// The number of lookups of a batch that run interleaved. It is several times the number of cache misses that a core
+/// can have outstanding, and so small that a prefetched line is still in the nearest cache when it is read.
 const IN_FLIGHT: usize = 128;
 
 /// A key of a batch whose bits are being tested, one after the other.
@@ -44,7 +44,7 @@ const IN_FLIGHT: usize = 128;
 struct Lookup<S> {
     /// The state from which the next positions of the key are computed.
     state: S,
-    /// The position of the bit whose line was prefetched.
+    /// The position in the table of the bit whose cache line was prefetched.
     position: usize,
     /// The number of bits of the key that are still to be tested after the one at `position`.
     left: u32,

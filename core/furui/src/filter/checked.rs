@@ -133,7 +133,7 @@ impl CheckedFilter {
         self.filter.hash_spec()
     }
 
-    /// Checks the regions that a lookup of `key` reads.
+    /// Checks the regions of the file that a lookup of `key` reads.
     #[inline(never)]
     fn check(&self, key: KeyHash) -> Result<(), FormatError> {
         // The filter's tables are slices of the file's bytes, so the difference of the two addresses is an offset in

@@ -39,7 +39,7 @@ pub struct Concurrent<F> {
     words: Box<[AtomicU64]>,
 }
 
-/// The maximum size, in words, of a table that is not prefetched.
+/// A table of at most this size, in words, is not prefetched.
 const NEAR: usize = (12 << 20) / 8;
 
 /// A filter that threads can share. Its table consists of words, and an insertion only sets bits.

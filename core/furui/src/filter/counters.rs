@@ -15,7 +15,7 @@ use crate::hash::KeyHash;
 /// The maximum number of counters of a filter: 256 GiB at 2 bits each, 1 TiB at 8.
 pub const MAX_COUNTERS: u64 = 1 << 40;
 
-/// The prefetch distance of a batch, in keys.
+/// The number of keys by which the prefetch is ahead of the look-ups or insertions of a batch.
 const AHEAD: usize = 16;
 
 /// The length in bytes of the section `META` in the file of a filter of counters.
@@ -126,11 +126,12 @@ impl<M: Deref<Target = [u8]>> CounterTable<M> {
         let meta: [u8; META_BYTES] = source.meta()?;
         let (counters, probes, bits) = (u64_at(&meta, 0), u32_at(&meta, 16), u32_at(&meta, 20));
         if !(1..=MAX_COUNTERS).contains(&counters) || !(1..=MAX_PROBES).contains(&probes) || !widths.contains(&bits) {
-            return Err(source.invalid(META, "no filter of its kind has these numbers of counters, probes and bits"));
+            return Err(
+                source.invalid(META, "a filter of its kind cannot have these numbers of counters, probes and bits")
+            );
         }
         let bytes = source.table(BITS, Cells::bytes(counters, bits))?;
-        let len =
-            usize::try_from(counters).map_err(|_| source.invalid(META, "the table is too large for this machine"))?;
+        let len = usize::try_from(counters).map_err(|_| source.too_large())?;
         let cells = Cells::from_bytes(bytes, len, bits)
             .ok_or_else(|| source.invalid(BITS, "a bit beyond the last counter is set"))?;
         Ok((Self { cells, probes }, u64_at(&meta, 8), u64_at(&meta, 24)))

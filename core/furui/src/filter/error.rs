@@ -124,7 +124,7 @@ impl fmt::Display for ConfigError {
             Self::TooLarge { keys, rate, most, what } => {
                 write!(
                     f,
-                    "{keys} keys at a rate of {rate}: more than {most} {what}; ask for fewer keys or a larger rate"
+                    "{keys} keys at a rate of {rate} need more than {most} {what}: ask for fewer keys or a larger rate"
                 )
             }
             Self::RateExceeded { keys, expected, allowed } => write!(
@@ -201,9 +201,9 @@ pub enum Mismatch {
     Size {
         /// The name of the things whose numbers differ, in the plural.
         what: &'static str,
-        /// The number of these things in the first filter.
+        /// The number of these things, which `what` names, in the first filter.
         ours: u64,
-        /// The number of these things in the second filter.
+        /// The number of these things, which `what` names, in the second filter.
         theirs: u64,
     },
     /// The keys are hashed in different ways.
@@ -253,17 +253,17 @@ impl fmt::Display for Mismatch {
             }
             Self::NoRoom { keys, slots } => write!(
                 f,
-                "filters of {keys} keys together do not fit into the {slots} slots of the first: build it with more room"
+                "the filters have {keys} keys together, and the first has {slots} slots: build it with more room"
             ),
             Self::Parts { parts, most } => write!(
                 f,
-                "growing filters of {parts} parts together: they have no more than {most}; insert the keys of one into the \
-                 other, or build Bloom filters of equal size, of which any number can be united"
+                "the growing filters have {parts} parts together, and a filter has at most {most}: insert the keys of \
+                 one into the other, or build Bloom filters of equal size, of which any number can be united"
             ),
             Self::Rates { ours, theirs } => write!(
                 f,
-                "growing filters with rates {ours} and {theirs}: the rates of a union add up, and the sum must be less \
-                 than 1; build both with smaller rates"
+                "the growing filters have rates {ours} and {theirs}: the rates of a union add up, and the sum must be \
+                 less than 1; build both with smaller rates"
             ),
             Self::NoMemory => f.write_str("there is no memory for both filters and the result"),
         }

@@ -78,24 +78,29 @@ impl<'a, M> FilterSource<'a, M> {
         if section.length != length {
             return Err(self.invalid(tag, "the length of the table is not the one in META"));
         }
-        let length =
-            usize::try_from(length).map_err(|_| self.invalid(tag, "the table is too large for this machine"))?;
+        let length = usize::try_from(length).map_err(|_| self.too_large())?;
         (self.table)(section.offset, length)
     }
 
     /// Reads the section `META`, whose length must be `N`.
     pub(super) fn meta<const N: usize>(&self) -> Result<[u8; N], ReadError> {
         let bytes = (self.meta)(N)?;
-        bytes.try_into().map_err(|_| self.invalid(META, "it is shorter than in other filters of this kind"))
+        bytes.try_into().map_err(|_| self.invalid(META, "the section META is too short"))
     }
 
     /// Checks that the sections of the file have these tags, in this order.
     pub(super) fn expect_sections(&self, tags: &[Tag]) -> Result<(), ReadError> {
-        let sections = self.envelope.own_sections().iter().map(|section| section.tag);
-        if self.embedded || sections.eq(tags.iter().copied()) {
+        if self.embedded {
             return Ok(());
         }
-        Err(self.envelope.error(0, Problem::Invalid("its sections are not those of its kind")).into())
+        Ok(self.envelope.expect_sections(tags, &[])?)
+    }
+
+    /// Creates the error that the table is larger than the address space of this machine.
+    pub(super) fn too_large(&self) -> ReadError {
+        let what = "the filter is too large for the address space of this machine: open it on a 64-bit machine";
+        let source = io::Error::new(io::ErrorKind::OutOfMemory, what);
+        ReadError::Io { file: self.envelope.name().to_owned(), source }
     }
 
     /// Creates the error that the section `tag` is invalid; `what` is the reason.

@@ -149,7 +149,7 @@ pub trait FilterMut: Filter {
 pub enum Full {
     /// The structure holds its maximum number of keys.
     AtCapacity {
-        /// The maximum number of keys.
+        /// The maximum number of keys of the filter.
         capacity: u64,
     },
     /// The structure has room, but not where this key belongs: too many keys have neighbouring hashes, or one key was

@@ -99,8 +99,7 @@ pub fn few_probes(rate: f64, keys: u64) -> (u64, u32) {
     (size, probes)
 }
 
-/// The divisor that bounds the bits given up for fewer probes: the number of bits may exceed the smallest by the
-/// fraction 1 / `SPARE`.
+/// For fewer probes, the number of bits of a filter may exceed the smallest by at most the fraction 1 / `SPARE`.
 const SPARE: u64 = 200;
 
 /// The smallest number of bits with which `keys` keys have the rate `rate` if each key has `probes` probes. `rate` is

@@ -234,7 +234,8 @@ impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
         !known
     }
 
-    /// The rest of an insertion that decrements some counters of the inserted key, or that reaches the last counter.
+    /// The slow case of an insertion: the counters that it decrements include some of the inserted key, or go beyond
+    /// the last counter and on from the first one.
     #[cold]
     #[inline(never)]
     fn decrement_and_fill(&mut self, key: KeyHash) {

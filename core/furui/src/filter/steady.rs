@@ -84,9 +84,9 @@ pub(super) fn sequential_decrements(probes: u32, rate: f64, max: u8) -> f64 {
 /// near the best number the time hardly changes.)
 ///
 /// A key is forgotten when the first of its k counters reaches 0. Under sequential decrement, this happens Max - 1 +
-/// 1/(k+1) passes of m/P insertions after the key was inserted. The result is 4 probes at 1 %, as in the paper, and 10
-/// probes at 10⁻⁵; with the 8 probes of the paper, keys are remembered for 10 % less time. The same rule is used for
-/// random decrement, under which keys are forgotten in a similar way.
+/// 1/(k+1) passes of m/P insertions after the key was inserted. The result is 4 probes at 1 %, as in the paper of
+/// Kubota, Ueda and Yamana, and 10 probes at 10⁻⁵; with the 8 probes of the paper, keys are remembered for 10 % less
+/// time. The same rule is used for random decrement, under which keys are forgotten in a similar way.
 pub(super) fn lasting_probes(rate: f64, max: u8) -> u32 {
     let memory =
         |probes: u32| (f64::from(max - 1) + 1.0 / f64::from(probes + 1)) / sequential_decrements(probes, rate, max);
@@ -123,7 +123,8 @@ pub(super) fn read_stable<M: Deref<Target = [u8]>>(
     widths: &[u32],
 ) -> Result<(CounterTable<M>, usize, u64), ReadError> {
     let (counters, decrements, state) = CounterTable::read(source, widths)?;
-    let invalid = || source.invalid(META, "no stable filter has these numbers of counters, probes and decrements");
+    let invalid =
+        || source.invalid(META, "a stable filter cannot have these numbers of counters, probes and decrements");
     let decrements = usize::try_from(decrements).map_err(|_| invalid())?;
     check_stable(counters.len(), counters.probes, decrements).map_err(|_| invalid())?;
     Ok((counters, decrements, state))

@@ -29,7 +29,7 @@ enum Whole {
 }
 
 impl Bytes {
-    /// All bytes of a map.
+    /// All bytes of a memory map, as shared bytes.
     pub(super) fn of_map(map: Arc<Mmap>) -> Self {
         Self { start: 0, end: map.len(), whole: Whole::Map(map) }
     }

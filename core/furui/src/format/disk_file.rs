@@ -48,7 +48,7 @@ impl DiskFile {
         Self::new(File::open(path)?, 0)
     }
 
-    /// The bytes of a file outside a store, mapped if files can be mapped.
+    /// The bytes of a file outside a store, mapped into memory if this platform can map files.
     pub(crate) fn bytes_of(path: &Path) -> io::Result<Bytes> {
         let file = Self::new(File::open(path)?, u64::MAX)?;
         file.bytes(0, file.length)

@@ -52,7 +52,7 @@ pub struct Envelope {
     seal: Seal,
 }
 
-/// The place of the checksums of a file's regions, and the checksum of their last level.
+/// The place of the checksums of a file's regions, and the checksum of the last level of these checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct RegionSums {
     section: Section,
@@ -213,7 +213,7 @@ impl Envelope {
         // An empty form has no section.
         form.filter(|form: &KeyForm| !form.is_empty()).ok_or_else(|| {
             let offset = self.section(FORM).map_or(0, |section| section.offset);
-            self.error(offset, Problem::Invalid("it does not say how keys are made")).into()
+            self.error(offset, Problem::Invalid("the section FORM does not say how keys are made")).into()
         })
     }
 
@@ -224,6 +224,24 @@ impl Envelope {
             [own @ .., last] if last.tag == FORM => own,
             all => all,
         }
+    }
+
+    /// Checks that the file has the sections `required` and, after them, some of `optional`, in this order.
+    ///
+    /// # Errors
+    /// [`Problem::UnknownSection`] if a section is none of these: a newer furui wrote the file, because the envelope is
+    /// whole. [`Problem::Invalid`] if a section is missing or at another place.
+    pub(crate) fn expect_sections(&self, required: &[Tag], optional: &[Tag]) -> Result<(), FormatError> {
+        let own = self.own_sections().iter().map(|section| section.tag);
+        if let Some(tag) = own.clone().find(|tag| !required.contains(tag) && !optional.contains(tag)) {
+            let offset = self.section(tag).map_or(0, |section| section.offset);
+            return Err(self.error(offset, Problem::UnknownSection(tag)));
+        }
+        let there = |tag: &Tag| own.clone().any(|own| own == *tag);
+        if own.clone().eq(required.iter().chain(optional.iter().filter(|tag| there(tag))).copied()) {
+            return Ok(());
+        }
+        Err(self.error(0, Problem::Invalid("its sections are not those of its kind")))
     }
 
     /// Reads and checks every byte of the file in order: the sections by their checksums, the padding, which must be
@@ -350,7 +368,7 @@ impl<F: ReadAt + ?Sized> Reader<'_, F> {
         for (entry, at) in table.chunks_exact(ENTRY_LEN).zip((table_offset..).step_by(ENTRY_LEN)) {
             let section = section_of(entry, end)
                 .filter(|section| sections.iter().all(|before| before.tag != section.tag))
-                .ok_or_else(|| self.error(at, Problem::Invalid("an entry of the section table")))?;
+                .ok_or_else(|| self.error(at, Problem::Invalid("an entry of the section table is invalid")))?;
             end = section
                 .offset
                 .checked_add(section.length)

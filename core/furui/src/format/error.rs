@@ -18,7 +18,7 @@ use crate::hash::HashSpec;
 pub struct FormatError {
     /// The file's name, as the caller gave it.
     pub file: String,
-    /// The place in the file, in bytes from its start.
+    /// The offset of the problem in the file, in bytes from its start.
     pub offset: u64,
     /// The problem at `offset`.
     pub problem: Problem,
@@ -44,27 +44,27 @@ pub enum Problem {
     NotFurui,
     /// The file was written by a later version of furui, whose format this version cannot read.
     NewerVersion {
-        /// The version in the file.
+        /// The format version that is stated in the file.
         found: u16,
-        /// The newest version that this furui reads.
+        /// The newest format version that this furui reads.
         supported: u16,
     },
     /// The file is a furui file of another kind than the expected one.
     WrongKind {
-        /// The kind in the file.
+        /// The kind that the file is of.
         found: Kind,
-        /// The kind the reader wants.
+        /// The kind that the reader expects.
         expected: Kind,
     },
     /// The file is a whole furui file, but of a kind that is not a filter.
     NotAFilter(Kind),
-    /// The kind's number is unknown to this furui.
+    /// The number in the header stands for no kind of file that this version of furui knows.
     UnknownKind(u16),
     /// The file was made with another hash function or seed.
     OtherHash {
-        /// The spec in the file.
+        /// The hash function and seed that are stated in the file.
         found: HashSpec,
-        /// The spec that the reader uses.
+        /// The hash function and seed that the reader uses.
         expected: HashSpec,
     },
     /// The file does not hold the seed of its hash, and the reader was not given it.
@@ -73,7 +73,7 @@ pub enum Problem {
     OtherSeed,
     /// The kind of store is unknown to this furui.
     UnknownStore(String),
-    /// The hash algorithm's number is unknown to this furui.
+    /// The number in the header stands for no hash algorithm that this version of furui knows.
     UnknownHash(u16),
     /// The file is shorter than it states.
     Truncated {
@@ -93,6 +93,8 @@ pub enum Problem {
     Missing,
     /// The file is whole, but not the one that another file refers to by its [`Seal`](super::Seal).
     OtherFile,
+    /// The file has a section that this version of furui does not know: a later version wrote it.
+    UnknownSection(Tag),
     /// The file has no section with this tag.
     NoSection(Tag),
     /// A section is longer than its reader allows.
@@ -132,7 +134,9 @@ impl fmt::Display for Problem {
             Self::NoSeed => f.write_str(
                 "the seed of its hash is kept elsewhere, by those who share it: name the file of the seed (--seed-file)",
             ),
-            Self::OtherSeed => f.write_str("it was made with another seed than the one that was given"),
+            Self::OtherSeed => {
+                f.write_str("it was made with another seed than the given one: give the seed that it was made with")
+            }
             Self::OtherHash { found, expected } => {
                 write!(f, "made with {found}, not with {expected}: the two cannot be combined")
             }
@@ -150,11 +154,17 @@ impl fmt::Display for Problem {
                 write!(f, "the file has grown by {bytes} bytes, which furui did not write: restore it from a copy")
             }
             Self::Missing => write!(f, "the file is missing, though its store needs it; restore the store from a copy"),
-            Self::OtherFile => write!(f, "not the file that its store names; restore the store from one copy"),
+            Self::OtherFile => write!(
+                f,
+                "not the file that its store names, but one of another store or time; restore the store from one copy"
+            ),
             Self::UnknownStore(kind) => write!(f, "a store of kind {kind:?} is unknown to this furui: upgrade furui"),
+            Self::UnknownSection(tag) => {
+                write!(f, "its section {tag} is unknown to this furui, because a newer one wrote it: upgrade furui")
+            }
             Self::NoSection(tag) => write!(f, "section {tag} is missing; restore the file from a copy"),
             Self::TooLong { length, limit } => {
-                write!(f, "a section of {length} bytes, where at most {limit} belong; restore the file from a copy")
+                write!(f, "a section has {length} bytes, of at most {limit}; restore the file from a copy")
             }
             Self::Checksum => write!(f, "checksum mismatch, the bytes are damaged; restore the file from a copy"),
             Self::Invalid(what) => write!(f, "damaged: {what}; restore the file from a copy"),
@@ -178,7 +188,7 @@ impl std::error::Error for FormatError {}
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The operating system could not read the file.
+    /// The operating system could not read the file, or this machine has too little memory or address space for it.
     Io {
         /// The file's name, as the caller gave it.
         file: String,

@@ -69,6 +69,10 @@ pub enum Kind {
     Journal,
     /// The caches (tiers) in front of the set of a store, as the last process left them.
     Tiers,
+    /// The manifest of a set that many machines share in a bucket.
+    SharedManifest,
+    /// A pack of a shared set: the runs of its shards in one object.
+    Pack,
     /// A Bloom filter.
     Bloom,
     /// A blocked Bloom filter.
@@ -89,11 +93,11 @@ pub enum Kind {
     GrowingBloom,
     /// A compact trie.
     Trie,
-    /// A part of a dictionary: a trie and its filter, and in a dictionary of bytes its values.
+    /// A part of a dictionary: a trie and its filter, and its values if they are byte strings.
     FilteredTrie,
     /// A LOUDS trie.
     LoudsTrie,
-    /// The values of a part of a dictionary of bytes.
+    /// The values of a part of a dictionary, if they are byte strings.
     Values,
     /// A Bloom filter whose positions are polynomials of the keys.
     PolynomialBloom,
@@ -106,6 +110,8 @@ impl Kind {
             Self::Manifest => 1,
             Self::Run => 2,
             Self::Journal => 3,
+            Self::SharedManifest => 4,
+            Self::Pack => 5,
             Self::Tiers => 8,
             Self::Bloom => 16,
             Self::BlockedBloom => 17,
@@ -130,6 +136,8 @@ impl Kind {
             1 => Some(Self::Manifest),
             2 => Some(Self::Run),
             3 => Some(Self::Journal),
+            4 => Some(Self::SharedManifest),
+            5 => Some(Self::Pack),
             8 => Some(Self::Tiers),
             16 => Some(Self::Bloom),
             17 => Some(Self::BlockedBloom),
@@ -167,6 +175,8 @@ impl Kind {
             Self::Manifest => "manifest",
             Self::Run => "run",
             Self::Journal => "journal",
+            Self::SharedManifest => "shared-manifest",
+            Self::Pack => "pack",
             Self::Tiers => "tiers",
             Self::Bloom => "bloom",
             Self::BlockedBloom => "blocked",
@@ -192,6 +202,8 @@ impl fmt::Display for Kind {
             Self::Manifest => "the manifest of a store",
             Self::Run => "a run of a store",
             Self::Journal => "the journal of a store",
+            Self::SharedManifest => "the manifest of a shared set",
+            Self::Pack => "a pack of a shared set",
             Self::Tiers => "the tiers of a store",
             Self::Bloom => "a Bloom filter",
             Self::BlockedBloom => "a blocked Bloom filter",

@@ -41,7 +41,8 @@ impl<T: fmt::Display> fmt::Display for Printable<T> {
     }
 }
 
-/// A writer that escapes the text that is written to it.
+/// A formatter that escapes the text that is written to it: control characters, and those that change the direction of
+/// writing.
 struct Escaping<'a, 'f>(&'a mut fmt::Formatter<'f>);
 
 impl Write for Escaping<'_, '_> {

@@ -160,7 +160,7 @@ fn is_temporary_of(name: &OsStr, other: &OsStr) -> bool {
     digits.is_some_and(|digits| digits.len() == DIGITS && digits.iter().all(u8::is_ascii_hexdigit))
 }
 
-/// True if `path` is a name of this open file.
+/// True if `path` is a name of this open file, and not of a file that has replaced it.
 #[cfg(unix)]
 pub fn is_still(file: &File, path: impl AsRef<Path>) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -176,7 +176,7 @@ pub fn is_still(_: &File, _: impl AsRef<Path>) -> bool {
     true
 }
 
-/// Gives the new file the owner and the permissions of the file that it replaces, or belongs to.
+/// Gives the new file the owner and the permissions of the file `model`, which it replaces or belongs to.
 #[cfg(unix)]
 fn inherit(file: &File, model: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
@@ -256,7 +256,8 @@ pub(crate) fn sync_if_writable(path: &Path) -> Result<(), WriteError> {
 }
 
 impl WriteError {
-    /// Wraps the operating system's error.
+    /// Returns a function that makes this error from one of the operating system: `action` on the file at `path` has
+    /// failed.
     pub fn at(action: &'static str, path: &Path) -> impl Fn(io::Error) -> Self {
         let file = path.display().to_string();
         move |source| Self { action, file: file.clone(), source }

@@ -31,7 +31,7 @@ const LAST_SHARE: usize = 8;
 pub(crate) struct Regions {
     name: String,
     file: Bytes,
-    /// The offset in the file of each level of checksums, the lowest first, and the end of the last one.
+    /// The offset in the file of each level of checksums, the lowest first, and the offset of the end of the last one.
     starts: Vec<usize>,
     /// For each level of checksums, the index in `checked` of the first bit for the blocks that the level covers. The
     /// last item is the index of the bit of the last level itself.

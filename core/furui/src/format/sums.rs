@@ -6,7 +6,7 @@ pub(crate) const REGION: usize = 4096;
 /// The number of bytes of a region's checksum, which is the low half of the region's XXH3-64.
 pub(super) const SUM: usize = 4;
 
-/// The checksum of a region, or of at most [`REGION`] bytes of a level of checksums.
+/// The checksum of a region of a file, or of at most [`REGION`] bytes of a level of checksums.
 #[inline]
 pub(super) fn sum_of(bytes: &[u8]) -> [u8; SUM] {
     (xxh3_64(bytes) as u32).to_le_bytes()
@@ -34,14 +34,14 @@ pub(super) fn level_lengths(covered: u64) -> Vec<u64> {
 #[derive(Default)]
 pub(super) struct Sums {
     level: Vec<u8>,
-    /// The hash of the current region.
+    /// The hash of those bytes of the current region that were written so far.
     region: Xxh3Default,
     /// The number of bytes of the current region that were hashed so far.
     filled: usize,
 }
 
 impl Sums {
-    /// Adds the next bytes of the file.
+    /// Adds the next bytes of the file to the checksums.
     pub(super) fn update(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             if self.filled == 0

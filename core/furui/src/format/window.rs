@@ -45,13 +45,14 @@ impl Window {
         }
     }
 
-    /// The slice that contains a tick: ⌊16 tick / W⌋ for a window of W ticks, but at most 2⁶⁴ - 1.
+    /// The slice that contains a tick (a key or a millisecond): ⌊16 tick / W⌋ for a window of W ticks, but at most 2⁶⁴
+    /// - 1.
     pub fn slice_of(self, tick: u64) -> u64 {
         let slice = u128::from(tick) * u128::from(Self::SLICES) / u128::from(self.ticks());
         u64::try_from(slice).unwrap_or(u64::MAX)
     }
 
-    /// The first tick that is in a later slice than `slice`, but at most 2⁶⁴ - 1.
+    /// The first tick (key or millisecond) that is in a later slice than `slice`, but at most 2⁶⁴ - 1.
     pub fn end_of(self, slice: u64) -> u64 {
         let end = ((u128::from(slice) + 1) * u128::from(self.ticks())).div_ceil(u128::from(Self::SLICES));
         u64::try_from(end).unwrap_or(u64::MAX)
@@ -103,7 +104,7 @@ impl FromStr for Window {
     }
 }
 
-/// The units of time that are more than a millisecond, in milliseconds.
+/// The units of time that are more than a millisecond: the length of each in milliseconds, and its letter.
 const UNITS: [(u64, &str); 4] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1000, "s")];
 
 impl fmt::Display for Window {

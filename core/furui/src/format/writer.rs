@@ -168,7 +168,7 @@ impl<W: Write> EnvelopeWriter<W> {
         self.put(&ZEROS[..padding])
     }
 
-    /// Writes bytes that belong to no section.
+    /// Writes bytes that belong to no section, such as the header, the table or padding.
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.out.write_all(bytes)?;
         self.count(bytes);
@@ -184,7 +184,7 @@ impl<W: Write> EnvelopeWriter<W> {
 }
 
 impl<W: Write> Write for EnvelopeWriter<W> {
-    /// Writes into the section that was begun last.
+    /// Writes bytes into the section that was begun last.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.sections.is_empty() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "no section was begun"));
@@ -200,7 +200,7 @@ impl<W: Write> Write for EnvelopeWriter<W> {
     }
 }
 
-/// The checksum in the footer: over the header, the table, and the footer up to the checksum.
+/// Computes the checksum in the footer, which covers the header, the table, and the footer up to the checksum.
 pub(super) fn seal_checksum(header: &[u8], table: &[u8], footer: &[u8]) -> u64 {
     let mut hasher = Xxh3Default::new();
     hasher.update(header);

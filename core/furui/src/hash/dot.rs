@@ -1,6 +1,6 @@
 //! Sums of bytes times powers of a factor: the part of a polynomial hash that takes the most time.
 
-/// The maximum number of bytes that are summed at once.
+/// The maximum number of bytes of a key that are summed at once.
 pub(super) const RUN: usize = 128;
 
 /// The powers of a factor, each below 2⁶¹, that bytes are multiplied by before they are summed.
@@ -36,7 +36,7 @@ impl Dot {
     }
 }
 
-/// The portable version of [`sse2::sum`].
+/// The portable version of [`sse2::sum`]: the sum of bytes, each times a power of the factor.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 fn portable(powers: &[u64; RUN + 1], first: u64, eights: &[[u8; 8]]) -> u128 {
     let first = first.to_le_bytes();
@@ -78,7 +78,7 @@ mod sse2 {
         })
     }
 
-    /// The SSE2 version of [`Dot::sum`](super::Dot::sum).
+    /// The SSE2 version of [`Dot::sum`](super::Dot::sum): the sum of bytes, each times a power of the factor.
     #[inline]
     pub(super) fn sum(parts: &PowerParts, first: u64, eights: &[[u8; 8]]) -> u128 {
         // SAFETY: every x86-64 has SSE2.

@@ -69,7 +69,7 @@ impl Hashes {
         self.keys.try_reserve(more)
     }
 
-    /// Removes all hashes, and keeps their memory.
+    /// Removes all hashes from the batch, which keeps its allocated memory.
     pub fn clear(&mut self) {
         self.keys.clear();
     }

@@ -21,7 +21,7 @@ const SECRET: usize = 192;
 
 /// The maximum number of bytes that XXH3 hashes by products of 64 by 64 bits.
 const MAX_SHORT: usize = 240;
-/// The number of bytes at the beginning of each further block that hold the hash so far.
+/// The number of bytes at the beginning of each further block of a key that hold the hash so far.
 const HASH: usize = 8;
 
 impl Secret {

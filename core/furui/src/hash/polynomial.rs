@@ -1,8 +1,8 @@
-/// The factors of [`PolynomialHashes`]: primes near the size of the alphabet, from the paper's 131 on.
+/// The factors of [`PolynomialHashes`]: primes near the size of the alphabet, from the 131 of Koyanagi et al. on.
 const PRIMES: [u64; 8] = [131, 137, 139, 149, 151, 157, 163, 167];
 
-/// The hash of the paper from which [`Rolling`](super::Rolling) was developed: `K` states, at most 8, each with its own
-/// prime, and no seed. Each state gives a position modulo the number of bits of a filter.
+/// The hash of the paper of Koyanagi et al. (2011), from which [`Rolling`](super::Rolling) was developed: `K` states,
+/// at most 8, each with its own prime, and no seed. Each state gives a position modulo the number of bits of a filter.
 ///
 /// A dictionary has filters of such hashes if its [`FilterHash`](crate::dict::FilterHash) says so. One state with
 /// double hashing is faster, takes 8 bytes instead of 8 · `K` for each path of a walk, and does not confuse short keys
@@ -18,7 +18,7 @@ const PRIMES: [u64; 8] = [131, 137, 139, 149, 151, 157, 163, 167];
 pub struct PolynomialHashes<const K: usize>([u64; K]);
 
 impl<const K: usize> PolynomialHashes<K> {
-    /// The prime of each state. The first one is the paper's 131.
+    /// The prime of each state. The first one is the 131 of Koyanagi et al.
     pub const PRIMES: [u64; K] = {
         assert!(K <= PRIMES.len(), "there are 8 primes");
         let mut primes = [0; K];
@@ -43,7 +43,8 @@ impl<const K: usize> PolynomialHashes<K> {
         Self(std::array::from_fn(|i| self.0[i].wrapping_mul(Self::PRIMES[i]).wrapping_add(u64::from(byte))))
     }
 
-    /// The hashes of the bytes so far. The caller takes them modulo the number of bits of its filter.
+    /// The values of the `K` polynomials for the bytes so far. The caller takes them modulo the number of bits of its
+    /// filter.
     #[inline(always)]
     pub const fn hashes(&self) -> &[u64; K] {
         &self.0

@@ -107,13 +107,13 @@ impl Rolling {
         HashSpec { algorithm: HashAlgorithm::Rolling, seed }
     }
 
-    /// The state of the empty key.
+    /// The state of the rolling hash for the empty key.
     #[inline(always)]
     pub const fn start(&self) -> RollingState {
         RollingState(self.start)
     }
 
-    /// The state after one more byte.
+    /// The state of the rolling hash after one more byte of the key.
     #[inline(always)]
     pub const fn push(&self, state: RollingState, byte: u8) -> RollingState {
         // The factor has one bit less than the prime, so that no second folding is needed.
@@ -162,7 +162,7 @@ impl Rolling {
         RollingRun { sum: sum.0, length: len as u8 }
     }
 
-    /// A state times a power of at most 2⁶¹ + 8, plus a sum that is at most as large as a state.
+    /// A state times a power of the factor, which is at most 2⁶¹ + 8, plus a sum that is at most as large as a state.
     #[inline(always)]
     const fn advance(&self, state: RollingState, power: u64, sum: u64) -> RollingState {
         RollingState(fold(fold_wide(state.0 as u128 * power as u128) + sum))

@@ -36,7 +36,7 @@ use crate::hash::KeyHash;
 #[derive(Clone, Debug)]
 pub struct Clock {
     keys: Vec<KeyHash>,
-    /// The marks of the entries, one bit each.
+    /// The marks of the entries, one bit for each, packed into bytes.
     marks: Vec<u8>,
     capacity: usize,
     /// The index of the entry at which the hand of the clock stands.

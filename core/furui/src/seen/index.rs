@@ -3,10 +3,10 @@ use crate::error::{Error, Result};
 use crate::filter::ConfigError;
 use crate::hash::KeyHash;
 
-/// The maximum number of keys of an exact cache.
+/// The maximum number of keys in an exact cache in front of a set.
 pub(super) const MAX_CAPACITY: usize = 1 << 30;
 
-/// The size of the hash-table slots for a key, in bytes: 1.25 slots of 4 bytes each.
+/// The memory that a key takes in the hash table of an exact cache, in bytes: 1.25 slots of 4 bytes each.
 pub(super) const SLOT_BYTES: usize = 5;
 
 /// A hash table with linear probing that maps keys to the numbers of their entries. The keys themselves are in the

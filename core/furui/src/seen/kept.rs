@@ -1,6 +1,6 @@
-//! The file `TIERS` of a store: the paper's tiers as the last process left them. docs/format.md describes the bytes of
-//! the file, and says why restored tiers never make a set drop a larger share of the new keys than the rate of the
-//! stable filter.
+//! The file `TIERS` of a store: the tiers of Kubota, Ueda and Yamana (an exact cache and a stable filter) as the last
+//! process left them. docs/format.md describes the bytes of the file, and says why restored tiers never make a set drop
+//! a larger share of the new keys than the rate of the stable filter.
 
 use std::io::{self, Write};
 
@@ -51,10 +51,10 @@ const HEAD: Tag = Tag::new(*b"HEAD");
 const HEAD_LEN: usize = 32;
 /// The tag of the section with the keys in the exact cache.
 const KEYS: Tag = Tag::new(*b"KEYS");
-/// The tags of the two sections with the stable filter.
-const FILTER: [Tag; 2] = [Tag::new(*b"META"), Tag::new(*b"BITS")];
+/// The tags of all sections; the last two are those of the stable filter.
+const SECTIONS: [Tag; 4] = [HEAD, KEYS, Tag::new(*b"META"), Tag::new(*b"BITS")];
 const KEY_LEN: u64 = 8;
-/// The number of bytes of keys that are read or written at a time.
+/// The number of bytes of keys, in the file of tiers, that are read or written at a time.
 const CHUNK: usize = 64 << 10;
 
 /// The content of the section `HEAD`, which describes the other sections of the file.
@@ -114,10 +114,7 @@ pub(super) fn open<S: Storage>(storage: &S) -> Result<Option<Kept<S::File>>> {
     };
     let envelope = Envelope::open(&file, &storage.path(TIERS))?;
     envelope.expect_kind(Kind::Tiers)?;
-    let tags = [HEAD, KEYS].into_iter().chain(FILTER);
-    if !envelope.sections().iter().map(|section| section.tag).eq(tags) {
-        return Err(envelope.error(0, Problem::Invalid("its sections are not those of its kind")).into());
-    }
+    envelope.expect_sections(&SECTIONS, &[])?;
     let at = envelope.section(HEAD)?.offset;
     let invalid = |what| envelope.error(at, Problem::Invalid(what));
     let head = KeptHead::decode(&envelope.read_section(&file, HEAD, HEAD_LEN)?);
@@ -128,8 +125,8 @@ pub(super) fn open<S: Storage>(storage: &S) -> Result<Option<Kept<S::File>>> {
     Ok(Some(Kept { file, envelope, head }))
 }
 
-/// Writes the tiers of a set, in place of the tiers that the store has. The runs of `manifest` must have all keys of
-/// the set.
+/// Writes the tiers (exact cache and stable filter) of a set to its storage, in place of those that the storage has.
+/// The runs of `manifest` must have all keys of the set.
 pub(super) fn save(tiers: &Stable, manifest: &Manifest, storage: &impl Storage) -> Result<()> {
     let path = storage.path(TIERS);
     let head = KeptHead {
@@ -161,7 +158,8 @@ pub(super) fn save(tiers: &Stable, manifest: &Manifest, storage: &impl Storage) 
     })
 }
 
-/// Fills empty tiers with those that `storage` keeps, if they belong to `manifest`.
+/// Fills empty tiers (exact cache and stable filter) with those that `storage` keeps, if they belong to `manifest`.
+/// Returns the state of the tiers.
 pub(super) fn restore(tiers: &mut Stable, manifest: &Manifest, storage: &impl Storage) -> Result<Start> {
     let Some(Kept { file, envelope, head }) = open(storage)? else { return Ok(Start::Empty) };
     if !head.belongs_to(manifest) || envelope.hash() != manifest.hash {

@@ -49,7 +49,7 @@ struct Entry {
     older: u32,
 }
 
-/// The memory that an entry and its slots take, in bytes.
+/// The memory that an entry of the cache and its slots take, in bytes.
 pub(super) const KEY_BYTES: usize = size_of::<Entry>() + SLOT_BYTES;
 
 /// The entry number that stands for "no entry".

@@ -10,8 +10,9 @@ use crate::error::Result;
 use crate::filter::Mismatch;
 use crate::hash::{HashSpec, Hashes, KeyForm, KeyHash, KeyHasher};
 use crate::store::cascade::room::reserve;
-use crate::store::cascade::{Cascade, CascadeOptions};
-use crate::store::{Directory, Storage, TIERS};
+use crate::store::cascade::{Cascade, CascadeOptions, ExpectedNote, NewKeys};
+use crate::store::shared::{PackRun, SharedManifest};
+use crate::store::{Directory, Note, Storage, TIERS};
 
 /// An exact set that answers "have I seen this key?" for a stream of any length. A key is identified by its 64-bit
 /// hash.
@@ -184,6 +185,33 @@ impl<S: Storage> Seen<S> {
     /// [`Error`](crate::Error) if the options are invalid, or the storage fails.
     pub fn open_with(storage: S, options: SeenOptions) -> Result<Self> {
         Self::open_as(options, |options| Cascade::open(storage, options))
+    }
+
+    /// Opens an empty set in `storage` over the published set in `base`: a key that the base has is not new, and only
+    /// the other keys are inserted. The base is neither locked nor changed, and its later changes are not seen. A
+    /// [commit](Cascade::commit) adds the keys to the base; [`Run`](super::Run) does both for a directory.
+    ///
+    /// # Errors
+    /// Those of [`open_with`](Self::open_with); [`StoreProblem::NoStore`](crate::error::StoreProblem::NoStore) if the
+    /// base holds no set, and [`StoreProblem::HasWindow`](crate::error::StoreProblem::HasWindow) if it forgets keys.
+    pub fn open_over<B: Storage>(base: &B, storage: S, options: SeenOptions) -> Result<Self>
+    where
+        S::File: From<B::File>,
+    {
+        Self::open_as(options, |options| Cascade::open_over(base, storage, options))
+    }
+
+    /// Opens an empty set in `storage` over runs of a shared set, as [`Cascade::open_over_packs`] does.
+    ///
+    /// # Errors
+    /// Those of [`Cascade::open_over_packs`].
+    pub fn open_over_packs(
+        shared: &SharedManifest,
+        files: impl IntoIterator<Item = (String, S::File, PackRun)>,
+        storage: S,
+        options: SeenOptions,
+    ) -> Result<Self> {
+        Self::open_as(options, |options| Cascade::open_over_packs(shared, files, storage, options))
     }
 
     pub(super) fn open_as(
@@ -431,6 +459,15 @@ impl<S: Storage> Seen<S> {
         Ok(())
     }
 
+    /// Adds the keys of a [run](super::Run) or of a file of [`Pending`](super::Pending) keys, and a note, in one
+    /// change; see [`Cascade::commit`]. Returns the number of the keys that the set had already.
+    ///
+    /// # Errors
+    /// Those of [`Cascade::commit`].
+    pub fn commit(&mut self, keys: NewKeys<'_>, note: Option<Note>, expected: ExpectedNote<'_>) -> Result<u64> {
+        self.set.commit(keys, note, expected)
+    }
+
     /// The state of the tiers when the set was opened. [`Start::Whole`] means that they were as an earlier
     /// [`publish`](Self::publish) left them.
     pub fn start(&self) -> Start {
@@ -448,6 +485,11 @@ impl<S: Storage> Seen<S> {
     /// The numbers of keys that were observed since the set was opened, by the tier that answered for them.
     pub fn counters(&self) -> &SeenCounters {
         &self.counters
+    }
+
+    /// The text of the note that the last commit left in the set; `None` if none had a note.
+    pub fn note(&self) -> Option<&str> {
+        self.set.manifest().note.as_ref().map(Note::text)
     }
 
     /// The options with which the set was opened.

@@ -3,9 +3,9 @@ use crate::bits::scale;
 use crate::filter::{ConfigError, Filter, FilterMut, Full};
 use crate::hash::{HashSpec, KeyHash};
 
-/// The prefetch distance of a batch, in keys.
+/// The number of keys by which the prefetch is ahead of the look-ups of a batch.
 const AHEAD: usize = 16;
-/// The maximum size in bytes of a cache that is not prefetched, because it fits into the caches of a processor core.
+/// A cache of at most this size, in bytes, is not prefetched, because it fits into the caches of a processor core.
 const NEAR_BYTES: usize = 1 << 20;
 
 /// The recently seen keys, in one array. It answers the question "was this key here a moment ago?"
@@ -56,7 +56,7 @@ pub struct Recent<T: RecentTag, const WAYS: usize = 4> {
 
 /// The part of a key that [`Recent`] stores: `u16`, `u32`, or `u64` for the whole hash.
 pub trait RecentTag: Copy + Eq + private::Sealed {
-    /// The number of bits of a tag.
+    /// The number of bits of a tag, which is the part of a key's hash that the cache stores.
     const BITS: u32;
     /// The tag of a key, which never equals [`vacant`](Self::vacant) of the key's set.
     fn of(key: KeyHash) -> Self;
@@ -108,7 +108,7 @@ impl RecentTag for u64 {
     }
 }
 
-/// The maximum capacity of a [`Recent`], in keys.
+/// The maximum number of keys for which a [`Recent`] cache can have room.
 const MAX_ENTRIES: u64 = 1 << 40;
 
 impl<T: RecentTag, const WAYS: usize> Recent<T, WAYS> {

@@ -1,4 +1,4 @@
-//! Removing keys from a set, as a request to delete data demands.
+//! Removes keys from a set, as a request to delete data demands.
 
 use super::pipeline::Seen;
 use crate::error::Result;

@@ -26,7 +26,7 @@ pub enum Replacement {
 }
 
 impl Replacement {
-    /// The memory of a cache with this policy, in bytes a key, rounded up.
+    /// The memory that a cache with this policy takes, in bytes a key, rounded up.
     pub(super) fn key_bytes(self) -> usize {
         match self {
             Self::Lru => lru::KEY_BYTES,

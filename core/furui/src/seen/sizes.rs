@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::filter::{ConfigError, StableBloomLight};
 
 /// The sizes of the tiers of [`Cache::Lru`](super::Cache::Lru) and [`Cache::LruStable`](super::Cache::LruStable). A
-/// size that is `None` follows from the memory and the rate.
+/// size that is `None` follows from the memory of the set and its caches, and from the false-positive rate.
 ///
 /// ```
 /// use furui::seen::{Cache, Seen, SeenOptions, TierSizes};
@@ -19,28 +19,31 @@ use crate::filter::{ConfigError, StableBloomLight};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TierSizes {
-    /// The number of entries of the exact cache, at least 256. By default, entries take an eighth of the memory, and
-    /// there are at most 2²⁰.
+    /// The number of entries of the exact cache, at least 256. By default, entries take an eighth of the memory of the
+    /// set and its caches, and there are at most 2²⁰.
     pub lru: Option<usize>,
-    /// The number of counters of the stable filter (m). By default, counters take a quarter of the memory, and there
-    /// are at most 2³⁰.
+    /// The number of counters of the stable filter (m). By default, counters take a quarter of the memory of the set
+    /// and its caches, and there are at most 2³⁰.
     pub counters: Option<usize>,
     /// The number of counters that belong to each key (k). By default, the smallest number with which the filter
     /// remembers keys almost as long as with the best one: 4 at a rate of 1 %.
     pub probes: Option<u32>,
     /// The number of counters that an insertion decrements (P). By default, the number that the rate needs. If this
-    /// number is given, the filter's rate follows from `probes` and `decrements`, and the rate of the cache does not
-    /// count.
+    /// number is given, the filter's rate follows from `probes` and `decrements`, and the rate of the cache is not
+    /// used.
     pub decrements: Option<usize>,
     /// The policy by which the exact cache chooses the key that it evicts.
     pub replacement: Replacement,
 }
 
-/// The maximum default number of entries of an exact cache: 2²⁰, as in the paper's experiments.
+/// The maximum number of entries that an exact cache gets by default: 2²⁰, as in the experiments of Kubota, Ueda and
+/// Yamana.
 const LRU_KEYS: u64 = 1 << 20;
-/// The maximum default number of counters, of two bits each: 2³⁰ (256 MiB), the paper's largest.
+/// The maximum number of counters, of two bits each, that a stable filter gets by default: 2³⁰ (256 MiB), the paper's
+/// largest.
 const STABLE_COUNTERS: u64 = 1 << 30;
-/// The tiers take at most 7 / 8 of the memory. The rest is for the set.
+/// The tiers (caches in front of a set) take at most 7 / 8 of the memory of the set and its caches. The rest is for the
+/// set.
 const MOST_SHARE: (u64, u64) = (7, 8);
 
 impl TierSizes {
@@ -54,8 +57,8 @@ impl TierSizes {
         replacement: Replacement::Lru,
     };
 
-    /// The number of entries of the exact cache in a set with `memory` bytes: the given size, or by default an eighth
-    /// of the memory.
+    /// The number of entries of the exact cache, if the set and its caches have `memory` bytes: the given size, or by
+    /// default an eighth of these bytes. An error if it is less than `least`.
     pub(super) fn entries(&self, memory: u64, least: usize) -> Result<usize> {
         let share = memory / 8 / self.replacement.key_bytes() as u64;
         let entries = self.lru.unwrap_or_else(|| share.clamp(least as u64, LRU_KEYS) as usize);
@@ -66,7 +69,8 @@ impl TierSizes {
         Ok(entries)
     }
 
-    /// The number of counters of the stable filter in a set with `memory` bytes. A byte holds four counters.
+    /// The number of counters of the stable filter, if the set and its caches have `memory` bytes: the given number, or
+    /// by default those that fit into a quarter of these bytes, four in each.
     pub(super) fn counters(&self, memory: u64) -> usize {
         self.counters.unwrap_or(memory.min(STABLE_COUNTERS) as usize)
     }
@@ -80,7 +84,7 @@ impl TierSizes {
         })
     }
 
-    /// Returns an error if tiers of this many bytes do not leave an eighth of the memory for the set.
+    /// Returns an error if tiers of `bytes` bytes do not leave an eighth of the `memory` for the set.
     pub(super) fn check(bytes: u64, memory: u64) -> Result<()> {
         let (part, whole) = MOST_SHARE;
         let most = memory / whole * part;

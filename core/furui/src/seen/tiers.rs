@@ -43,14 +43,14 @@ pub enum Cache {
 const RECENT_KEYS: u64 = 1 << 15;
 /// The number of keys of a recent cache in front of a set on storage: 2 MiB, because a hit saves more there.
 const RECENT_KEYS_STORAGE: u64 = 1 << 18;
-/// The divisor of the memory that gives the maximum size of a recent cache.
+/// A recent cache takes at most 1 / `RECENT_SHARE` of the memory that the set and its caches have.
 const RECENT_SHARE: u64 = 32;
-/// The minimum number of keys of a recent cache.
+/// The minimum number of keys for which a recent cache has room.
 const RECENT_LEAST: u64 = 1 << 10;
 
 /// A key that was looked up in the stable filter and must still be looked up in the exact set.
 pub(super) struct Undecided {
-    /// The key's index in the batch.
+    /// The index of the key in the batch.
     pub(super) index: u32,
     /// True if the filter claimed to know the key, and the claim is audited; false if the filter did not know it.
     pub(super) claimed: bool,
@@ -168,7 +168,7 @@ pub(super) struct Round {
     claims: Vec<bool>,
 }
 
-/// The maximum number of keys of a round. Every LRU has room for at least this many.
+/// The maximum number of keys of a [`Round`]. Every LRU has room for at least this many.
 const ROUND: usize = 256;
 
 impl Round {

@@ -7,8 +7,8 @@ use crate::filter::ConfigError;
 use crate::store::cascade::Cascade;
 use crate::store::{Storage, Window};
 
-/// The minimum number of keys in a slice of a window for which a cache is used. The cache is emptied at the end of each
-/// slice.
+/// The minimum number of keys in a slice (a sixteenth) of a window for which a cache is used. The cache is emptied at
+/// the end of each slice.
 const SHORT_SLICE: u64 = 1 << 15;
 
 impl<S: Storage> Seen<S> {

@@ -2,7 +2,7 @@ use std::fmt;
 
 use super::Purpose;
 
-/// The name of a store's manifest.
+/// The name of the file with the manifest of a store.
 pub const MANIFEST: &str = "MANIFEST";
 
 /// The name of the journal of a set or of a cascade filter. The journal holds the keys that were recorded since the
@@ -39,7 +39,7 @@ pub enum StoreKind {
 }
 
 impl StoreKind {
-    /// Each kind of store once, one for each purpose of a dictionary.
+    /// All kinds of stores. Dictionaries have one kind for each [`Purpose`].
     pub const ALL: [Self; 6] = [
         Self::Seen,
         Self::Filter,

@@ -79,9 +79,10 @@ pub enum FilterHash {
     Polynomials1,
     /// Two positions, each from a polynomial of the key's bytes with a prime of its own.
     Polynomials2,
-    /// Four positions, each from a polynomial of the key's bytes, as in the paper's dictionary of 240 million words.
+    /// Four positions, each from a polynomial of the key's bytes, as in the dictionary of 240 million words of Koyanagi
+    /// et al.
     Polynomials4,
-    /// Eight positions, each from a polynomial of the key's bytes, the most of the paper's experiments.
+    /// Eight positions, each from a polynomial of the key's bytes, the most in the experiments of Koyanagi et al.
     Polynomials8,
 }
 
@@ -101,7 +102,7 @@ impl FilterHash {
         }
     }
 
-    /// The number of polynomials from which the positions come; 0 for [`OneState`](Self::OneState).
+    /// The number of polynomials from which the positions of a key come; 0 for [`OneState`](Self::OneState).
     pub const fn polynomials(self) -> u8 {
         match self {
             Self::OneState => 0,

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 
-use super::{FilterHash, Fingerprints, Layout, MANIFEST, Purpose, ReadAt, Storage, StoreKind, Taken, Window};
+use super::{FilterHash, Fingerprints, Layout, MANIFEST, Note, Purpose, ReadAt, Storage, StoreKind, Taken, Window};
 use crate::error::{Error, Result, StoreProblem};
 use crate::format::field::{array_at, u16_at, u32_at, u64_at};
 use crate::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadError, Seal, Tag};
@@ -32,6 +32,7 @@ const RATE: Tag = Tag::new(*b"RATE");
 const RATE_LEN: usize = 16;
 const RATE_LAST: usize = 8;
 
+const NOTE: Tag = Tag::new(*b"NOTE");
 const NUMBERS: Tag = Tag::new(*b"NUMB");
 const JOURNAL_TAG: Tag = Tag::new(*b"JRNL");
 const JOURNAL_LEN: usize = 8;
@@ -97,6 +98,11 @@ pub struct Manifest {
     pub window: Option<Window>,
     /// The latest tick to which a set with a window was advanced; 0 in other stores.
     pub tick: u64,
+    /// True if a key of a set may be in several runs, so that [`keys`](Self::keys) may be greater than the number of
+    /// different keys. Such runs were added to the set without being read; a merge of all runs ends it.
+    pub shares_keys: bool,
+    /// The note of the last commit to a set; `None` if none had a note.
+    pub note: Option<Note>,
     generation: u64,
     next_file: u64,
 }
@@ -170,6 +176,8 @@ impl Manifest {
             form: KeyForm::default(),
             window: None,
             tick: 0,
+            shares_keys: false,
+            note: None,
             generation: 0,
             next_file: 0,
         };
@@ -238,6 +246,7 @@ impl Manifest {
         let path = storage.path(MANIFEST);
         self.check().map_err(|(_, problem)| Error::store(path.as_str(), StoreProblem::Manifest(problem)))?;
         self.generation = self.generation.saturating_add(1);
+        self.shares_keys &= self.runs.len() > 1;
         storage.publish(MANIFEST, |out| {
             self.encode(out).map(drop).map_err(|source| Error::io("cannot write", path, source))
         })
@@ -248,7 +257,7 @@ impl Manifest {
         self.generation
     }
 
-    /// The number of keys of all runs together.
+    /// The number of keys of all runs together. If runs [share keys](Self::shares_keys), there are at most so many.
     pub fn keys(&self) -> u64 {
         self.runs.iter().fold(0, |sum, run| sum.saturating_add(run.keys))
     }
@@ -288,7 +297,7 @@ impl Manifest {
             let Some(number) = self.store.number_of(&name).filter(|number| !named.contains(number)) else { continue };
             // A crash leaves at most one run: the one that was being added.
             if number > self.next_file {
-                let problem = Problem::Invalid("older than the runs beside it");
+                let problem = Problem::Invalid("it is older than the other files of its store");
                 return Err(FormatError { file: storage.path(MANIFEST), offset: 0, problem }.into());
             }
             orphans.push(name);
@@ -307,7 +316,7 @@ impl Manifest {
         out.write_all(&self.generation.to_le_bytes())?;
         out.write_all(&self.next_file.to_le_bytes())?;
         out.write_all(&(self.runs.len() as u16).to_le_bytes())?;
-        out.write_all(&[self.layout.code(), self.filter_hash.polynomials()])?;
+        out.write_all(&[self.layout.code() | u8::from(self.shares_keys), self.filter_hash.polynomials()])?;
         let extra = match self.store {
             StoreKind::Dict(_) => self.next_id,
             StoreKind::Seen | StoreKind::Filter => self.journal,
@@ -324,10 +333,6 @@ impl Manifest {
             out.write_all(&self.capacity.to_le_bytes())?;
             out.write_all(&self.fingerprints.last().to_le_bytes())?;
         }
-        if self.taken != Taken::default() {
-            out.section(NUMBERS, Align::Line)?;
-            out.write_all(&self.taken.to_bytes())?;
-        }
         if let Some(window) = self.window {
             out.section(WINDOW, Align::Line)?;
             out.write_all(&window.ticks().to_le_bytes())?;
@@ -337,6 +342,14 @@ impl Manifest {
             for run in &self.runs {
                 out.write_all(&run.slice.to_le_bytes())?;
             }
+        }
+        if self.taken != Taken::default() {
+            out.section(NUMBERS, Align::Line)?;
+            out.write_all(&self.taken.to_bytes())?;
+        }
+        if let Some(note) = &self.note {
+            out.section(NOTE, Align::Line)?;
+            out.write_all(&note.to_bytes())?;
         }
         if self.journal_bytes > 0 {
             out.section(JOURNAL_TAG, Align::Line)?;
@@ -354,48 +367,41 @@ impl Manifest {
     pub fn decode(file: &(impl ReadAt + ?Sized), name: &str) -> std::result::Result<Self, ReadError> {
         let envelope = Envelope::open(file, name)?;
         envelope.expect_kind(Kind::Manifest)?;
-        let (sections, journal_at) = match envelope.own_sections() {
-            [others @ .., last] if last.tag == JOURNAL_TAG => (others, Some(last.offset)),
-            all => (all, None),
-        };
-        let (meta_at, runs_at, rate_at, window_at, numbers_at) = match sections {
-            [meta, runs, more @ ..] if meta.tag == META && runs.tag == RUNS => match more {
-                [] => (meta.offset, runs.offset, None, None, None),
-                [rate] if rate.tag == RATE => (meta.offset, runs.offset, Some(rate.offset), None, None),
-                [window] if window.tag == WINDOW => (meta.offset, runs.offset, None, Some(window.offset), None),
-                [numbers] if numbers.tag == NUMBERS => (meta.offset, runs.offset, None, None, Some(numbers.offset)),
-                _ => return Err(envelope.error(0, Problem::Invalid("a manifest has other sections")).into()),
-            },
-            _ => return Err(envelope.error(0, Problem::Invalid("a manifest has other sections")).into()),
+        envelope.expect_sections(&[META, RUNS], &[RATE, WINDOW, NUMBERS, NOTE, JOURNAL_TAG])?;
+        let (meta_at, runs_at) = (envelope.section(META)?.offset, envelope.section(RUNS)?.offset);
+        // The offset and the bytes of a section that not every manifest has.
+        let optional = |tag, most| match envelope.section(tag) {
+            Ok(section) => Ok(Some((section.offset, envelope.read_section(file, tag, most)?))),
+            Err(_) => Ok::<_, ReadError>(None),
         };
         let meta = envelope.read_section(file, META, META_LEN)?;
         if meta.len() != META_LEN {
-            return Err(envelope.error(meta_at, Problem::Invalid("the section META has another length")).into());
+            return Err(envelope.error(meta_at, Problem::Invalid("the section META has a wrong length")).into());
         }
         let runs = envelope.read_section(file, RUNS, MAX_RUNS * RUN_LEN)?;
         if runs.len() != usize::from(u16_at(&meta, META_RUN_COUNT)) * RUN_LEN {
             let at = meta_at + META_RUN_COUNT as u64;
             return Err(envelope.error(at, Problem::Invalid("the number of runs does not fit their section")).into());
         }
-        let rate = match rate_at {
-            Some(at) => Some((at, envelope.read_section(file, RATE, RATE_LEN)?)),
-            None => None,
-        };
-        let window = match window_at {
-            Some(at) => Some((at, envelope.read_section(file, WINDOW, WINDOW_HEAD + MAX_RUNS * SLICE_LEN)?)),
-            None => None,
-        };
-        let taken = match numbers_at {
-            Some(at) => Taken::from_bytes(&envelope.read_section(file, NUMBERS, Taken::MAX_BYTES)?)
+        let rate = optional(RATE, RATE_LEN)?;
+        let window = optional(WINDOW, WINDOW_HEAD + MAX_RUNS * SLICE_LEN)?;
+        let taken = match optional(NUMBERS, Taken::MAX_BYTES)? {
+            Some((at, bytes)) => Taken::from_bytes(&bytes)
                 .filter(|taken| *taken != Taken::default())
-                .ok_or_else(|| envelope.error(at, Problem::Invalid("an invalid section NUMB")))?,
+                .ok_or_else(|| envelope.error(at, Problem::Invalid("the section NUMB is invalid")))?,
             None => Taken::default(),
         };
-        let journal_bytes = match journal_at {
-            Some(at) => {
-                let bytes = envelope.read_section(file, JOURNAL_TAG, JOURNAL_LEN)?;
+        let note = match optional(NOTE, Note::MAX_SECTION)? {
+            Some((at, bytes)) => {
+                let note = Note::from_bytes(&bytes);
+                Some(note.ok_or_else(|| envelope.error(at, Problem::Invalid("the section NOTE is invalid")))?)
+            }
+            None => None,
+        };
+        let journal_bytes = match optional(JOURNAL_TAG, JOURNAL_LEN)? {
+            Some((at, bytes)) => {
                 let bytes = bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)).filter(|&bytes| bytes > 0);
-                bytes.ok_or_else(|| envelope.error(at, Problem::Invalid("an invalid section JRNL")))?
+                bytes.ok_or_else(|| envelope.error(at, Problem::Invalid("the section JRNL is invalid")))?
             }
             None => 0,
         };
@@ -415,13 +421,26 @@ impl Manifest {
         let (capacity, fingerprints) = match (store, rate) {
             (StoreKind::Filter, Some((at, rate))) if rate.len() == RATE_LEN => {
                 let last = u64_at(&rate, RATE_LAST);
-                let invalid = || envelope.error(at + RATE_LAST as u64, Problem::Invalid("invalid last fingerprint"));
+                let invalid =
+                    || envelope.error(at + RATE_LAST as u64, Problem::Invalid("the last fingerprint is invalid"));
                 (u64_at(&rate, 0), Fingerprints::new(last).ok_or_else(invalid)?)
             }
             (StoreKind::Seen | StoreKind::Dict(_), None) => (0, Fingerprints::EXACT),
-            _ => return Err(envelope.error(meta_at, Problem::Invalid("a wrong or missing section RATE")).into()),
+            _ => {
+                return Err(envelope
+                    .error(
+                        meta_at,
+                        Problem::Invalid("the section RATE is missing, wrong, or in a store that has no rate"),
+                    )
+                    .into());
+            }
         };
-        let layout = Layout::from_code(meta[META_LAYOUT]);
+        // In a set, the byte that names the layout of a dictionary tells whether runs may share keys.
+        let (shares_keys, layout) = match (store, meta[META_LAYOUT]) {
+            (StoreKind::Seen, 1) if runs.len() > RUN_LEN => (true, 0),
+            (_, layout) => (false, layout),
+        };
+        let layout = Layout::from_code(layout);
         let filter_hash = FilterHash::of_polynomials(meta[META_FILTER_HASH]);
         let (layout, filter_hash) = layout
             .zip(filter_hash)
@@ -435,7 +454,7 @@ impl Manifest {
         let (window, tick) = match window {
             Some((at, bytes)) => {
                 let (window, tick) = window_of(&bytes, &mut runs)
-                    .ok_or_else(|| envelope.error(at, Problem::Invalid("an invalid section WIND")))?;
+                    .ok_or_else(|| envelope.error(at, Problem::Invalid("the section WIND is invalid")))?;
                 (Some(window), tick)
             }
             None => (None, 0),
@@ -455,6 +474,8 @@ impl Manifest {
             form,
             window,
             tick,
+            shares_keys,
+            note,
             generation: u64_at(&meta, META_GENERATION),
             next_file: u64_at(&meta, META_NEXT_FILE),
         };
@@ -468,24 +489,27 @@ impl Manifest {
     /// a run and the problem.
     fn check(&self) -> std::result::Result<(), (usize, &'static str)> {
         if self.runs.len() > MAX_RUNS {
-            return Err((MAX_RUNS, "more than 4096 runs, compact the store"));
+            return Err((MAX_RUNS, "there are more than 4096 runs: compact the store"));
         }
         let purpose = self.store.purpose();
         if self.next_id != 0 && purpose != Some(Purpose::Bytes) {
-            return Err((0, "ids of values in a store that has none"));
+            return Err((0, "it counts ids of values, and its store has none"));
         }
         if self.taken != Taken::default() && purpose != Some(Purpose::Numbers) {
-            return Err((0, "numbers in a store that gives none"));
+            return Err((0, "it lists assigned numbers, and its store assigns none"));
         }
         if self.journal_bytes > 0 && purpose.is_some() {
-            return Err((0, "a dictionary with a journal"));
+            return Err((0, "it has a journal, and a dictionary has none"));
         }
         let has_rate = self.capacity > 0 && !self.fingerprints.is_exact();
         if has_rate != (self.store == StoreKind::Filter) {
             return Err((0, "capacity and rate do not fit the kind of the store"));
         }
         if self.window.is_some() && self.store != StoreKind::Seen || self.window.is_none() && self.tick != 0 {
-            return Err((0, "a window in a store that has none"));
+            return Err((0, "it has a window or its time, and its store has no window"));
+        }
+        if (self.note.is_some() || self.shares_keys) && self.store != StoreKind::Seen {
+            return Err((0, "a note, or runs that share keys, in a store that is no set"));
         }
         let mut numbers = BTreeSet::new();
         let mut keys: u64 = 0;
@@ -497,9 +521,9 @@ impl Manifest {
             if run.number >= self.next_file {
                 return Err((index, "a run has a file number that was never given out"));
             }
-            keys = keys.checked_add(run.keys).ok_or((index, "more than 2^64 keys"))?;
+            keys = keys.checked_add(run.keys).ok_or((index, "its runs have more than 2^64 keys"))?;
             if run.slice < slice || run.slice > self.slice() {
-                return Err((index, "a run of a slice that is out of order or in the future"));
+                return Err((index, "the slice of a run is out of order or in the future"));
             }
             slice = run.slice;
         }

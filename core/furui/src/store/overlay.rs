@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{Bytes, Log, ReadAt, Storage};
+use super::{Bytes, DiskFile, Log, ReadAt, Storage};
 use crate::error::{Error, Result};
 
 /// A storage that shows another storage and never changes it: its own changes are kept apart, for a dry run on a store.
@@ -60,6 +60,12 @@ pub enum OverlayFile<B, T> {
     Base(B),
     /// The file was published in the overlay.
     Top(T),
+}
+
+impl<T> From<DiskFile> for OverlayFile<DiskFile, T> {
+    fn from(file: DiskFile) -> Self {
+        Self::Base(file)
+    }
 }
 
 impl<B: Storage, T: Storage> Overlay<B, T> {

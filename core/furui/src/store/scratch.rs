@@ -68,7 +68,7 @@ impl Scratch {
         loop {
             // A new RandomState has random keys, and more randomness is not needed: the name must only be free.
             let random = RandomState::new().hash_one(tries);
-            match anonymous(&self.directory.join(format!("furui-{random:016x}.scratch"))) {
+            match anonymous(&self.directory.join(format!(".furui-{random:016x}"))) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < MAX_NAME_TRIES => tries += 1,
                 created => return created,
             }

@@ -47,7 +47,7 @@ pub trait Storage {
     /// Those of [`publish`](Self::publish).
     fn log(&self, name: &str, head: &[u8]) -> Result<Box<dyn Log>>;
 
-    /// Removes a file. A crash may bring it back.
+    /// Removes a file. After a crash of the machine, the file may exist again.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io), also if there is no such file.

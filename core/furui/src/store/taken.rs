@@ -1,14 +1,14 @@
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
-/// The maximum number of ranges in a [`Taken`].
+/// The maximum number of ranges of numbers in a [`Taken`].
 const MAX_RANGES: usize = 1024;
 
-/// The size of an encoded range, in bytes.
+/// The size of an encoded range of numbers, in bytes.
 const RANGE_LEN: usize = 8;
 
-/// The set of all numbers that a dictionary of numbers has ever held, also those of keys that were deleted or put
-/// again. [`next`](Self::next) gives numbers that are not in it.
+/// The set of all numbers that a dictionary which gives numbers to its keys has ever held, also those of keys that were
+/// deleted or put again. [`next`](Self::next) gives numbers that are not in it.
 ///
 /// They are kept as at most 1024 ranges. If there are more, the narrowest gaps between ranges are closed: the numbers
 /// in them count as taken from then on.

@@ -120,7 +120,7 @@ fn ids_are_given_once_and_end_with_an_error() {
     assert_eq!(format_error(open(storage).verify()).problem, Problem::Invalid(NOT_KNOWN));
 }
 
-const NOT_KNOWN: &str = "a number that the manifest does not know as taken";
+const NOT_KNOWN: &str = "a key has a number that the manifest does not list as assigned";
 
 #[test]
 fn a_dictionary_keeps_its_purpose_and_gives_numbers_only_for_it() {

@@ -139,7 +139,10 @@ fn values_that_nobody_has_written_are_refused() {
     manifest.runs.push(entry);
     manifest.save(&numbers).unwrap();
     let error = format_error(Dict::open_with(numbers, SMALL));
-    assert_eq!(error.problem, Problem::Invalid("it belongs to the other kind of dictionary"));
+    assert_eq!(
+        error.problem,
+        Problem::Invalid("either it or its store is of a dictionary of bytes, and the other is not")
+    );
 }
 
 /// The files of version 1 of the format, byte for byte.

@@ -8,7 +8,7 @@ use super::SeedOptions;
 
 #[derive(Args)]
 pub struct CombineOptions {
-    /// The stores or the filters
+    /// The stores or the filters to combine
     #[arg(value_name = "SET", required = true, value_hint = ValueHint::AnyPath)]
     pub sets: Vec<PathBuf>,
     /// Where the result is written: for stores a new or an empty directory, for filters a file, or "-" for standard

@@ -18,21 +18,21 @@ const USUAL: dict::DictOptions = dict::DictOptions::DEFAULT;
 pub enum DictCommand {
     /// Put lines into a dictionary: KEY, or KEY, a tab and a value
     ///
-    /// What the values are, a dictionary knows from when it was made (--values). In a dictionary of numbers, which is
-    /// the usual one, a line without a tab is a key, which gets a number as `dict number` gives it, unless it has one.
-    /// In other lines the last tab separates the key from its number, which replaces an earlier one of the key: so a
-    /// table of numbers is moved in, and `dict number` goes on above the greatest. It is up to you that no two keys in
-    /// the table have the same number.
+    /// The kind of values (--values) is fixed when the dictionary is made. In a dictionary of numbers, which is the
+    /// default, a line without a tab is a key. If the key is new, it gets the number that `dict number` would give it.
+    /// In a line with a tab, the last tab separates the key from its number, which replaces an earlier number of the
+    /// key. So you can import a table of numbers, and `dict number` goes on after the greatest. Two keys in the table
+    /// must not have the same number, which is not checked.
     ///
     /// In a dictionary of values or counts each line has a tab, and a number below 2^32 after the last one. In a
     /// dictionary of bytes, the first tab separates the key from its value, which may be any bytes up to 16 MiB,
     /// including tabs; a value with newlines needs --null or --escape. A line of any other form is an error, which
-    /// names the line; the lines before it are kept.
+    /// names the line; the lines before it are put.
     ///
     /// With --field, --csv, --tsv or --json a line is a record without a value, and its key gets a number.
     #[command(visible_alias = "put")]
     Build(EntryWrite),
-    /// Print the key of each line that has a value, with a tab and the value
+    /// Print the key of each line that is in the dictionary, a tab, and its value
     ///
     /// An entry whose line would be ambiguous is an error: in a dictionary of bytes, a key with a tab, or a value with
     /// a newline (with --null, with a NUL). With --escape all entries can be printed.
@@ -47,30 +47,30 @@ pub enum DictCommand {
     Prefix(PrefixOptions),
     /// Print the keys from FROM up to but not including TO, with their values, in order
     Range(RangeOptions),
-    /// Delete the keys that the lines contain
+    /// Delete the key of each line
     Delete(EntryChange),
     /// Print the number of each line; a new line gets the next one
     ///
-    /// A new line gets the number after the greatest that the dictionary has ever held, from 0 on. None is given twice,
-    /// nor one that `dict build` put, not even after a crash or after keys were deleted: a number is printed only after
-    /// it is on the disk. If the greatest is 4294967294 or more, because it was put, a new line gets the smallest
-    /// number that the dictionary has never held (of more than 1000 gaps between numbers, only the widest are used).
-    /// 4294967295 is never given.
+    /// A new line gets the number after the greatest that the dictionary has ever held, from 0 on. No number is given
+    /// twice, and none that `dict build` put is given, not even after a crash or after keys were deleted: a number is
+    /// printed only after it is on the disk. If the greatest is 4294967294 or more, because it was put, a new line gets
+    /// the smallest number that the dictionary has never held (of more than 1000 gaps between numbers, only the widest
+    /// are used). 4294967295 is never given.
     ///
-    /// If lines arrive slowly, each number is printed at once; otherwise many are printed at a time. A header of --csv
-    /// or --tsv has no number, and a line without a key has an empty line, or with --missing drop none. A dictionary
-    /// with another purpose is refused.
+    /// If lines arrive slowly, each number is printed at once; otherwise many are printed at a time. For a header of
+    /// --csv or --tsv nothing is printed, and for a line without a key an empty line, or nothing with --missing drop. A
+    /// dictionary of values, counts or bytes is refused.
     Number(NumberOptions),
     /// Count how often each line came, and print each line after its count and a tab, in the order of the lines
     ///
-    /// This is `sort | uniq -c` for lines that need not be sorted, nor fit into memory: what does not goes to temporary
-    /// files in $TMPDIR. With key options the keys of lines are counted, as in
-    /// `furui dict count --csv --key lang --top 10 FILE`; of several columns with a tab between them.
+    /// This is `sort | uniq -c` for lines that need not be sorted, nor fit into memory: what does not fit goes to
+    /// temporary files in $TMPDIR. With key options the keys of lines are counted, as in
+    /// `furui dict count --csv --key lang --top 10 FILE`. A key of several columns is printed with tabs between them.
     ///
-    /// With --store the counts are the values of a dictionary of counts, to which the next run with it adds. They are
-    /// recorded at the end and now and then before: a run that ends by an error or by ^C, SIGTERM or SIGHUP has counted
-    /// the lines that it had read, and a run that was killed has counted some of them. A count of 2^32 is an error. A
-    /// dictionary with another purpose is refused.
+    /// With --store the counts are the values of a dictionary of counts, and the next run with this dictionary adds to
+    /// them. They are recorded at intervals, and at the end: a run that ends by an error or by ^C, SIGTERM or SIGHUP
+    /// has counted the lines that it had read, and a run that was killed has counted some of them. A count of 2^32 is
+    /// an error. A dictionary of numbers, values or bytes is refused.
     Count(CountOptions),
 }
 
@@ -136,7 +136,7 @@ pub struct CountOptions {
     pub lines: LineOptions,
     /// The directory of a dictionary to which the counts are added
     ///
-    /// Without it, the lines of this run are counted
+    /// Without it, only the lines of this run are counted
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = headings::DICTIONARY)]
     pub store: Option<PathBuf>,
     #[command(flatten, next_help_heading = headings::DICTIONARY)]
@@ -184,27 +184,28 @@ pub struct DictChange {
 #[derive(Args)]
 #[command(next_help_heading = headings::DICTIONARY)]
 pub struct EntryForm {
-    /// What the values are: numbers, values, counts or bytes
+    /// The kind of values: numbers, values, counts or bytes
     ///
-    /// A dictionary with other values is refused [default: those that the dictionary has; numbers for a new one]
+    /// It is fixed when the dictionary is made: a dictionary with values of another kind is refused [default: the kind
+    /// that the dictionary has; numbers for a new one]
     #[arg(long, value_enum, value_name = "KIND")]
     pub values: Option<ValuesName>,
     /// Tab, newline and others are read and written as \t \n \r \0 \\
     ///
-    /// These are tab, newline, carriage return, NUL and backslash in keys and values, which so may be any bytes
+    /// These are tab, newline, carriage return, NUL and backslash in keys and values, so that these may be any bytes
     #[arg(long)]
     pub escape: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ValuesName {
-    /// A number for each line, which `dict number` gives, or which was put
+    /// A number for each key, which `dict number` gives or `dict build` puts
     Numbers,
-    /// Numbers below 2^32, which mean what you like
+    /// A number below 2^32 for each key, with any meaning
     Values,
-    /// How often each line came, to which `dict count` adds
+    /// The number of times that each line came; `dict count` adds to it
     Counts,
-    /// Any bytes, up to 16 MiB
+    /// Any bytes for each key, up to 16 MiB
     Bytes,
 }
 
@@ -260,7 +261,7 @@ pub struct MakingOptions {
     pub window: usize,
     /// Keep at most F tries
     ///
-    /// A look-up may have to ask each of them
+    /// If there are more, some are merged. A look-up may have to search each of them
     #[arg(long, value_name = "F", value_parser = number::between::<usize>(1, MAX_RUNS as u64), default_value_t = USUAL.merge_after)]
     pub merge_after: usize,
     /// Which tries are merged: geometric or all
@@ -268,7 +269,7 @@ pub struct MakingOptions {
     pub merging: MergingName,
     /// The false-positive rate of the filters of tries
     ///
-    /// How often a trie is searched for a line that it does not have
+    /// The rate at which a trie is searched in vain for a line that it does not have
     #[arg(long, value_name = "RATE", value_parser = number::rate, default_value_t = USUAL.filter_rate)]
     pub filter_rate: f64,
     /// How a new dictionary's filters hash [default: one-state]

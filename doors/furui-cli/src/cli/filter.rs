@@ -32,13 +32,13 @@ pub struct BuildOptions {
     pub input: InputOptions,
     #[command(flatten)]
     pub lines: LineOptions,
-    /// The file for the filter; for a cascade one, a directory
+    /// The file to write; for a cascade filter, a directory
     ///
     /// The file is written whole or not at all; "-" is standard output. The directory of a cascade filter is new or
     /// empty
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::AnyPath, help_heading = headings::FILTER)]
     pub output: PathBuf,
-    /// The kind of filter; --help tells the kinds
+    /// The kind of filter; --help lists the kinds
     #[arg(short, long, value_enum, default_value_t = FilterKind::Bloom, help_heading = headings::FILTER)]
     pub kind: FilterKind,
     /// The false-positive rate
@@ -46,29 +46,30 @@ pub struct BuildOptions {
     /// How often the filter may say yes to a line that it was never given
     #[arg(long, visible_alias = "rate", value_name = "RATE", value_parser = number::rate, default_value = "0.01", help_heading = headings::FILTER)]
     pub fpr: f64,
-    /// How many different lines the filter is for
+    /// The number of different lines to make room for
     ///
-    /// A stable filter remembers about the last N lines, counting repeats
+    /// With up to N different lines the filter keeps the rate of --fpr. A stable filter remembers about the last N
+    /// lines, counting repeats. See above for a filter without --capacity
     #[arg(short, long, value_name = "N", value_parser = text::count, help_heading = headings::FILTER)]
     pub capacity: Option<u64>,
     /// In place of --capacity and --fpr: the bits of the table
     ///
-    /// With --probes. A counter of a counting filter has 4 bits, one of a stable filter 2. Filters with the same number
-    /// can be combined
+    /// This needs --probes, too. A counter of a counting filter takes 4 of the bits, one of a stable filter 2. Filters
+    /// can be combined if they have the same number of bits and the same --probes
     #[arg(long, value_name = "M", value_parser = text::count, requires = "probes", conflicts_with_all = ["capacity", "fpr"],
           help_heading = headings::PAPERS_FILTERS)]
     pub bits: Option<u64>,
-    /// With --bits: how many bits or counters a line has
+    /// With --bits: how many bits or counters each line uses
     ///
-    /// From 1 to 64
+    /// The number of places in the table, from 1 to 64, that are set for a line, and checked when it is looked up
     #[arg(long, value_name = "K", value_parser = number::between::<u32>(1, 64), requires = "bits",
           help_heading = headings::PAPERS_FILTERS)]
     pub probes: Option<u32>,
-    /// With --bits and a stable filter: counters decremented a line
+    /// For a stable filter with --bits: counters each line decrements
     #[arg(long, value_name = "P", value_parser = number::between::<usize>(1, u32::MAX.into()), requires = "bits",
           help_heading = headings::PAPERS_FILTERS)]
     pub decrements: Option<usize>,
-    /// For a quotient filter from which nothing will be removed
+    /// Build a quotient filter from which nothing can be removed
     ///
     /// Lines with the same fingerprint share one copy. Without this, each line has a copy of its own
     #[arg(long, help_heading = headings::FILTER)]
@@ -97,14 +98,15 @@ pub struct BuildOptions {
     /// seed. If the file does not exist, it is made, with a random seed. The hash is siphash by default
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "hash_seed", help_heading = headings::FILTER)]
     pub seed_file: Option<PathBuf>,
-    /// How many groups of bits a ringed filter has [default: 1000]
+    /// How many groups a window of a ringed filter has [default: 1000]
     ///
-    /// Over so many groups it spreads the probes of a line. More groups lower the rate a little; fewer groups make
-    /// filters that are larger than the caches faster. The paper of Sei et al. has 100000
+    /// The filter has a group of bits for each line, and spreads the probes of a line over a window of so many groups.
+    /// A wider window lowers the rate a little; a narrower one makes filters that are larger than the caches faster.
+    /// The paper of Sei et al. has 100000
     #[arg(long, value_name = "GROUPS", value_parser = number::between::<u32>(1, u32::MAX.into()),
           help_heading = headings::PAPERS_FILTERS)]
     pub delta: Option<u32>,
-    /// How many bits a ringed filter has for a line
+    /// The bits of a ringed filter for each line: whole or fractional
     ///
     /// [default: fractional]
     #[arg(long, value_enum, help_heading = headings::PAPERS_FILTERS)]
@@ -125,7 +127,8 @@ pub enum FilterKind {
     StableLight,
     /// For filters of many sizes in which the same keys are looked up: the positions of a key do not depend on the size
     Ringed,
-    /// Can remove lines, grow and shrink; sorted inside. A line that occurs repeatedly in the input is inserted once
+    /// Can remove lines, grow and shrink; holds sorted fingerprints. A line that occurs repeatedly in the input is
+    /// inserted once
     Quotient,
     /// Larger than memory: a directory of sorted fingerprints; only the fingerprints of the newest lines are in memory.
     /// Takes any number of lines

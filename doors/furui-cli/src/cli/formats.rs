@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// The longest beginning of a file that is looked at.
+/// The number of bytes at the beginning of a file by which its format is guessed.
 const BEGINNING: u64 = 4096;
 
-/// If an option needs `--csv`, `--tsv` or `--json`, and none was given, says which of them the first file that looks
-/// like one needs.
+/// The hint for an error because an option needs `--csv`, `--tsv` or `--json`: the one of these that the first file
+/// that looks like CSV, TSV or JSON needs. `None` for other errors, or if no file looks like one.
 pub fn hint(error: &clap::Error) -> Option<String> {
     let missing = match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::MissingRequiredArgument, Some(ContextValue::Strings(missing))) => missing,
@@ -21,7 +21,8 @@ pub fn hint(error: &clap::Error) -> Option<String> {
     files.into_iter().find_map(|path| Some(format!("{} looks like {}", path.display(), option_for(&path)?)))
 }
 
-/// The option for a file, by its name or else by its first line.
+/// The option `--csv`, `--tsv` or `--json` for a file, by its name or else by its first line; `None` if it looks like
+/// none of them.
 fn option_for(path: &Path) -> Option<&'static str> {
     let name = path.file_name()?.to_string_lossy().to_lowercase();
     let endings = [".gz", ".zst", ".xz", ".bz2", ".lz4"];

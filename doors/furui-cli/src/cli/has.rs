@@ -34,16 +34,16 @@ pub struct HasOptions {
     pub input: InputOptions,
     /// Each line of SET is a key as it is
     ///
-    /// Whatever --csv, --tsv, --json or --field say of FILE. An empty list, and one with NULs, is taken, too. With
-    /// --json a line is the text of a string, or any JSON value
+    /// Then --csv, --tsv, --json and --field apply to FILE only. SET may be empty, and may have NUL bytes. With --json
+    /// a line of SET is the text of a string, or any JSON value
     #[arg(long, help_heading = headings::INPUT)]
     pub set_lines: bool,
     #[command(flatten)]
     pub lines: LineOptions,
     /// Memory for the set, as in 64MiB
     ///
-    /// It is for the lines of a text, or for the journal of a store; what does not fit goes to temporary files in
-    /// $TMPDIR [default: a quarter of the machine's]
+    /// It is for the lines of a file of lines, or for the journal of a store; what does not fit goes to temporary files
+    /// in $TMPDIR [default: a quarter of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = memory, help_heading = headings::SET)]
     pub memory: Option<u64>,
     /// Read the files of a store, do not map them

@@ -28,7 +28,8 @@ pub struct ExportOptions {
 ///
 /// The file holds numbers of 64 bits, as `furui export --u64` writes them, in any order. They must have been made by
 /// the hash of the store, which nothing can check; `furui seen -q --store NEW --like STORE < /dev/null` makes an empty
-/// store NEW with the hash of STORE. After an error some hashes may be in the store; to import them again does no harm.
+/// store NEW with the hash of STORE. The hashes are inserted in one change: after an error none of them is in the
+/// store.
 #[derive(Args)]
 pub struct ImportOptions {
     /// The store

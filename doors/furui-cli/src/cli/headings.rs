@@ -1,33 +1,33 @@
-//! The groups of options in the help of a command, in their order there.
+//! The headings under which the help of a command groups its options, in their order there.
 
 use clap::{Arg, ArgAction, Command};
 
-/// What is read, and how.
+/// The heading of the options that say what is read, and how.
 pub const INPUT: &str = "Input";
-/// Which part of a line is its key.
+/// The heading of the options that say which part of a line is its key.
 pub const KEYS: &str = "Keys";
-/// The set of lines that were seen.
+/// The heading of the options of the set of lines that were seen.
 pub const SET: &str = "Set";
-/// The filter that is made or changed.
+/// The heading of the options of the filter that is made or changed.
 pub const FILTER: &str = "Filter";
-/// The dictionary, and its entries.
+/// The heading of the options of a dictionary and its entries.
 pub const DICTIONARY: &str = "Dictionary";
-/// What is printed, and where.
+/// The heading of the options that say what is printed, and where.
 pub const OUTPUT: &str = "Output";
-/// The groups that are not for papers.
+/// The headings of the groups that are not for experiments of papers.
 const USUAL: [&str; 6] = [INPUT, KEYS, SET, FILTER, DICTIONARY, OUTPUT];
-/// What only the experiments of papers need of `furui seen`.
+/// The heading of the options of `furui seen` that only the experiments of papers need.
 pub const TIERS: &str = "The papers' tiers";
-/// What only the experiments of papers need of filters.
+/// The heading of the options of filters that only the experiments of papers need.
 pub const PAPERS_FILTERS: &str = "The papers' filters";
-/// What only the experiments of a paper need of dictionaries.
+/// The heading of the options of dictionaries that only the experiments of a paper need.
 pub const PAPERS_TRIES: &str = "The paper's tries";
 
-/// A command with at most this many arguments has them in one list.
+/// The help of a command with at most this many arguments has them in one list, without groups.
 const ONE_LIST: usize = 10;
 
-/// Removes the groups of a command with few arguments, except those for papers, and puts `--help` into the last usual
-/// group of a large one. Does so for the commands below, too.
+/// Removes the groups from the help of a command with few arguments, except those for papers, and puts `--help` into
+/// the last usual group of a large one. Does so for the command's subcommands, too.
 pub fn arrange(command: Command) -> Command {
     if command.is_hide_set() {
         return command;
@@ -48,7 +48,8 @@ pub fn arrange(command: Command) -> Command {
     command.disable_help_flag(true).arg(help).mut_subcommands(arrange)
 }
 
-/// Shortens the help that `-h` prints: the text of an option tells its values, if these are not plain.
+/// Shortens the help that `-h` prints: it does not list the possible values of options. The text of an option tells
+/// them if they are not obvious.
 pub fn shorten(command: Command) -> Command {
     let shorten_one = |arg: Arg| match arg.get_action().takes_values() {
         true => arg.hide_possible_values(true),

@@ -1,4 +1,4 @@
-//! Which part of a line is its key, and how keys are compared.
+//! The options that say which part of a line is its key, and how keys are compared.
 
 use clap::{Args, ValueEnum};
 
@@ -76,9 +76,10 @@ pub struct LineOptions {
     /// A record is broken if a quote is not closed, or if the text is not JSON
     #[arg(long, value_enum, value_name = "FATE", default_value = "error")]
     pub bad: Policy,
-    /// Make keys so, even if the set was made with other keys
+    /// Use a set even if it was made with other key options
     ///
-    /// Otherwise a store or filter that was made with other key options is refused
+    /// The keys of lines are made by the options that are given here. Without --as-is, a store or filter that was made
+    /// with other key options is refused
     #[arg(long)]
     pub as_is: bool,
 }
@@ -95,7 +96,7 @@ pub enum Policy {
 }
 
 impl LineOptions {
-    /// How the input is read.
+    /// The way in which the input is read, with these options and those of `input`.
     pub fn reading(&self, input: &InputOptions) -> Reading {
         let split = match self.csv {
             true => Split::Csv(self.delimiter.unwrap_or(b',')),
@@ -105,7 +106,7 @@ impl LineOptions {
         Reading { split, header, ..input.reading() }
     }
 
-    /// The lines of the input.
+    /// Makes the reader of the lines of the input, with these options and those of `input`.
     pub fn blocks<'a>(&self, input: &InputOptions, interrupt: &'a Interrupt) -> Blocks<'a> {
         Blocks::new(&input.files, self.reading(input), interrupt)
     }
@@ -119,7 +120,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
         _ => match text.as_bytes() {
             b"\n" => Err("a line break cannot separate fields".into()),
             [byte] => Ok(*byte),
-            _ => Err("must be one byte (\\t and \\0 are understood)".into()),
+            _ => Err("must be one byte, or \\t for a tab, or \\0 for NUL".into()),
         },
     }
 }

@@ -1,6 +1,7 @@
 //! The syntax of the command line. The commands decide what the options mean.
 
 mod combine;
+mod commit;
 mod dict;
 mod filter;
 pub mod formats;
@@ -26,6 +27,7 @@ use crate::input::split::Split;
 use crate::network::{self, NetworkCommand};
 
 pub use combine::CombineOptions;
+pub use commit::CommitOptions;
 pub use dict::*;
 pub use filter::*;
 pub use has::HasOptions;
@@ -48,7 +50,7 @@ pub fn arranged() -> clap::Command {
     headings::arrange(Cli::command())
 }
 
-/// The command line with its help.
+/// The complete command line, with the texts of its help.
 pub fn command() -> clap::Command {
     let command = notes::annotate(arranged(), "");
     match network::missing() {
@@ -57,7 +59,7 @@ pub fn command() -> clap::Command {
     }
 }
 
-/// The arguments of this process.
+/// Parses the arguments of this process.
 pub fn arguments() -> Result<Cli, clap::Error> {
     // To make the help takes longer than to parse the arguments.
     if let Ok(cli) = Cli::try_parse() {
@@ -74,6 +76,7 @@ pub fn arguments() -> Result<Cli, clap::Error> {
 #[derive(Subcommand)]
 pub enum Command {
     Seen(Box<SeenOptions>),
+    Commit(CommitOptions),
     Has(HasOptions),
     /// Write the union of stores or of filters: the lines that are in any of them
     ///
@@ -199,9 +202,9 @@ pub struct InfoOptions {
 /// Where the seed of a filter's hash is, if it is not in the filter's file.
 #[derive(Args)]
 pub struct SeedOptions {
-    /// The file of the hash's seed, for a filter without it
+    /// The file of the seed, for a filter built with --seed-file
     ///
-    /// To unite, intersect or compare filters of one seed, nobody needs it
+    /// Filters with the same seed can be united, intersected and compared without this file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub seed_file: Option<PathBuf>,
 }
@@ -216,9 +219,9 @@ pub struct InputOptions {
     /// Lines end in NUL, not newline (also -0)
     #[arg(short = 'z', short_alias = '0', long)]
     pub null: bool,
-    /// The longest line that is allowed
+    /// The maximum length of a line
     ///
-    /// A longer one is an error, and the lines before it are kept
+    /// A longer line is an error, which names its place; the lines before it are processed. Each line is held in memory
     #[arg(long, value_name = "SIZE", value_parser = max_line, default_value = "64MiB", hide_short_help = true)]
     pub max_line: usize,
     /// Read the bytes of the input as they are
@@ -226,16 +229,16 @@ pub struct InputOptions {
     /// Otherwise gzip, zstd, xz, bzip2 and lz4 are recognised by their first bytes, and decoded
     #[arg(long)]
     pub no_decompress: bool,
-    /// The memory that the window of compressed input may take
+    /// The most memory for the window of compressed input
     ///
-    /// zstd --long=31 needs 2GiB
+    /// Input that needs a larger window is an error. The output of zstd --long=31 needs 2GiB
     #[arg(long, value_name = "SIZE", value_parser = text::size, default_value = "256MiB", conflicts_with = "no_decompress",
           hide_short_help = true)]
     pub decode_memory: u64,
-    /// The input may be any bytes
+    /// Accept input that does not look like text
     ///
-    /// Otherwise an archive, UTF-16 and the like are errors that say how to make a text of them, also within compressed
-    /// data
+    /// Otherwise an archive, UTF-16 and the like are errors, which say how to convert them to text, also within
+    /// compressed data
     #[arg(long)]
     pub binary: bool,
     /// After a bad FILE, go on with the next one

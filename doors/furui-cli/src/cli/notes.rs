@@ -5,12 +5,12 @@ use clap::Command;
 use crate::network;
 use crate::say::notes::{DONE, ERROR, Notes};
 
-/// The status of a command that records its progress when a signal ends it.
+/// The exit status, with its meaning, of a command that records its progress when a signal ends it.
 const SIGNAL: (&str, &str) = ("128+N", "signal N ended the command; its progress until then is recorded");
-/// The statuses of a command that looks for something.
+/// The exit statuses, with their meanings, of a command that looks for something.
 const FOUND: &[(&str, &str)] = &[("0", "something was found"), ("1", "nothing was found"), ERROR];
 
-/// The notes of all commands, except those of the search engine.
+/// The exit statuses and examples of all commands, except those of the search engine.
 #[rustfmt::skip]
 const NOTES: &[Notes] = &[
     Notes {
@@ -28,6 +28,7 @@ const NOTES: &[Notes] = &[
             ("furui seen --csv --key url,lang crawl.csv.gz", "print the rows of a compressed table whose two columns are new"),
             ("furui seen --json --key /meta/url --trim log.jsonl.zst", "print the lines of JSON whose member /meta/url is new"),
             ("furui seen --store crawl --cache lru+stable --stats links.txt", "ask storage less often, drop 1 new line in 100,000, and say how many"),
+            ("furui seen --store known --pending new.run urls.txt", "print new lines, and leave it to `furui commit known new.run` to record them"),
             ("furui seen --store alerts --window 1h alerts.log", "print the lines that did not come within the last hour"),
             ("furui seen --filter lately.filter urls.txt", "print the lines that a filter does not have, and insert them"),
             ("furui seen --store tuesday --like monday urls.txt", "keep a new set that can be combined with another"),
@@ -72,6 +73,14 @@ const NOTES: &[Notes] = &[
         examples: &[
             ("furui intersect monday tuesday -o both", "a store of the lines that are in both stores"),
             ("furui intersect monday.filter tuesday.filter -o both.filter", "a filter of the lines that are in both filters"),
+        ],
+    },
+    Notes {
+        command: "commit",
+        statuses: DONE,
+        examples: &[
+            ("furui commit known new.run", "record the lines that `furui seen --store known --pending new.run` printed"),
+            ("furui commit known new.run --note 2026-11-27 --after 2026-11-26", "record the lines of a day, once, after those of the day before"),
         ],
     },
     Notes {
@@ -123,7 +132,7 @@ const NOTES: &[Notes] = &[
         statuses: &[("0", "done"), ERROR, SIGNAL],
         examples: &[
             ("furui dict build --store ids ids.tsv", "lines of a key, a tab and a number become entries; `dict number` goes on above the greatest"),
-            ("furui dict build --values values --store ranks ranks.tsv", "numbers that are no names of lines"),
+            ("furui dict build --values values --store ranks ranks.tsv", "numbers with a meaning of their own, such as ranks"),
             ("furui dict build --store ranks --layout louds --merging all --filter-hash polynomials-4 ranks.tsv", "a new dictionary in the way of Koyanagi et al."),
             ("furui dict build --values bytes --store titles urls.tsv", "lines of a key, a tab and any text become entries"),
         ],
@@ -202,12 +211,12 @@ const NOTES: &[Notes] = &[
     },
 ];
 
-/// The notes of the command with this name, such as `filter build`.
+/// The exit statuses and examples of the command with this name, such as `filter build`; `None` if it has none.
 pub fn of(command: &str) -> Option<&'static Notes> {
     NOTES.iter().chain(network::NOTES).find(|notes| notes.command == command)
 }
 
-/// Adds the notes of the command `name` and of its subcommands to their help. The long help begins
+/// Adds the exit statuses and examples of the command `name` and of its subcommands to their help. The long help begins
 /// with what the command does, and the examples.
 pub fn annotate(command: Command, name: &str) -> Command {
     if command.is_hide_set() {

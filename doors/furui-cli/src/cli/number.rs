@@ -1,4 +1,4 @@
-//! Numbers as users write them: `1%`, or a whole number within limits.
+//! Parses numbers as users write them: `1%`, or a whole number within limits.
 
 use furui::filter::sizing;
 

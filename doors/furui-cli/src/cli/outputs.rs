@@ -1,4 +1,4 @@
-//! What the commands print, and where.
+//! The options that say what the commands print, and where.
 
 use std::path::PathBuf;
 
@@ -12,8 +12,8 @@ use super::headings;
 pub struct PrintOptions {
     /// Print to FILE instead of standard output
     ///
-    /// FILE is written anew, as by `> FILE`, whose promises hold here, too. A file that is also read is refused, and
-    /// stays as it is. "-" is standard output
+    /// FILE is overwritten, as by `> FILE`, with the same guarantees. A file that is also read is refused, and is not
+    /// changed. "-" is standard output
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 }
@@ -30,13 +30,13 @@ pub struct OutputOptions {
     pub mark: Option<MarkForm>,
     /// Append the repeats to FILE
     ///
-    /// They come in their order. If FILE is new or empty, it gets the header of --csv or --tsv, too
+    /// They are in the order of the input. If FILE is new or empty, it gets the header of --csv or --tsv, too
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "invert")]
     pub repeats: Option<PathBuf>,
     /// Count the lines of each file, on standard error
     ///
-    /// How many were new, repeats, and without a key; with --stats=json, in the JSON, where file_bytes has
-    /// the bytes of a name that is not UTF-8. A header is not counted
+    /// For each file, print how many lines were new, how many were repeats, and how many had no key. With --stats=json
+    /// these are in the JSON, where file_bytes has the bytes of a name that is not UTF-8. A header is not counted
     #[arg(short, long)]
     pub count: bool,
 }
@@ -44,7 +44,7 @@ pub struct OutputOptions {
 /// What `--mark` prints for a line.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MarkForm {
-    /// 1 or 0
+    /// Only 1 or 0, without the line
     Alone,
     /// 1 or 0, a tab, and the line as it is
     Line,

@@ -43,7 +43,7 @@ pub struct SeenOptions {
     /// the module furui-valkey; it needs a build with the feature net. Any number of processes, on any machines, share
     /// it; they must give the same key options. User and password go before the host, as in
     /// redis://USER:PASSWORD@HOST/NAME, or the password into $REDISCLI_AUTH. The server records a line before it is
-    /// printed, so lines on their way when this process is killed are recorded, and printed by nobody. --memory,
+    /// printed, so lines that are on their way when this process is killed are recorded, but never printed. --memory,
     /// --threads, --cache, --sync and other options of a set on this machine are refused
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = headings::SET)]
     pub store: Option<PathBuf>,
@@ -55,6 +55,16 @@ pub struct SeenOptions {
     pub sync: Option<Duration>,
     #[command(flatten, next_help_heading = headings::SET)]
     pub wait: WaitOptions,
+    /// Record nothing yet; write the new lines to FILE for `furui commit`
+    ///
+    /// For a job whose lines count only when they have come to their place: `furui seen --store DIR --pending FILE >
+    /// out && upload out && furui commit DIR FILE`. If the job fails before the commit, the store is as before, and the
+    /// next attempt prints the same lines. An old FILE is removed when the run begins; the new one is written at the
+    /// end, after all lines were delivered, and not at all after an error. The store is not locked meanwhile. FILE has
+    /// 5 to 7 bytes for each new line
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "store",
+          conflicts_with_all = ["sync", "window", "reset_clock", "remove", "dry_run"], help_heading = headings::SET)]
+    pub pending: Option<PathBuf>,
     /// Remember only the last SPAN, as in 30m, 7d or 1000000
     ///
     /// SPAN is a time, as in 500ms, 90s, 30m, 1h or 7d, or a number of lines, as in 1000000. A line that last came
@@ -78,7 +88,7 @@ pub struct SeenOptions {
     /// never fill up. FILE is replaced at the end, whole or not at all: after a crash it is as before, and the next run
     /// prints these lines again
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath,
-          conflicts_with_all = ["store", "sync", "wait", "window", "reset_clock", "memory", "no_mmap", "threads", "cache", "fpr", "protect",
+          conflicts_with_all = ["store", "sync", "wait", "pending", "window", "reset_clock", "memory", "no_mmap", "threads", "cache", "fpr", "protect",
                                 "TierOptions", "hash", "hash_seed", "like"], help_heading = headings::SET)]
     pub filter: Option<PathBuf>,
     /// Take the lines of FILE out of the set, print nothing
@@ -107,7 +117,7 @@ pub struct SeenOptions {
     /// instead of a signal. (Files larger than half of the machine's memory are always read)
     #[arg(long, hide_short_help = true, help_heading = headings::SET)]
     pub no_mmap: bool,
-    /// How many threads work
+    /// The number of threads
     ///
     /// They read and decode, hash, decide and write at the same time; what is printed does not depend on their number.
     /// With --cache lru+stable and with --limit, one thread works [default: as many as the machine or the container has
@@ -119,7 +129,7 @@ pub struct SeenOptions {
     pub dry_run: bool,
     /// How lines are hashed [default: xxh3]
     ///
-    /// Use siphash for lines of strangers who see what is printed. A store keeps the hash that it was created
+    /// Use siphash if strangers choose the lines and see what is printed. A store keeps the hash that it was created
     /// with
     #[arg(long, value_name = "HASH", value_parser = hash_name(), help_heading = headings::SET)]
     pub hash: Option<HashAlgorithm>,
@@ -129,9 +139,9 @@ pub struct SeenOptions {
     /// are not printed, or lines that make the set slow
     #[arg(long, value_name = "SEED", value_parser = text::seed, hide_short_help = true, help_heading = headings::SET)]
     pub hash_seed: Option<u64>,
-    /// A new store takes the hash and the keys of this one
+    /// Make the new store with the hash of the store DIR
     ///
-    /// So `furui union`, `subtract` and `intersect` can combine the two. Keys must be made as in this one
+    /// Then `furui union`, `subtract` and `intersect` can combine the two. Give the key options with which DIR was made
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "store", conflicts_with_all = ["hash", "hash_seed"], help_heading = headings::SET)]
     pub like: Option<PathBuf>,
     /// Print the repeats instead
@@ -158,9 +168,9 @@ pub struct SeenOptions {
     #[arg(short, long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text",
           help_heading = headings::OUTPUT)]
     pub stats: Option<StatsFormat>,
-    /// What is asked before the set [default: recent]
+    /// The cache that is searched before the set [default: recent]
     ///
-    /// Which of the latest lines are kept in a small table, which is searched before the exact set
+    /// It holds lines that came lately, so that the exact set need not be searched for most repeats
     #[arg(long, value_enum, help_heading = headings::TIERS)]
     pub cache: Option<CacheKind>,
     /// With --cache lru+stable: how often new lines are dropped
@@ -179,23 +189,23 @@ pub struct SeenOptions {
 }
 
 fn regex(text: &str) -> Result<Regex, String> {
-    Regex::new(text).map_err(|error| format!("no regex: {error}"))
+    Regex::new(text).map_err(|error| format!("not a regular expression: {error}"))
 }
 
 impl SeenOptions {
     /// The files that are read, or replaced, while lines are printed, so that none of them can be the output.
     pub fn read(&self) -> Vec<&Path> {
-        let others = [&self.filter, &self.outputs.repeats].into_iter().flatten().map(PathBuf::as_path);
+        let others = [&self.filter, &self.pending, &self.outputs.repeats].into_iter().flatten().map(PathBuf::as_path);
         self.input.inputs().into_iter().chain(others).collect()
     }
 
-    /// The time within which a line is recorded after it was printed.
+    /// The maximum time between the printing of a line and its recording.
     pub fn sync(&self) -> Duration {
         self.sync.unwrap_or(Duration::from_secs(1))
     }
 }
 
-/// The maximum of --threads.
+/// The maximum number of threads, for the option `--threads`.
 const MOST_THREADS: u64 = 256;
 
 /// The sizes of the caches lru and lru+stable.
@@ -241,10 +251,10 @@ pub enum ReplacementKind {
     Clock,
 }
 
-/// Parses the size of a tier.
+/// Parses the size of a tier (a cache or filter in front of the exact set), which is a whole number.
 fn size(text: &str) -> Result<usize, String> {
     usize::try_from(text::count(text).map_err(|error| error.to_string())?)
-        .map_err(|_| "more than this machine can count in memory".into())
+        .map_err(|_| "more than fits into the memory of this machine".into())
 }
 
 /// Parses a number of seconds, such as 0.5.
@@ -255,7 +265,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("not a number of seconds from 0 to {}: write as in 0.5 or 10", MOST_SECONDS.as_secs()))
 }
 
-/// The maximum of --sync: a day.
+/// The maximum time for the option `--sync`: a day.
 const MOST_SECONDS: Duration = Duration::from_secs(86400);
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -268,7 +278,7 @@ pub enum CacheKind {
     /// --fpr. With --store the LRU and the filter are kept for the next run
     #[value(name = "lru+stable")]
     LruStable,
-    /// No lines
+    /// No cache
     None,
 }
 
@@ -278,7 +288,7 @@ pub enum StatsFormat {
     Json,
 }
 
-/// Parses the memory of a set or a cascade filter.
+/// Parses the memory of a set or a cascade filter, in bytes.
 pub(super) fn memory(text: &str) -> Result<u64, String> {
     let least = CascadeOptions::MIN_MEMORY;
     text::size(text).map_err(|error| error.to_string()).and_then(|bytes| match bytes {

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::mpsc::{Receiver, Sender};
 
-/// A piece of decoded input.
+/// A piece of memory that holds a part of the decoded input.
 pub struct Chunk {
     pub bytes: Box<[u8]>,
-    /// The number of bytes in use, at the beginning of `bytes`.
+    /// The number of bytes at the beginning of `bytes` that hold decoded input.
     pub length: usize,
 }
 

@@ -131,7 +131,7 @@ impl Frames<'_> {
         while self.skip_frames()? {
             let (window, dictionary) = self.zstd_header()?;
             if window > 1 << MAX_WINDOW_LOG {
-                return Err(wrong("a frame with a window larger than any that can be decoded").into());
+                return Err(wrong("a frame has a larger window than can be decoded").into());
             }
             if window > self.memory {
                 return Err(Problem::Window { window: Some(window), allowed: self.memory });
@@ -238,7 +238,7 @@ impl Frames<'_> {
 
 /// The error for bytes after the last frame that do not begin another frame.
 fn stray() -> Problem {
-    wrong("what follows does not belong to it").into()
+    wrong("the bytes that follow are not of this format").into()
 }
 
 /// The error for data that ends in the middle of a frame.

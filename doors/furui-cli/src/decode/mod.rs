@@ -18,9 +18,10 @@ use frames::Frames;
 use problem::Problem;
 use source::Source;
 
-/// The number of chunks of a decoder. All of them stay in the caches of the processor.
+/// The number of pieces of memory ([`Chunk`]s) that circulate between a decoder's thread and the reader. All of them
+/// together fit into the caches of the processor.
 const CHUNKS: usize = 4;
-/// The size of a chunk in bytes.
+/// The size, in bytes, of a piece of memory into which a decoder's thread writes decoded bytes.
 const CHUNK: usize = 256 << 10;
 
 /// The format of compressed data.
@@ -64,9 +65,9 @@ pub struct Decoder {
     full: Receiver<Chunk>,
     /// Sends chunks that were read back to the thread, which fills them again.
     empty: Sender<Chunk>,
-    /// The chunk that is being read.
+    /// The chunk of decoded bytes that is being read.
     current: Option<Chunk>,
-    /// The number of bytes of the current chunk that were read.
+    /// The number of bytes of the current chunk that have been read.
     done: usize,
 }
 

@@ -16,7 +16,7 @@ pub struct Source {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    /// The number of bytes that were consumed.
+    /// The number of bytes of the compressed input that were consumed.
     position: u64,
 }
 

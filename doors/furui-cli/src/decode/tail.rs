@@ -19,7 +19,7 @@ impl<'a> Tail<'a> {
         Self { source, last: [0; KEPT], is_at_end: false }
     }
 
-    /// The last bytes that were read.
+    /// The last bytes that were read, at most [`KEPT`].
     pub fn last(&self) -> &[u8] {
         &self.last
     }

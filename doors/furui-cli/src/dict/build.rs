@@ -25,7 +25,7 @@ pub fn run(EntryWrite { change: EntryChange { lines, wait }, making }: &EntryWri
         Some(values) => values.into(),
         None if found == Some(Purpose::Counts) => {
             return Err(Error::Message(format!(
-                "{}: a dictionary of counts, to which `dict count` adds; to set counts, give --values counts",
+                "{}: this is a dictionary of counts, to which `dict count` adds; to set counts, give --values counts",
                 path.display()
             )));
         }

@@ -33,12 +33,14 @@ pub fn run(options: &CountOptions) -> Result<ExitCode, Error> {
     }
 }
 
-/// Creates a dictionary of counts for this run only. Entries that do not fit into its write buffers go to temporary
-/// files.
+/// Creates a dictionary for this run only, whose values are the counts of the keys. Entries that do not fit into its
+/// write buffers are written to temporary files.
 fn in_memory(given: &CountOptions) -> Result<Dict<Files>, Error> {
     let refused = [("--wait", given.wait.wait.is_some()), ("--as-is", given.lines.as_is)];
     if let Some((name, _)) = refused.into_iter().find(|&(_, is_given)| is_given) {
-        return Err(Error::Message(format!("{name} goes with --store: without it the lines of this run are counted")));
+        return Err(Error::Message(format!(
+            "{name} needs --store: without a dictionary, only the lines of this run are counted"
+        )));
     }
     let made = DictOptions { purpose: Some(Purpose::Counts), ..options_to_write(options(&given.making)) };
     Ok(Dict::open_with(Files::temporary(memory::mappable()), made)?)

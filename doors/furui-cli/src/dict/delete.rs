@@ -52,7 +52,7 @@ fn delete<V: Values + ?Sized>(options: &EntryLines, wait: &WaitOptions) -> Resul
 }
 
 /// Deletes the keys that the lines of a block name. Returns the number of lines whose key is not in the dictionary. A
-/// line without a key counts, unless it is dropped.
+/// line without a key is one of these, unless it is dropped.
 fn delete_all<V: Values + ?Sized>(
     dict: &mut Dict<Files, V>,
     options: &EntryLines,

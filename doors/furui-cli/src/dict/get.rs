@@ -65,6 +65,6 @@ fn get<V: Values + ?Sized>(GetOptions { lines: options, invert, print }: &GetOpt
             break;
         }
     }
-    records.report("in no dictionary");
+    records.report("not in the dictionary");
     Ok(found_or_none(found))
 }

@@ -16,8 +16,8 @@ use crate::input::split::Split;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Sink};
 
-/// The maximum number of numbers from standard input that are looked up in one pass over the entries. They and their
-/// keys are kept in memory.
+/// The maximum number of values, which are numbers read from standard input, whose keys are looked up in one pass over
+/// the entries of the dictionary. The numbers and their keys are kept in memory.
 const BATCH: usize = 1 << 20;
 /// The maximum length of a line of standard input, in bytes.
 const MAX_LINE: usize = 64 << 20;
@@ -44,13 +44,13 @@ struct KeysOf {
     dict: Dict<Files>,
     lines: Lines,
     output: Output,
-    /// True if a key was printed.
+    /// True if a key was found and printed.
     found: bool,
 }
 
 impl KeysOf {
-    /// Prints the keys of the numbers on standard input. If a line is not a number, the keys of the numbers before it
-    /// are printed first.
+    /// For each number on standard input, prints the keys that have it as value. If a line is not a number, the keys of
+    /// the numbers before it are printed first.
     fn answer_input(&mut self, separator: u8) -> Result<(), Error> {
         let interrupt = Interrupt::ignore();
         let (split, looks) = (Split::Lines(separator), Some(Looks::USUAL));
@@ -123,7 +123,7 @@ impl KeysOf {
     }
 }
 
-/// Parses the number on a line. If the line is not a number, the error names it.
+/// Parses the number on the line with the index `index` in `block`. If the line is not a number, the error names it.
 fn id(line: &[u8], block: &Block, index: usize) -> Result<u32, Error> {
     let digits = str::from_utf8(line).ok().filter(|line| line.bytes().all(|byte| byte.is_ascii_digit()));
     digits.and_then(|digits| digits.parse().ok()).ok_or_else(|| {

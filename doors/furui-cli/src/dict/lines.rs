@@ -22,8 +22,8 @@ impl Lines {
         self.end(out, self.escape || !key.contains(&self.separator), key)
     }
 
-    /// Appends the separator. Returns an error unless `whole` is true, that is, unless the entry can be read back from
-    /// the line.
+    /// Appends the separator that ends a line. Returns an error unless `whole` is true, that is, unless the entry can
+    /// be read back from the line.
     pub fn end(self, out: &mut Vec<u8>, whole: bool, key: &[u8]) -> Result<(), Error> {
         out.push(self.separator);
         if whole {
@@ -42,7 +42,7 @@ impl Lines {
         }
         unescaped(text).ok_or_else(|| {
             let place = block.place(index);
-            Error::Message(format!("{place}: with --escape a backslash is followed by one of \\ t n r 0"))
+            Error::Message(format!("{place}: after a backslash, --escape takes only one of \\ t n r 0"))
         })
     }
 

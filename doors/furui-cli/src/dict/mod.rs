@@ -31,16 +31,16 @@ use crate::opening::open_to_write;
 pub use describe::info;
 use values::Values;
 
-/// The exit code if nothing was found.
+/// The exit code if nothing was found in the dictionary.
 const NONE: u8 = 1;
-/// The write buffer for new keys takes at most 1 / `WINDOW_SHARE` of the memory.
+/// The write buffer for new keys takes at most 1 / `WINDOW_SHARE` of the memory that the process can use.
 const WINDOW_SHARE: u64 = 16;
 /// The exit code after a signal is this number plus the number of the signal, as a shell reports it.
 const SIGNALLED: u8 = 128;
-/// The number of bytes of output that are gathered before a write.
+/// The number of bytes of output that are gathered before they are written.
 const GATHERED: usize = 128 << 10;
 
-/// Runs a command of `furui dict`.
+/// Runs a subcommand of `furui dict`.
 pub fn run(command: &DictCommand) -> Result<ExitCode, Error> {
     match command {
         DictCommand::Build(options) => build::run(options),
@@ -54,7 +54,7 @@ pub fn run(command: &DictCommand) -> Result<ExitCode, Error> {
     }
 }
 
-/// Limits the write buffer of a dictionary that is written to by the memory of the machine.
+/// Limits the write buffer of a dictionary that is written to, to a part of the memory that the process can use.
 fn options_to_write(options: DictOptions) -> DictOptions {
     // Two write buffers and a merge must fit into a small memory, too.
     let share = usize::try_from(memory::total() / WINDOW_SHARE).unwrap_or(usize::MAX);
@@ -122,8 +122,8 @@ pub fn open_to_read<V: Values + ?Sized>(path: &Path, values: Option<ValuesName>)
     Ok(V::open(storage, DictOptions { purpose: values.map(Purpose::from), ..DictOptions::default() })?)
 }
 
-/// True if the dictionary has bytes as values, or should have them by the options. A directory that is no store is an
-/// error.
+/// True if the values of the dictionary are byte strings, as the option `values` or, without it, the dictionary itself
+/// says. A directory that is no store is an error.
 fn has_bytes(path: &Path, values: Option<ValuesName>) -> Result<bool, Error> {
     let found = kind_of(path)?.purpose();
     Ok(values.map(Purpose::from).or(found) == Some(Purpose::Bytes))

@@ -15,7 +15,8 @@ use crate::keys::Fate;
 use crate::opening::open_to_write;
 use crate::output::{Output, Sink};
 
-/// Output is held back up to about this many bytes. It is printed after its new numbers have become durable.
+/// The approximate number of bytes of output that are held back. Output is printed after the new numbers in it have
+/// become durable.
 const HELD_BACK: usize = 16 << 20;
 
 /// Runs `furui dict number`: prints the number of each key; a new key gets the next number.
@@ -65,7 +66,7 @@ struct Numbers {
     /// True if keys are printed after their numbers.
     with_key: bool,
     output: Output,
-    /// Output that is held back until its new numbers are durable.
+    /// Output that is held back until the new numbers in it are durable.
     held: Vec<u8>,
     /// The next free number at the time when all given numbers were last made durable. It differs from the dictionary's
     /// next number if a number was given since.
@@ -73,7 +74,8 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// Numbers the keys of the lines of a block. If there is an error, the lines before it have their numbers.
+    /// Gives numbers to the keys of a block's lines, and appends what is printed to the output that is held back. If
+    /// there is an error, the lines before it have their numbers.
     fn give(&mut self, dict: &mut Dict<Files>, block: &Block) -> Result<(), Error> {
         if self.records.header(block)?.is_some() {
             return Ok(());

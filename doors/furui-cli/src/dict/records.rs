@@ -11,11 +11,11 @@ use crate::output::Output;
 pub struct Records {
     keys: Keys,
     pub lines: Lines,
-    /// True if a line is a record, of which only a part is the key.
+    /// True if a line is a record, such as CSV or JSON, of which only a part is the key.
     pub are_records: bool,
 }
 
-/// The key of a line.
+/// The key of a line, for a dictionary.
 pub enum Key<'l> {
     Is(Cow<'l, [u8]>),
     /// The line has no key. The [`Fate`] says whether the line is kept or dropped.
@@ -51,7 +51,7 @@ impl Records {
         })
     }
 
-    /// Prints no header if this output continues a file that is not empty, as [`Keys::printed_to`] does.
+    /// Makes this print no header if `output` continues a file that is not empty, as [`Keys::printed_to`] does.
     pub fn printed_to(self, output: &Output) -> Self {
         Self { keys: self.keys.printed_to(output), ..self }
     }
@@ -61,7 +61,7 @@ impl Records {
         self.keys.header(block)
     }
 
-    /// The key of a text, which is all or a part of a line. A key that is too long is an error.
+    /// Makes the key of a text, which is all or a part of a line. A key that is too long is an error.
     pub fn key<'l>(&mut self, text: &'l [u8], block: &Block, index: usize) -> Result<Key<'l>, Error> {
         let text = if self.are_records { Cow::Borrowed(text) } else { self.lines.read(text, block, index)? };
         let key = if self.keys.is_line() {

@@ -17,7 +17,8 @@ pub trait Values: DictValue {
     /// Puts the entry that a line stands for into the dictionary. A line without a key is skipped.
     fn put(dict: &mut Dict<Files, Self>, line: Line<'_>, records: &mut Records) -> Result<(), Error>;
 
-    /// Appends an entry in the form in which lines have it. Returns false if the line would be ambiguous.
+    /// Appends an entry in the form in which lines have it: the key, a tab and the value. Returns false if the entry
+    /// could not be read back from the line.
     fn push(out: &mut Vec<u8>, key: &[u8], value: Self::Read<'_>, lines: Lines) -> bool;
 
     /// Appends an entry as a line, with a tab between key and value and the separator at the end.
@@ -27,7 +28,7 @@ pub trait Values: DictValue {
     }
 }
 
-/// A line of an input, with its place for error messages.
+/// A line of an input, with its file and number for error messages.
 pub struct Line<'b> {
     pub text: &'b [u8],
     pub block: &'b Block,

@@ -6,11 +6,11 @@ use furui::dict::{Dict, DictValue, Done};
 use crate::error::Error;
 use crate::files::Files;
 
-/// The size of the stack of the thread that merges, in bytes.
+/// The size of the stack of the thread that merges tries of a dictionary, in bytes.
 const STACK_BYTES: usize = 2 << 20;
 
-/// The memory, in bytes, that must be free before the thread that merges is started: its stack and what it allocates at
-/// first.
+/// The memory, in bytes, that must be free before the thread that merges tries is started: its stack and what it
+/// allocates at first.
 const THREAD_BYTES: usize = 2 * STACK_BYTES;
 
 /// A thread that builds and merges tries while lines are read.
@@ -46,7 +46,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Waits for the merge in progress, if there is one, and installs it.
+    /// Waits for the merge of tries in progress, if there is one, and installs its result.
     pub fn finish<V: DictValue + ?Sized>(&mut self, dict: &mut Dict<Files, V>) -> Result<(), Error> {
         if let Some(thread) = self.running.take() {
             let done = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;

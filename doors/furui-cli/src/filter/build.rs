@@ -26,8 +26,8 @@ use crate::streams::standard_input;
 const COUNTING_BITS: u32 = 4;
 /// The number of bits of each counter of a stable filter.
 const STABLE_BITS: u32 = 2;
-/// The number of counters of the smallest stable filter that is built. It is so large that larger filters have the
-/// same numbers of probes and decrements.
+/// The number of counters of the smallest stable filter that is built. It is so large that larger filters have the same
+/// numbers of probes and decrements.
 const STABLE_SAMPLE: usize = 1 << 12;
 /// The default number of groups that the window of a ringed filter spans.
 const DELTA: u32 = 1000;
@@ -80,7 +80,7 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
 pub fn refuse_strays(options: &BuildOptions) -> Result<(), Error> {
     let refuse = |reason: &str| Err(Error::Message(reason.into()));
     if options.lines.as_is {
-        return refuse("--as-is is for a filter that was made with other key options: this one is made now");
+        return refuse("--as-is is for an existing filter that was made with other key options: this one is new");
     }
     if options.no_remove && options.kind != FilterKind::Quotient {
         return refuse("--no-remove is for --kind quotient: of the other kinds only counting can remove lines");
@@ -91,7 +91,7 @@ pub fn refuse_strays(options: &BuildOptions) -> Result<(), Error> {
     match (options.kind, options.bits, options.decrements) {
         (_, None, _) => Ok(()),
         (FilterKind::Stable | FilterKind::StableLight, _, None) => refuse(
-            "a stable filter of --bits and --probes needs --decrements, too: by how many counters each line makes it forget",
+            "a stable filter of --bits and --probes needs --decrements, too: how many counters each line decrements",
         ),
         (FilterKind::Stable | FilterKind::StableLight, ..) => Ok(()),
         (FilterKind::Bloom | FilterKind::Blocked | FilterKind::Counting, _, None) => Ok(()),
@@ -107,7 +107,7 @@ pub fn refuse_strays(options: &BuildOptions) -> Result<(), Error> {
                     --fpr; `furui filter resize --slots` changes the slots of a quotient filter",
         ),
         (FilterKind::Parquet, ..) => refuse(
-            "--kind parquet has no --bits and --probes: it has eight probes and a power of two blocks; say --capacity and --fpr",
+            "--kind parquet takes no --bits and --probes: it has eight probes and 2^n blocks; say --capacity and --fpr",
         ),
     }
 }

@@ -24,7 +24,7 @@ use crate::say::progress;
 use crate::say::report::Report;
 use crate::say::size;
 
-/// The user is warned if a filter holds more than this many times its capacity.
+/// The user is warned if a cascade filter holds more than this many times its capacity.
 const OUTGROWN: f64 = 1.01;
 
 /// The options for a filter of which only the runs are read.
@@ -38,7 +38,7 @@ pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {
     }
     if options.seed_file.is_some() {
         let reason =
-            "--kind cascade has no --seed-file: a store keeps its seed, which is random unless --hash-seed gives it";
+            "--kind cascade takes no --seed-file: the filter keeps its seed, which is random if --hash-seed gives none";
         return Err(Error::Message(reason.into()));
     }
     refuse_strays(options)?;
@@ -212,7 +212,8 @@ struct Figures {
     rate: f64,
     /// The total size of the runs in bytes.
     stored: u64,
-    /// The words "at most " if some lines may be counted twice, or else an empty text.
+    /// The words "at most " if some lines may be counted twice, or else an empty text. They precede the number of
+    /// lines.
     most: &'static str,
 }
 

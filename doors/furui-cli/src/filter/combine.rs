@@ -12,7 +12,8 @@ use super::seed::given;
 use crate::cli::CombineOptions;
 use crate::error::Error;
 
-/// Writes a combination of filters. Filters whose seed is kept elsewhere are combined without it if it is not given.
+/// Writes a combination of filters. Filters that do not hold the seed of their hash are combined without it if the
+/// options do not name the file of the seed.
 pub fn combine(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error> {
     if how == Combination::Difference {
         let reason = "filters cannot be subtracted: the second one says yes wrongly to some lines that only the first has, \

@@ -12,7 +12,7 @@ use crate::say::number::{figure, grouped};
 use crate::say::report::Report;
 use crate::say::size;
 
-/// Describes a filter as text.
+/// Describes a filter in the file at `path`, which has `bytes` bytes, as text.
 pub fn details(path: &Path, filter: &AnyFilter, form: KeyForm, bytes: u64) -> String {
     let mut rows = vec![("hash", filter.hash_spec().to_string())];
     rows.push(("keys from", keys::said(form)));
@@ -23,7 +23,10 @@ pub fn details(path: &Path, filter: &AnyFilter, form: KeyForm, bytes: u64) -> St
     }
     if let Some(held) = filter.cardinality() {
         let holds = lines(held.value, held.error);
-        rows.push(("holds", if may_be_intersection(filter) { holds + "; of an intersection, fewer" } else { holds }));
+        rows.push((
+            "holds",
+            if may_be_intersection(filter) { holds + "; fewer if this is an intersection" } else { holds },
+        ));
     }
     let rate = error_rate(filter);
     let intended = filter.intended_rate().map_or(String::new(), |rate| format!(" (made for {})", figure(rate)));
@@ -42,7 +45,7 @@ pub fn details(path: &Path, filter: &AnyFilter, form: KeyForm, bytes: u64) -> St
     text
 }
 
-/// Describes a filter as JSON.
+/// Describes a filter in the file at `path`, which has `bytes` bytes, as JSON.
 pub fn fields(path: &Path, filter: &AnyFilter, form: KeyForm, bytes: u64) -> String {
     let mut report = Report::default();
     report
@@ -76,7 +79,8 @@ fn may_be_intersection(filter: &AnyFilter) -> bool {
     matches!(filter, AnyFilter::Bloom(_) | AnyFilter::Blocked(_) | AnyFilter::Ringed(_) | AnyFilter::SplitBlock(_))
 }
 
-/// The false-positive rate. It includes the chance that a line has the same 64-bit hash as one in the filter.
+/// The false-positive rate of a filter. It includes the chance that a line has the same 64-bit hash as one in the
+/// filter.
 fn error_rate(filter: &AnyFilter) -> f64 {
     let held = match filter {
         AnyFilter::Growing(filter) => filter.len() as f64,

@@ -59,7 +59,7 @@ pub fn open(path: &Path, seed: Option<u64>) -> Result<AnyFilter, Error> {
 /// opening it would wait.
 pub fn refuse_pipe(path: &Path) -> Result<(), Error> {
     if path.metadata().is_ok_and(|data| !data.is_file() && !data.is_dir()) {
-        let reason = "not a regular file, and nothing else can be opened here: write its contents to a file first";
+        let reason = "not a regular file, as a filter must be: write its contents to a file first";
         return Err(Error::Message(format!("{}: {reason}", path.display())));
     }
     Ok(())
@@ -97,7 +97,7 @@ pub enum SeedPlace {
 #[derive(Clone, Copy)]
 pub struct Label {
     pub seed: SeedPlace,
-    /// The form in which the filter's keys are made from lines.
+    /// The form (the options) in which the filter's keys are made from lines.
     pub form: KeyForm,
 }
 
@@ -217,7 +217,7 @@ pub fn replace_by(path: &Path, filter: impl Fn(&mut dyn Write) -> io::Result<Sea
     write(path, filter)
 }
 
-/// A writer that fails as soon as the user interrupts.
+/// A writer that returns an error as soon as the user interrupts.
 struct Until<'a> {
     interrupt: &'a Interrupt,
     out: &'a mut dyn Write,

@@ -13,7 +13,7 @@ pub struct Gathered {
     hashes: Vec<KeyHash>,
     most: usize,
     repeats: RepeatedKeys,
-    /// Advice to the user, for the error if the memory does not suffice.
+    /// Advice to the user, for the error if the hashes do not fit into the allowed memory.
     remedy: &'static str,
 }
 

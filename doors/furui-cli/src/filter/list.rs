@@ -11,10 +11,10 @@ use crate::cli::ListOptions;
 use crate::error::Error;
 use crate::output::{Output, Sink};
 
-/// The number of bytes of output that are gathered before each print.
+/// The number of bytes of fingerprints, as text, that are gathered before they are printed.
 const PIECE: usize = 1 << 16;
 
-/// Prints the fingerprints of a quotient filter, in order.
+/// Runs `furui filter list`: prints the fingerprints of a quotient filter, in ascending order.
 pub fn run(options: &ListOptions) -> Result<ExitCode, Error> {
     let filter = match open(&options.filter, given(&options.seed, [&options.filter])?)? {
         AnyFilter::Quotient(filter) => filter,

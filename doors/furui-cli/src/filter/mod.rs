@@ -23,7 +23,7 @@ pub use file::{form_of, open, refuse_pipe};
 pub use observe::Observer;
 pub use seed::given as given_seed;
 
-/// Runs a command of `furui filter`.
+/// Runs a subcommand of `furui filter`.
 pub fn run(command: &FilterCommand) -> Result<ExitCode, Error> {
     match command {
         FilterCommand::Build(options) if options.kind == FilterKind::Cascade => cascade::build(options),

@@ -12,7 +12,7 @@ use crate::complain;
 use crate::error::Error;
 use crate::say::number::{figure, grouped};
 
-/// Writes the fingerprints of a quotient filter into a table of another size.
+/// Runs `furui filter resize`: writes the fingerprints of a quotient filter into a table of another size.
 pub fn run(options: &ResizeOptions) -> Result<ExitCode, Error> {
     let mut held = Held::open(&options.filter, given(&options.seed, [&options.filter])?)?;
     let AnyFilter::Quotient(filter) = &held.filter else {

@@ -11,7 +11,7 @@ use crate::cli::SeedOptions;
 use crate::complain;
 use crate::error::Error;
 
-/// The maximum size of a file of a seed in bytes. It holds a number and an end of line.
+/// The maximum size, in bytes, of a file that holds the seed of a hash: a number and an end of line.
 const MAX_BYTES: u64 = 64;
 
 /// Reads the seed from the file that the options name; `None` if they name none. Returns an error if each of these
@@ -19,7 +19,7 @@ const MAX_BYTES: u64 = 64;
 pub fn given<'p>(options: &SeedOptions, of: impl IntoIterator<Item = &'p PathBuf>) -> Result<Option<u64>, Error> {
     let Some(file) = options.seed_file.as_deref() else { return Ok(None) };
     if of.into_iter().all(|path| holds_seed(path)) {
-        let reason = "--seed-file is for filters that were built with it: nothing that is named here was";
+        let reason = "--seed-file is for filters that were built with it, and none of those named here was";
         return Err(Error::Message(reason.into()));
     }
     read(file).map(Some)
@@ -37,8 +37,9 @@ fn read(path: &Path) -> Result<u64, Error> {
     let file = File::open(path).map_err(failed)?;
     let mut text = String::new();
     io::Read::read_to_string(&mut io::Read::take(file, MAX_BYTES), &mut text).map_err(failed)?;
-    text::seed(text.trim())
-        .map_err(|reason| Error::Message(format!("{name}: {reason}: a file of a seed holds the seed and nothing else")))
+    text::seed(text.trim()).map_err(|reason| {
+        Error::Message(format!("{name}: {reason}: the file of a seed must hold the seed and nothing else"))
+    })
 }
 
 /// Creates a file with a random seed that only its owner can read.

@@ -45,7 +45,7 @@ pub fn refuse_cut(path: &Path) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Message(format!(
-        "{}: has {}, as a filter that was cut off: restore it from a copy, or say --set-lines if it is a list of lines",
+        "{}: has {}, and may be a filter that was cut off: restore it from a copy, or say --set-lines for a list of lines",
         path.display(),
         counted(head.len() as u64, "byte")
     )))
@@ -54,7 +54,7 @@ pub fn refuse_cut(path: &Path) -> Result<(), Error> {
 /// Returns an error if the first bytes of an input show that it is not a text.
 pub fn refuse_binary(first: &[u8], name: &str) -> Result<(), Error> {
     let reason = if is_beginning(first) {
-        "holds a furui file, which is read only from a regular file: write it to one first"
+        "holds a furui file, which cannot be read from a pipe or from compressed data: write it to a regular file first"
     } else if memchr::memchr(0, first).is_some() {
         "has NUL bytes, and so is neither a furui file nor a text of lines; --null reads lines that end in NUL"
     } else {

@@ -18,10 +18,10 @@ use set::Set;
 
 pub use text::{Text, TextLines};
 
-/// The exit code if no line was printed, as that of grep.
+/// The exit code of `furui has` if no line was printed, as that of grep.
 const NONE: u8 = 1;
 
-/// Prints the lines whose keys are in a set, or those whose keys are not.
+/// Runs `furui has`: prints the lines whose keys are in a set, or those whose keys are not.
 pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
     let files = &options.input.files;
     if options.set.as_os_str() == "-" && (files.is_empty() || files.contains(&options.set)) {

@@ -22,7 +22,7 @@ use crate::remote::{RemoteKeys, RemoteSet};
 /// A set of lines in which other lines are looked up. Nothing is written to it, and its lock is not taken.
 pub struct Set {
     source: Source,
-    /// The hashes of the keys of the current block.
+    /// The hashes of the keys of the block of lines that is being looked up.
     hashes: Hashes,
 }
 
@@ -30,13 +30,13 @@ pub struct Set {
 enum Source {
     Filter(Box<AnyFilter>),
     Cascade(Box<CascadeFilter<Files>>),
-    /// A store of `furui seen`. The keys of its journal that do not fit into memory go to temporary files.
+    /// A store of `furui seen`. The keys of its journal that do not fit into memory are in temporary files.
     Store(Box<Seen<Files>>),
-    /// The hashes of the lines of a text. Hashes that do not fit into memory go to temporary files.
+    /// The hashes of the lines of a text. Hashes that do not fit into memory are in temporary files.
     Text(Box<Seen<Files>>),
     Numbers(Box<Dict<Files>>),
     Bytes(Box<Dict<Files, [u8]>>),
-    /// A set in a server, and the keys of the current block.
+    /// A set in a server, and the keys of the block of lines that is being looked up.
     Remote(Box<RemoteSet>, RemoteKeys),
 }
 
@@ -77,7 +77,7 @@ impl Set {
             (options.no_mmap && is_mapped, "--no-mmap is for a store, a cascade filter or lines: this file is mapped"),
             (
                 options.lines.as_is && matches!(source, Source::Text(_)),
-                "--as-is is for what was made with other key options: the keys of lines are made now",
+                "--as-is is for a set that was made with other key options: the keys of a file of lines are made now",
             ),
         ] {
             if is_stray {
@@ -186,12 +186,14 @@ fn mapped(options: &HasOptions) -> u64 {
     if options.no_mmap { 0 } else { memory::mappable() }
 }
 
-/// The settings of an exact set without a cache. A cache would help only where keys are inserted.
+/// The settings of an exact set with `memory` bytes of memory and without a cache in front of it. A cache would help
+/// only where keys are inserted.
 fn exact(memory: u64) -> SeenOptions {
     SeenOptions { cache: Cache::None, memory, ..SeenOptions::default() }
 }
 
-/// Looks the keys of a block up in a dictionary.
+/// Looks up the keys of a block of lines in a dictionary. Appends to `out`, for each line that has a key, true if the
+/// dictionary has it.
 fn look_up<V: DictValue + ?Sized>(
     dict: &Dict<Files, V>,
     keys: &mut Keys,

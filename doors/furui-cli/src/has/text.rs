@@ -18,7 +18,7 @@ pub struct TextLines<'a> {
     pub input: &'a InputOptions,
     /// True if each line is a key as it is, whatever the options say of other lines.
     pub are_keys: bool,
-    /// The words for what becomes of lines without a key, for a message.
+    /// The words that say what becomes of lines without a key, for a message.
     pub lacking: &'static str,
     /// Advice to the user if the text is not of the expected kind, for a message.
     pub hint: &'static str,
@@ -35,7 +35,8 @@ pub struct Text {
 }
 
 impl Text {
-    /// Reads a text, which is a file, a pipe or standard input. Temporary files of at most `mapped` bytes are mapped.
+    /// Reads the keys of a text, which is a file, a pipe or standard input, into a set. Temporary files of at most
+    /// `mapped` bytes are mapped into memory.
     pub fn read(
         path: &Path,
         TextLines { lines, input, are_keys, lacking, hint }: TextLines<'_>,

@@ -21,9 +21,9 @@ pub struct Block {
     pub(crate) buffer: Vec<u8>,
     /// The number of bytes at the beginning of the buffer that are lines.
     pub(crate) length: usize,
-    /// The positions of the separators, ascending. The last one ends the block.
+    /// The byte offsets of the lines' separators in the buffer, ascending. The last one ends the block.
     pub(crate) ends: Vec<u32>,
-    /// The name of the input.
+    /// The name of the input (a path or `standard input`) from which the lines come.
     pub(crate) input: String,
     /// The number of lines of the input in earlier blocks. A line break within quotes ends a line here, too.
     pub(crate) before: u64,
@@ -32,7 +32,7 @@ pub struct Block {
     pub(crate) lone_cr: bool,
     /// True if the block is the first line of an input, which is its header.
     pub is_header: bool,
-    /// True if the block begins an input.
+    /// True if the block is the first one of an input.
     pub is_first: bool,
 }
 
@@ -47,7 +47,7 @@ impl Block {
         &mut self.buffer[..self.length]
     }
 
-    /// The file and number of the line with this index, for messages.
+    /// The name of the input and the number of the line with this index in the block, for messages.
     pub fn place(&self, index: usize) -> String {
         let earlier = match self.split {
             Split::Lines(_) => index as u64,
@@ -62,12 +62,12 @@ impl Block {
         if self.is_first && self.bytes().starts_with(BOM) { BOM } else { b"" }
     }
 
-    /// The name of the input.
+    /// The name of the input from which the lines come: a path, or `standard input`.
     pub fn input(&self) -> &str {
         &self.input
     }
 
-    /// The position at which the line with this index begins.
+    /// The byte offset in the block at which the line with this index begins.
     pub fn start(&self, index: usize) -> usize {
         if index == 0 { 0 } else { self.next_line(index - 1) }
     }
@@ -93,12 +93,12 @@ impl Block {
         self.length >= BLOCK / 16
     }
 
-    /// The mean length of the lines, with their separators.
+    /// The mean length of the lines in bytes, with their separators.
     pub fn mean_line(&self) -> usize {
         self.length / self.len().max(1) + 1
     }
 
-    /// The position at which the line after the one with this index begins.
+    /// The byte offset in the block at which the line after the one with this index begins.
     pub fn next_line(&self, index: usize) -> usize {
         self.ends[index] as usize + 1
     }
@@ -128,7 +128,8 @@ impl Block {
         (newlines + lone) as u64
     }
 
-    /// Copies `lines` lines of another block, from the one with index `first` on.
+    /// Makes this block a copy of `lines` lines of another block, from the one with the index `first` on. An error
+    /// means that there is no memory.
     pub(crate) fn copy(&mut self, other: &Self, first: usize, lines: usize) -> Result<(), TryReserveError> {
         let start = other.start(first);
         let ends = &other.ends[first..first + lines];

@@ -16,10 +16,10 @@ use crate::pipes;
 /// Memory for the positions of line ends is reserved as if each line had this many bytes.
 const SHORT_LINE: usize = 8;
 
-/// The result of waiting for a block.
+/// The result of waiting for a block of lines.
 pub enum Next {
     Block,
-    /// Nothing arrived before the deadline.
+    /// Nothing arrived before the deadline of the call.
     Pause,
     /// All input is read, or the user interrupted.
     End,
@@ -44,7 +44,7 @@ pub struct Blocks<'a> {
     pending: Block,
     /// The number of lines of `pending` that were handed out.
     given: usize,
-    /// The block that [`next`](Self::next) returns.
+    /// The block of lines that [`next`](Self::next) returns.
     block: Block,
     /// The name of the current input.
     input: String,
@@ -56,11 +56,11 @@ pub struct Blocks<'a> {
     lone_cr: bool,
     /// The sizes of blocks, once [`enlarge`](Self::enlarge) was called. A read then waits a moment for more input.
     large: Option<LargeBlocks>,
-    /// The maximum number of lines of the next block, if it is less than usual.
+    /// The maximum number of lines of the next block, if it is less than usual; otherwise `None`.
     most: Option<usize>,
     /// True if a line that is too long is cut instead of being an error.
     cuts: bool,
-    /// The error to return after the lines that were read before it.
+    /// The error to return after the lines that were read before it occurred.
     failure: Option<Error>,
 }
 
@@ -102,8 +102,8 @@ impl<'a> Blocks<'a> {
         Self { size, ..self }
     }
 
-    /// Cuts a line that is too long, instead of returning an error. What is left of the line is longer than `max_line`,
-    /// so that the caller can notice the cut.
+    /// Makes the reader cut a line that is too long, instead of returning an error. What is left of the line is longer
+    /// than `max_line`, so that the caller can notice the cut.
     #[cfg(any(test, feature = "node"))]
     pub fn cutting(self) -> Self {
         Self { cuts: true, ..self }
@@ -116,7 +116,7 @@ impl<'a> Blocks<'a> {
         self.size = self.size.max((line * large.lines()).min(large.text()));
     }
 
-    /// Limits later blocks to `lines` lines. `None` restores the usual maximum.
+    /// Limits later blocks to `lines` lines each. `None` restores the usual maximum.
     pub fn at_most(&mut self, lines: Option<u64>) {
         self.most = lines.map(|lines| usize::try_from(lines).unwrap_or(usize::MAX));
     }
@@ -165,13 +165,13 @@ impl<'a> Blocks<'a> {
         Ok(Next::Block)
     }
 
-    /// True if a thread decodes the current input.
+    /// True if the current input is compressed, so that a thread decodes it.
     pub fn is_decoded(&self) -> bool {
         self.current.as_ref().is_some_and(Input::is_decoded)
     }
 
-    /// True if a read would wait now. A caller that holds output back in order to write more at once should write it
-    /// then.
+    /// True if a read would have to wait for input at this moment. A caller that holds output back in order to write
+    /// more at once should write it then.
     pub fn would_wait(&self) -> bool {
         let waits = |input: &Input| input.would_wait(self.interrupt);
         self.given == self.pending.len() && self.failure.is_none() && self.current.as_ref().is_some_and(waits)
@@ -288,7 +288,8 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Leaves the current file for the next one if the options say so, and otherwise returns the error.
+    /// Continues with the next file after an error of the current one if the options say so, and otherwise returns the
+    /// error.
     fn give_up(&mut self, error: Error) -> Result<(), Error> {
         if !self.options.keeps_going {
             return Err(error);

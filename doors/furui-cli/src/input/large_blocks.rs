@@ -12,13 +12,13 @@ pub struct LargeBlocks {
 }
 
 impl LargeBlocks {
-    /// The maximum number of lines, for a set with much memory.
+    /// The maximum number of lines of a block, for a set with much memory.
     const MOST_LINES: usize = 512 << 10;
-    /// The maximum number of lines for a set with little memory, if there are several blocks at a time. A single block
-    /// may then have as many lines as any block.
+    /// The maximum number of lines of a block for a set with little memory, if there are several blocks at a time. A
+    /// single block may then have as many lines as any block.
     const LEAST_LINES: usize = 32 << 10;
-    /// A block of `n` lines, where `n` is more than the least, needs a set with at least `n` × (number of blocks + 1)
-    /// times this many bytes of memory. So blocks take at most a third of the memory.
+    /// A block of `n` lines, where `n` is more than [`LEAST_LINES`](Self::LEAST_LINES), needs a set with at least `n` ×
+    /// (number of blocks + 1) times this many bytes of memory. So blocks take at most a third of the set's memory.
     const MEMORY_A_LINE: u64 = 128;
     /// The memory, in bytes, that a line takes in the first block: 70 in the lists of hashes and verdicts, and its
     /// share of the text.
@@ -26,7 +26,7 @@ impl LargeBlocks {
     /// The memory, in bytes, that a line takes in each block after the first: its hash, end and verdict, its place in
     /// the part of a share of the set, and its share of the text.
     const FURTHER: usize = 34 + Self::TEXT;
-    /// The text of a block has at most this many bytes for each line that it may have.
+    /// The text of a large block has at most this many bytes for each line that the block may have.
     const TEXT: usize = 32;
     /// The buffer of an ordinary block is kept for later blocks up to this many bytes, if a long line has made it grow.
     pub const MOST_KEPT: usize = 8 << 20;
@@ -45,8 +45,8 @@ impl LargeBlocks {
         }
     }
 
-    /// The memory that large blocks take, in bytes. What exceeds [`SPARE`](Self::SPARE) is subtracted from the memory
-    /// of the set.
+    /// The memory that all large blocks together take, in bytes. What exceeds [`SPARE`](Self::SPARE) is subtracted from
+    /// the memory of the set.
     pub fn bytes(self) -> u64 {
         (self.lines * self.line) as u64
     }

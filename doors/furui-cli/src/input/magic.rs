@@ -3,10 +3,11 @@
 use crate::decode::Compression;
 use crate::say::quote::with;
 
-/// The number of bytes that are examined, unless a line or the end of the input comes earlier.
+/// The number of first bytes of an input that are examined to recognise a format, unless a line or the input ends
+/// earlier.
 const LOOK: usize = 16;
 
-/// The number of bytes that are searched for the NUL pattern of UTF-16 or UTF-32, if there are so many.
+/// The number of first bytes of an input that are searched for the NUL pattern of UTF-16 or UTF-32, if it has so many.
 const PATTERN: usize = 512;
 
 /// The contents of an input, as far as its first bytes show them.
@@ -38,7 +39,7 @@ pub enum Foreign {
 /// The magic number of a format: the bytes with which its files begin.
 struct Magic {
     bytes: &'static [u8],
-    /// The index of a byte that may have any value from the one in `bytes` up to `to`.
+    /// The index, in `bytes`, of a byte that may have any value from the one in `bytes` up to `to`.
     at: usize,
     to: u8,
 }
@@ -94,7 +95,7 @@ const MAGIC: [(Magic, Contents); 21] = [
     (Magic::new(b"\xFE\xFF"), Contents::Foreign(Foreign::Encoded("UTF-16"))),
 ];
 
-/// The position of the magic number in a tar archive.
+/// The byte range of the magic number in the first header of a tar archive.
 const TAR: std::ops::Range<usize> = 257..262;
 
 impl Contents {
@@ -144,8 +145,8 @@ impl Foreign {
         }
     }
 
-    /// Returns a command that prints the text in `file`, which is a word of the shell, or the text in standard input if
-    /// `file` is `None`.
+    /// Returns a shell command that prints the contents as text. They are in `file`, which is a word of the shell, or
+    /// in standard input if `file` is `None`.
     pub fn command(self, file: Option<&str>) -> String {
         let name = file.unwrap_or("FILE");
         let command = match self {

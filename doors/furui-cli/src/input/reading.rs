@@ -6,7 +6,7 @@ pub struct Reading {
     pub split: Split,
     /// True if the first line of each input is a header, which is then read as a block by itself.
     pub header: bool,
-    /// The maximum length of a line without its separator. A longer line is an error, or is cut.
+    /// The maximum length of a line in bytes, without its separator. A longer line is an error, or is cut.
     pub max_line: usize,
     /// The limits for an input whose first bytes are examined: a compressed input is decoded, and one that is not text
     /// is an error. `None` if bytes are read as they are, without an examination.

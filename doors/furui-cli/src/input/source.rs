@@ -37,7 +37,7 @@ pub struct Input {
     question: Question,
     /// The name of the file as a word of the shell, for messages; `None` for standard input.
     word: Option<String>,
-    /// The error to return after the bytes that were read before it.
+    /// The error to return after the bytes that were read before it occurred.
     failure: Option<Error>,
 }
 
@@ -50,7 +50,7 @@ enum Question {
     Text(Compression),
 }
 
-/// The result of a read.
+/// The result of reading from an input into a buffer.
 #[derive(PartialEq, Eq)]
 pub enum Fill {
     /// New bytes were read, or the buffer is full.
@@ -93,7 +93,7 @@ impl Input {
         })
     }
 
-    /// True if a thread decodes the input.
+    /// True if the input is compressed, so that a thread decodes it.
     pub fn is_decoded(&self) -> bool {
         self.decoder.is_some()
     }
@@ -175,7 +175,8 @@ impl Input {
         )))
     }
 
-    /// Reads once. `None` if the read was interrupted, or would have had to wait.
+    /// Reads once, and returns the number of bytes, which is 0 at the end. `None` if the read was interrupted, or would
+    /// have had to wait.
     fn read(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Error> {
         let read = match &mut self.decoder {
             Some(decoder) => decoder.read(buffer, &self.file),
@@ -200,8 +201,8 @@ impl Input {
         finished.map_err(|problem| Error::Message(format!("{}: {problem}", self.name)))
     }
 
-    /// Reads the available bytes. If there are none, waits until `until`; if `patient`, then waits a moment longer for
-    /// more. Lines end in `separator`.
+    /// Reads the available bytes of the input into the rest of the buffer. If there are none, waits until `until`; if
+    /// `patient`, then waits a moment longer for more. Lines end in `separator`.
     pub fn fill(
         &mut self,
         buffer: &mut [u8],

@@ -37,11 +37,11 @@ pub const BOM: &[u8] = b"\xEF\xBB\xBF";
 /// Finds the ends of records in a growing buffer that begins with a record.
 pub struct Splitter {
     split: Split,
-    /// The position up to which the buffer was searched.
+    /// The byte offset up to which the buffer was searched for ends of records.
     searched: usize,
     /// True if `searched` lies in a quoted field, where a line break does not end a record.
     quoted: bool,
-    /// The position after the last closing quote.
+    /// The byte offset in the buffer after the last closing quote.
     closed: usize,
     /// True if the buffer has a CR that no LF follows.
     lone_cr: bool,
@@ -81,8 +81,8 @@ impl Splitter {
         }
     }
 
-    /// Searches a buffer for the ends of records of CSV, from the position `at` on. A CR that is the last byte ends a
-    /// record.
+    /// Searches a buffer for the ends of records of CSV, from the byte offset `at` on, and appends their offsets to
+    /// `ends`. A CR that is the last byte ends a record.
     fn find_csv(&mut self, buffer: &[u8], mut at: usize, delimiter: u8, ends: &mut Vec<u32>) {
         let mut start = ends.last().map_or(0, |&end| end as usize + 1);
         while at < buffer.len() {

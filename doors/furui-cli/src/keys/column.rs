@@ -30,7 +30,7 @@ impl Column {
         }
     }
 
-    /// The index of the column among columns with these names. The error says why it is not clear which one is meant.
+    /// The index of the column among columns with these names. The error says that there is no such column, or several.
     pub(super) fn find(&self, names: &[Vec<u8>]) -> Result<usize, String> {
         let named =
             |name: &str| -> Vec<usize> { (0..names.len()).filter(|&index| names[index] == name.as_bytes()).collect() };

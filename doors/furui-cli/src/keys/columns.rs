@@ -12,22 +12,22 @@ use crate::input::block::Block;
 /// The columns of a CSV or TSV file that are the key.
 pub(super) struct Columns {
     wanted: Vec<Column>,
-    /// The indices of the wanted columns, if no header determines them.
+    /// The indices, in a record, of the columns that are the key, if no header determines them.
     indices: Vec<usize>,
     delimiter: u8,
     /// True if fields may be quoted.
     quotes: bool,
-    /// The header of the first input; those of later inputs must have the same columns.
+    /// The header of the first input. Later inputs must have a header with the same columns.
     header: OnceLock<Header>,
 }
 
-/// The header of an input, and the positions of the wanted columns in it.
+/// The header of an input, and the indices of the columns that are the key in it.
 struct Header {
     /// The header's record without its line break.
     line: Vec<u8>,
     /// The name of the input that the header came from.
     input: String,
-    /// The indices of the wanted columns. Empty if all columns are the key.
+    /// The indices, in a record, of the columns that are the key. Empty if all columns are the key.
     indices: Vec<usize>,
 }
 
@@ -79,7 +79,7 @@ impl Columns {
         Ok(self.header.set(header).is_ok())
     }
 
-    /// The names in a header, without their quotes. `None` if a quote is not closed.
+    /// The names of the columns in a header, without their quotes. `None` if a quote is not closed.
     fn names(&self, header: &[u8]) -> Option<Vec<Vec<u8>>> {
         let name = |field: Result<Field<'_>, String>| {
             let mut name = vec![];
@@ -89,7 +89,7 @@ impl Columns {
         fields(header, self.delimiter, self.quotes).map(name).collect()
     }
 
-    /// Appends the key of a record.
+    /// Appends the key of a record: the forms of its wanted columns that are the same for all equal keys.
     pub(super) fn key(&self, record: &[u8], compare: &Compare, out: &mut Vec<u8>) -> Result<(), Lack> {
         let record = record.strip_suffix(b"\r").unwrap_or(record);
         if record.is_empty() {

@@ -9,7 +9,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Adds the counts of other lines.
+    /// Adds the counts of other lines to these.
     pub fn add(&mut self, others: Self) {
         self.kept += others.kept;
         self.dropped += others.dropped;

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 
-/// A field of a record.
+/// A field of a record of CSV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field<'a> {
     pub bytes: &'a [u8],

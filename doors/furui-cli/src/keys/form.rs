@@ -54,7 +54,7 @@ pub fn check(path: impl std::fmt::Display, found: KeyForm, options: &LineOptions
     )))
 }
 
-/// The words for a key form in messages.
+/// The description of a key form (how keys are made from lines) in messages.
 pub fn said(form: KeyForm) -> String {
     if form.is_empty() { "whole lines".to_owned() } else { Printable(form).to_string() }
 }

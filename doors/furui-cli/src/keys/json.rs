@@ -34,7 +34,7 @@ impl Pointer {
     }
 
     /// The value that the pointer names in a line of JSON; `None` if the line has no such value. The error says why the
-    /// line is not JSON. If a name occurs twice in an object, the last one counts.
+    /// line is not JSON. If a name occurs twice in an object, the last one is used.
     pub fn find<'l>(&self, line: &'l [u8]) -> Result<Option<&'l RawValue>, String> {
         if line.trim_ascii().is_empty() {
             return Ok(None);
@@ -77,7 +77,7 @@ impl Pointer {
 /// Finds the member of an object with this name, or the element of an array with this index.
 struct Member<'t> {
     name: &'t str,
-    /// Set to true if a name has a control character, which JSON allows only as an escape.
+    /// Set to true if the name of a member has a control character, which JSON allows only as an escape.
     doubt: &'t Cell<bool>,
 }
 
@@ -179,11 +179,12 @@ pub fn append_key(value: &RawValue, is_text: bool, append: impl FnOnce(&[u8], &m
     }
 }
 
-/// The most zeros that are written after the digits of a number in a text.
+/// The maximum number of zeros that are written after the digits of a number in a text.
 const MAX_ZEROS: usize = 20;
 
-/// Appends a form that all texts of one number share: its digits without leading and trailing zeros, and the power of
-/// ten of the last digit. With `is_text` digits and a point stand for a small power.
+/// Appends a form of a number that all its spellings share: its digits without leading and trailing zeros, and the
+/// power of ten of the last digit. If `is_text` is true, a number with a small power of ten is written as digits and a
+/// point.
 fn append_number(text: &str, is_text: bool, out: &mut Vec<u8>) {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let negative = mantissa.starts_with('-');

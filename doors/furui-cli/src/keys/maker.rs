@@ -10,7 +10,7 @@ use crate::cli::{LineOptions, Policy};
 use crate::error::Error;
 use crate::input::block::Block;
 
-/// Makes the key of a line, as the options say.
+/// Makes the key of a line, in the way that the options describe.
 pub(super) struct Maker {
     pub(super) hasher: KeyHasher,
     part: Part,
@@ -22,7 +22,7 @@ pub(super) struct Maker {
 /// The part of a line that is its key.
 enum Part {
     Line,
-    /// The fields with these indices, from 0 on. The byte is the delimiter between fields.
+    /// The fields of the line with these indices, from 0 on. The byte is the delimiter between fields.
     Fields(Vec<usize>, u8),
     Columns(Columns),
     Json(Vec<Pointer>),
@@ -93,7 +93,7 @@ impl Maker {
         Ok(Self { hasher, part, compare, missing: options.missing, bad: options.bad })
     }
 
-    /// Makes keys that are texts to be read, as those of a dictionary.
+    /// Returns this with `is_text` set: keys are texts to be read, as those of a dictionary.
     pub(super) fn with_text(mut self) -> Self {
         self.compare.is_text = true;
         self
@@ -113,7 +113,7 @@ impl Maker {
         matches!(self.part, Part::Line) && self.compare.is_plain()
     }
 
-    /// Appends the key of a line.
+    /// Appends the key of a line to `out`.
     pub(super) fn key(&self, line: &[u8], out: &mut Vec<u8>) -> Result<(), Lack> {
         let compare = &self.compare;
         match &self.part {
@@ -142,7 +142,8 @@ impl Maker {
         Ok(())
     }
 
-    /// Appends the key of the JSON value that a line of a list of keys is, and returns true, if it is one.
+    /// If the lines are a list of keys of JSON records and this line is a JSON value, appends the key of the value, and
+    /// returns true. Otherwise returns false.
     pub(super) fn value(&self, line: &[u8], out: &mut Vec<u8>) -> bool {
         if !matches!(self.part, Part::Listed(Listed::Json)) {
             return false;

@@ -31,10 +31,10 @@ pub struct Keys {
     maker: Arc<Maker>,
     /// The lines of the last block that have no key: the index of each line, ascending, and its fate.
     lacking: Vec<(u32, Fate)>,
-    /// The error to return after the lines of the last block.
+    /// The error to return after the lines of the last block before it.
     failure: Option<Error>,
     counts: Counts,
-    /// True if a header is never printed.
+    /// True if this prints no header, whichever input it belongs to.
     is_headless: bool,
 }
 
@@ -127,8 +127,8 @@ impl Keys {
         self.each(block, |key| out.push(key));
     }
 
-    /// Calls `see` with each key that [`hash_all`](Self::hash_all) would hash. Lines without a key are treated in the
-    /// same way.
+    /// Calls `see` with the bytes of each key that [`hash_all`](Self::hash_all) would hash. Lines without a key are
+    /// treated in the same way.
     pub fn each(&mut self, block: &mut Block, mut see: impl FnMut(&[u8])) {
         self.lacking.clear();
         if self.maker.is_line() {
@@ -165,8 +165,8 @@ impl Keys {
         }
     }
 
-    /// Decides what becomes of a line without a key, and counts the line. If the options make such a line an error, the
-    /// error names it.
+    /// Decides if a line without a key is kept or dropped, and counts the line. `index` is that of the line in the
+    /// block. If the options make such a line an error, the error names it.
     fn fate(&mut self, lack: Lack, block: &Block, index: usize) -> Result<Fate, Error> {
         let (policy, reason, option) = match lack {
             Lack::Missing => (self.maker.missing, "the line has no key".to_owned(), "--missing"),
@@ -190,8 +190,8 @@ impl Keys {
         self.maker.is_line()
     }
 
-    /// Appends the key that is made from a text, which is all or a part of a line of a block. If it has no key, returns
-    /// what becomes of the line, or an error that names it.
+    /// Appends the key that is made from a text, which is all or a part of the line with the index `index` in a block.
+    /// If it has no key, returns if the line is kept or dropped, or an error that names it.
     pub fn append(
         &mut self,
         text: &[u8],
@@ -237,8 +237,8 @@ impl Keys {
         out.extend(verdicts);
     }
 
-    /// Returns for each line of the last block true if it is wanted. `answers` are the values for the lines that have a
-    /// key; `lacking` is the value for all lines that have no key and are kept.
+    /// Returns for each line of the last block true if it is to be printed. `answers` are the values for the lines that
+    /// have a key; `lacking` is the value for all lines that have no key and are kept.
     pub fn wanted(&self, answers: impl Iterator<Item = bool>, lacking: bool) -> impl Iterator<Item = bool> {
         let (mut answers, mut lacks) = (answers, self.lacking.iter().peekable());
         (0..).map_while(move |index| match lacks.next_if(|lack| lack.0 == index) {

@@ -1,8 +1,8 @@
 use crate::say::escape::push_escaped;
 
-/// Appends a part of a key. If the key has only one part, it is the key. Otherwise each part follows its length
-/// (docs/format.md, "Keys of several parts"); if the key is a text, there is a tab between parts, and the parts have
-/// escapes for tabs.
+/// Appends the part of a key with the index `nth` among `count` parts. If the key has only one part, it is the key.
+/// Otherwise each part follows its length (docs/format.md, "Keys of several parts"); if the key is a text, there is a
+/// tab between parts, and the parts have escapes for tabs.
 pub(super) fn part(nth: usize, count: usize, is_text: bool, out: &mut Vec<u8>, append: impl FnOnce(&mut Vec<u8>)) {
     debug_assert!(nth < count);
     if count == 1 {

@@ -12,7 +12,7 @@ use crate::say::notes::Notes;
 
 pub const NOTES: &[Notes] = &[];
 
-/// The text below the list of all commands in the help.
+/// The text below the list of all commands in the help, which says that the commands of the search engine are missing.
 pub fn missing() -> Option<String> {
     Some(format!(
         "This build has no search engine. The commands node, publish, unpublish, search, block, unblock, purge and \
@@ -61,8 +61,8 @@ pub fn run(command: &NetworkCommand) -> Result<ExitCode, Error> {
         NetworkCommand::Demo(_) => "demo",
     };
     Err(Error::Message(format!(
-        "this build of furui has no search engine, to which the command \"{name}\" belongs; \
-         install one that has: {}",
+        "the command \"{name}\" belongs to the search engine, which this build of furui does not have; \
+         install one that has it: {}",
         install("node")
     )))
 }

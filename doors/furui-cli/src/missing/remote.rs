@@ -48,7 +48,7 @@ impl NoSet {
     /// Returns the error for opening a set in a server.
     pub fn open(_: &Path, _: bool, _: Option<Window>) -> Result<Self, Error> {
         Err(Error::Message(format!(
-            "this build of furui reaches no server, in which the set is; install one that does: {}",
+            "the set is in a server, and this build of furui cannot reach servers; install one that can: {}",
             install("net")
         )))
     }

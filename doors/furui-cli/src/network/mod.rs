@@ -43,7 +43,7 @@ impl From<Error> for furui_node::Error {
     }
 }
 
-/// This program, as the crate `furui-node` uses it for the search engine's commands.
+/// The program `furui`, as the crate `furui-node` uses it for the search engine's commands.
 struct Furui;
 
 impl Program for Furui {

@@ -7,7 +7,7 @@ use super::link::Login;
 use super::node::Node;
 use crate::error::Error;
 
-/// The port of a server whose URL names none.
+/// The TCP port of a server if the URL of a set names none.
 const PORT: u16 = 6379;
 
 /// The environment variable with the password, if the URL has none. `redis-cli` reads it, too.
@@ -23,14 +23,14 @@ pub struct Address {
 }
 
 impl Address {
-    /// Parses the URL of a set. No message about it tells the password.
+    /// Parses the URL of a set. Error messages do not contain the password.
     pub fn parse(path: &Path) -> Result<Self, Error> {
         // The password may be anywhere in a text that is no URL, so the text is not repeated.
         let wrong = |reason: &str| {
             Error::Message(format!("{reason}: write redis://HOST:PORT/NAME or redis://HOST:PORT/DB/NAME"))
         };
         let url = Url::parse(path.to_str().unwrap_or_default())
-            .map_err(|error| wrong(&format!("no URL of a set: {error}")))?;
+            .map_err(|error| wrong(&format!("this is not the URL of a set: {error}")))?;
         if matches!(url.scheme(), "rediss" | "valkeys") {
             return Err(Error::Message(format!(
                 "{}://: furui speaks no TLS to servers: let a tunnel such as stunnel or ssh -L encrypt, and write redis://",
@@ -38,7 +38,7 @@ impl Address {
             )));
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return Err(wrong("the URL has a \"?\" or a \"#\", which the name of a set has as %3F or %23"));
+            return Err(wrong("the URL has a \"?\" or a \"#\", which must be %3F or %23 in the name of a set"));
         }
         let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| wrong("the URL names no host"))?;
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
@@ -55,7 +55,7 @@ impl Address {
         let text = |coded: &str| decode(coded).ok_or_else(|| wrong("the URL has an escape that is not UTF-8"));
         let name = text(coded)?;
         if name.contains(['{', '}']) {
-            return Err(wrong("the name of the set has a brace"));
+            return Err(wrong("the name of the set has a brace, which is not allowed"));
         }
         let user = Some(url.username()).filter(|user| !user.is_empty()).map(text).transpose()?;
         let password = match url.password() {

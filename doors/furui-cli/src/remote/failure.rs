@@ -6,7 +6,7 @@ use crate::error::Error;
 /// The part of the documentation that describes how a server loads the module.
 const DOC: &str = "docs/valkey.md";
 
-/// The failure of a server to answer requests.
+/// The failure of a server to carry out requests.
 #[derive(Debug)]
 pub struct Failure {
     /// The message: what happened, where, and what to do.
@@ -26,7 +26,7 @@ impl Failure {
         Self { reason, may_have_recorded: false }
     }
 
-    /// A failure because of an answer that no server with this module gives.
+    /// Makes the failure for an answer that no server with this module gives. `what` describes the answer.
     pub fn nonsense(what: &str) -> Self {
         Self { reason: format!("the server's answer is not understood: {what}"), may_have_recorded: true }
     }
@@ -68,7 +68,8 @@ fn reason(error: &RedisError) -> String {
         ": the server has no memory left for the set: raise its limit (maxmemory or furui.max-memory), or remove keys"
             .to_owned()
     } else if lower.starts_with("moved") {
-        ": the server is in a cluster, but does not tell this user who has which slots: allow CLUSTER SLOTS".to_owned()
+        ": the server is in a cluster, but does not tell this user which node has which slots: allow CLUSTER SLOTS"
+            .to_owned()
     } else if lower.starts_with("readonly") {
         ": this is a replica: name its master".to_owned()
     } else {

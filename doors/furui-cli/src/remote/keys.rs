@@ -5,7 +5,7 @@ use furui::{HashSpec, KeyHasher};
 pub struct RemoteKeys {
     hasher: KeyHasher,
     shards: u32,
-    /// The bytes of all keys, one after the other.
+    /// The bytes of all keys, one key after the other.
     bytes: Vec<u8>,
     /// The position in `bytes` at which each key ends.
     ends: Vec<usize>,
@@ -13,7 +13,7 @@ pub struct RemoteKeys {
 }
 
 impl RemoteKeys {
-    /// An empty list for a set of this many shards.
+    /// An empty list of keys for a set of this many shards.
     pub fn new(shards: u32) -> Self {
         Self { hasher: HashSpec::default().hasher(), shards, bytes: vec![], ends: vec![], places: vec![] }
     }
@@ -25,7 +25,7 @@ impl RemoteKeys {
         self.places.clear();
     }
 
-    /// The number of keys.
+    /// The number of keys in the batch.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -38,18 +38,18 @@ impl RemoteKeys {
         self.ends.push(self.bytes.len());
     }
 
-    /// The key with this index.
+    /// The key with this index in the batch.
     pub fn key(&self, index: usize) -> &[u8] {
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.bytes[start..self.ends[index]]
     }
 
-    /// The shard of the key with this index.
+    /// The shard of the server's set to which the key with this index in the batch belongs.
     pub fn place(&self, index: usize) -> u32 {
         self.places[index]
     }
 
-    /// A list of those keys for whose indices `is_wanted` returns true.
+    /// Returns a batch of those keys for whose indices in this one `is_wanted` returns true.
     pub fn only(&self, is_wanted: impl Fn(usize) -> bool) -> Self {
         let mut some = Self::new(self.shards);
         (0..self.len()).filter(|&index| is_wanted(index)).for_each(|index| some.push(self.key(index)));

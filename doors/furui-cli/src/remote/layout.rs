@@ -8,12 +8,13 @@ use furui::store::Window;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     pub shards: u32,
-    /// `None` if the set remembers everything.
+    /// The window of the set: it remembers only this number of last lines, or the lines of this time. `None` if it
+    /// remembers everything.
     pub window: Option<Window>,
 }
 
 impl Layout {
-    /// The default number of the server's keys over which a set is spread.
+    /// The default number of keys of the server over which a set is spread.
     pub const SHARDS: u32 = 1024;
     /// The maximum number of the server's keys over which a set is spread.
     const MOST_SHARDS: u32 = 1 << 16;
@@ -33,13 +34,14 @@ impl Layout {
         words.next().is_none().then_some(Self { shards, window })
     }
 
-    /// The names of the server's keys that hold the set with this name.
+    /// The names of the keys of the server that hold the set with this name.
     pub fn keys(self, name: &str) -> Vec<Vec<u8>> {
         let width = format!("{:x}", self.shards - 1).len();
         (0..self.shards).map(|shard| format!("{name}:{{{shard:0width$x}}}").into_bytes()).collect()
     }
 
-    /// The window of each key, in the syntax of `FURUI.SEEN.RESERVE`. `None` if the set remembers everything.
+    /// The part of the set's window that each key of the server has, in the syntax of `FURUI.SEEN.RESERVE`. `None` if
+    /// the set remembers everything.
     pub fn span(self) -> Option<String> {
         self.window.map(|window| match window {
             Window::Keys(keys) => keys.get().div_ceil(self.shards.into()).to_string(),

@@ -6,7 +6,7 @@ use redis::{Cmd, Parser, RedisResult, Value};
 
 use super::node::Node;
 
-/// The user and the database of a connection.
+/// The user, with the password, and the database of a connection.
 pub struct Login {
     /// The name of the user. `None` for the server's default user.
     pub user: Option<String>,
@@ -25,11 +25,12 @@ pub struct Link {
     used: Instant,
 }
 
-/// The time limit for making a connection.
+/// The time limit for making a connection to a server.
 const CONNECT: Duration = Duration::from_secs(5);
 /// The time limit for an answer of a server.
 const ANSWER: Duration = Duration::from_secs(30);
-/// A connection that was idle for longer is checked before it is used: the server or the network may have closed it.
+/// If a connection was idle for longer than this, it is checked before it is used: the server or the network may have
+/// closed it.
 const IDLE: Duration = Duration::from_secs(1);
 
 impl Link {

@@ -40,7 +40,7 @@ pub struct Nodes {
     slots: Option<Slots>,
 }
 
-/// The answer to a request.
+/// The answer of a server to a request.
 pub struct Answer {
     /// The reply of the server. A refusal of the server is an error.
     pub reply: RedisResult<Value>,
@@ -54,12 +54,13 @@ pub struct Answer {
 struct State {
     reply: Option<RedisResult<Value>>,
     is_uncertain: bool,
-    /// The server to which a redirect sends the request, and true if `ASKING` must precede it there. `None` without a
-    /// redirect.
+    /// The server to which a redirect sends the request, and true if the command `ASKING` must precede it there. `None`
+    /// without a redirect.
     redirected: Option<(Node, bool)>,
 }
 
-/// The requests that are sent to each server: the index of each request, and true if `ASKING` precedes it.
+/// The requests to send to each server: the index of each request in the list of all, and true if the command `ASKING`
+/// precedes it.
 type Trips = Vec<(Node, Vec<(usize, bool)>)>;
 
 /// The server and the error because of which some requests have no answer yet. `None` if all have one.
@@ -69,7 +70,7 @@ type Trouble = Option<(Node, RedisError)>;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The time for which requests to a server that is not part of a cluster are repeated.
 const PATIENCE_ALONE: Duration = Duration::from_secs(3);
-/// The pause before requests are repeated.
+/// The pause before requests without an answer are sent again.
 const PAUSE: Duration = Duration::from_millis(100);
 
 impl Nodes {
@@ -123,7 +124,7 @@ impl Nodes {
         }
     }
 
-    /// Assigns each request without an answer to the server that must get it next.
+    /// Assigns each request that has no answer yet to the server that must get it next.
     fn distribute(&self, requests: &[Request], states: &mut [State]) -> Trips {
         let (mut trips, mut places): (Trips, _) = (vec![], HashMap::new());
         for (index, (request, state)) in requests.iter().zip(states).enumerate() {

@@ -21,7 +21,7 @@ pub struct RemoteSet {
     keys: Vec<Vec<u8>>,
 }
 
-/// The minimum number of lines in the window of one key.
+/// The minimum number of lines in the part of a set's window that one key of the server has.
 const LEAST: u32 = 16;
 
 impl RemoteSet {
@@ -81,7 +81,7 @@ impl RemoteSet {
         self.nodes.address().to_string()
     }
 
-    /// Converts a failure to an error that names the set.
+    /// Makes an error that names the set from a failure of its server.
     pub fn told(&self, failure: Failure) -> Error {
         failure.at(&self.url())
     }
@@ -126,14 +126,14 @@ impl RemoteSet {
         asked.map_err(|(failure, _)| Failure { may_have_recorded: false, ..failure })
     }
 
-    /// Removes keys from the set.
+    /// Removes keys from the set in the server.
     pub fn forget(&mut self, keys: &RemoteKeys) -> Result<(), Failure> {
         self.ask_all("FURUI.FORGET", keys, &mut vec![]).map(drop).map_err(|(failure, _)| failure)
     }
 
     /// Sends a command for all keys, in one round trip to each server. `out` gets true for each key that was answered
-    /// with 1. Returns the indices of the keys whose answers are uncertain, in the order of the keys. After an error,
-    /// the flag tells whether every key that was recorded is true in `out`.
+    /// with 1. Returns the indices in `keys` of those whose answers are uncertain, ascending. After an error, the flag
+    /// tells whether every key that was recorded is true in `out`.
     fn ask_all(
         &mut self,
         command: &str,

@@ -47,7 +47,7 @@ impl Slots {
     }
 }
 
-/// The number of hash slots of a cluster.
+/// The number of hash slots into which a cluster divides its keys.
 const SLOTS: u16 = 1 << 14;
 
 /// The hash slot of a key. If the key has a hash tag in braces that is not empty, only the tag is hashed.

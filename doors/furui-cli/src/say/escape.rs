@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-/// The bytes that have an escape, and the letter after the backslash.
+/// The bytes that have an escape, each with the letter that follows the backslash in it.
 const ESCAPES: [(u8, u8); 5] = [(b'\\', b'\\'), (b'\t', b't'), (b'\n', b'n'), (b'\r', b'r'), (0, b'0')];
 
 /// Appends `bytes` to `out`, with escapes for the bytes that have one.

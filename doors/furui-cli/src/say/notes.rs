@@ -2,15 +2,15 @@
 
 /// Exit statuses and examples of a command.
 pub struct Notes {
-    /// The command, as in `filter build`.
+    /// The name of the command, such as `filter build`.
     pub command: &'static str,
-    /// Exit statuses, and their meanings.
+    /// The exit statuses of the command, each with its meaning.
     pub statuses: &'static [(&'static str, &'static str)],
-    /// Command lines, and their effects.
+    /// Command lines as examples, each with a description of its effect.
     pub examples: &'static [(&'static str, &'static str)],
 }
 
 /// The exit status after any error, and its meaning.
 pub const ERROR: (&str, &str) = ("2", "after an error, which is printed on standard error");
-/// The statuses of a command that succeeds or fails.
+/// The exit statuses, with their meanings, of a command that succeeds or fails.
 pub const DONE: &[(&str, &str)] = &[("0", "done"), ERROR];

@@ -1,13 +1,14 @@
-//! Numbers in messages.
+//! Formats numbers for messages.
 
 use indicatif::HumanCount;
 
-/// Formats a number of things: `1 run`, `1,234 runs`.
+/// Formats a number with its noun: `1 run`, `1,234 runs`.
 pub fn counted(number: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// If there are fewer keys, no size for each key is printed, because the fixed parts of the file would dominate it.
+/// If there are fewer keys than this, no size for each key is printed, because the fixed parts of the file would
+/// dominate it.
 const FEW: f64 = 1000.0;
 
 /// Formats each key's share of some space, for the end of a line: `, 5.06 bytes a key`. The text is empty if there are

@@ -19,7 +19,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Begins the progress of a job that reads these files.
+    /// Starts the progress bar of a job that reads these files. `what` names the job.
     pub fn new(what: &'static str, files: &[PathBuf]) -> Self {
         let bar = bar(what, total(files));
         bar.set_draw_target(ProgressDrawTarget::hidden());
@@ -56,7 +56,7 @@ pub fn total(files: &[PathBuf]) -> Option<u64> {
     })
 }
 
-/// A bar for `total` bytes, or one without a length if the size is unknown, as of a pipe.
+/// Makes a bar for `total` bytes, or one without a length if the size is unknown, as of a pipe.
 fn bar(what: &'static str, total: Option<u64>) -> ProgressBar {
     let (bar, template) = match total {
         Some(total) => {

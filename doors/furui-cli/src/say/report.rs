@@ -1,4 +1,4 @@
-//! Figures as JSON.
+//! Formats figures as JSON.
 
 use std::io;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Adds a number, with the digits with which it is displayed.
+    /// Adds a number, with the digits with which it is displayed, to the report.
     pub fn number(&mut self, name: &'static str, value: impl ToString) -> &mut Self {
         self.add(name, &RawValue::from_string(value.to_string()).ok())
     }
@@ -29,9 +29,14 @@ impl Report {
         self
     }
 
-    /// Adds a text in quotes.
+    /// Adds a text, in quotes, to the report.
     pub fn text(&mut self, name: &'static str, value: &str) -> &mut Self {
         self.add(name, value)
+    }
+
+    /// Adds a text in quotes, or null.
+    pub fn text_or_null(&mut self, name: &'static str, value: Option<&str>) -> &mut Self {
+        self.add(name, &value)
     }
 
     /// Adds a path. Bytes of it that are not UTF-8 become U+FFFD, and then all its bytes, as a list of numbers, are
@@ -74,7 +79,7 @@ fn json(value: &(impl Serialize + ?Sized)) -> Box<RawValue> {
     json.and_then(|json| RawValue::from_string(json).ok()).unwrap_or_else(|| RawValue::NULL.to_owned())
 }
 
-/// The shortest form of JSON, except that strings have only characters that a terminal shows.
+/// A formatter of JSON in its shortest form, in which strings have only characters that a terminal shows.
 struct Shown;
 
 impl Formatter for Shown {

@@ -1,4 +1,4 @@
-//! Sizes as messages show them.
+//! Formats sizes for messages.
 
 use crate::say::number::counted;
 

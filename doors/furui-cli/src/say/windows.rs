@@ -1,4 +1,4 @@
-//! Windows of sets, in the words of messages.
+//! Describes the windows of sets in messages.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -14,9 +14,9 @@ pub struct Batch {
     pub block: Block,
     pub keys: Keys,
     pub hashes: Hashes,
-    /// The keys themselves, in place of their hashes, if the set is in a server.
+    /// The keys themselves, in place of their hashes, if the set is in a server; otherwise `None`.
     pub asked: Option<RemoteKeys>,
-    /// The indices of the hashes that the recent cache of the worker did not know.
+    /// The indices, among the hashes of the block, of those that the recent cache of the worker did not know.
     pub misses: Vec<u32>,
     /// The hashes that are not in the recent cache of the worker, one part for each share of the set, if the set is
     /// split.
@@ -26,12 +26,13 @@ pub struct Batch {
     pub header: Option<bool>,
     pub verdicts: Vec<Verdict>,
     pub fates: Vec<Fate>,
-    /// The number of lines that had a key, and the number of new ones among them, up to the end of this block.
+    /// The number of lines that had a key, and the number of new ones among them, from the start of the run to the end
+    /// of this block.
     pub keys_so_far: u64,
     pub new_so_far: u64,
     /// The error that ends the command after the lines of the block.
     pub failure: Option<Error>,
-    /// True if no lines are wanted after this block.
+    /// True if no lines are to be printed after this block.
     pub is_last: bool,
     /// True if there is nothing to print, because the set has failed, or because there are no lines.
     pub is_void: bool,
@@ -77,7 +78,7 @@ impl Batch {
         }
     }
 
-    /// Clears everything about the last block, and keeps the memory.
+    /// Clears everything about the last block, and keeps the allocated memory.
     pub fn reset(&mut self) {
         (self.header, self.failure, self.printed) = (None, None, 0);
         (self.is_last, self.is_void, self.is_begun) = (false, false, false);
@@ -139,7 +140,7 @@ impl Batch {
             })
     }
 
-    /// Keeps only the first `lines` lines, and their keys. Nothing is known about the other lines then.
+    /// Keeps only the first `lines` lines of the block, and their keys. Everything known about the others is discarded.
     pub fn cut(&mut self, lines: usize) {
         self.block.truncate(lines);
         let keys = self.keys.cut(lines);
@@ -165,7 +166,7 @@ impl Batch {
         self.kept = printing.text(&mut self.block, &self.fates, &mut self.marked);
     }
 
-    /// The text that has not been printed yet.
+    /// The part of the text to print that has not been printed yet.
     pub fn left(&self) -> &[u8] {
         let text = self.kept.map_or(&self.marked[..], |kept| &self.block.bytes()[..kept]);
         &text[self.printed..]

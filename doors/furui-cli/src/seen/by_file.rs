@@ -11,10 +11,10 @@ use crate::keys::Fate;
 use crate::say::number::{counted, grouped};
 use crate::say::report::Report;
 
-/// The counts of each input, in the order of the inputs.
+/// The counts of the new lines, the repeats and the lines without a key of each input, in the order of the inputs.
 pub struct ByFile {
     files: Vec<Counts>,
-    /// The index of the file that is being read. `None` before the first file.
+    /// The index, in the list of inputs, of the file that is being read. `None` before the first file.
     current: Option<usize>,
 }
 
@@ -55,7 +55,8 @@ impl ByFile {
         }
     }
 
-    /// Counts lines of the file that is being read.
+    /// Adds lines of the current file to its counts. `fates` tells for each line if it is new, a repeat, or without a
+    /// key.
     pub fn count(&mut self, fates: &[Fate]) {
         let Some(counts) = self.current.and_then(|current| self.files.get_mut(current)) else { return };
         let new = fates.iter().filter(|&&fate| fate == Fate::Observed(Verdict::New)).count() as u64;
@@ -65,7 +66,7 @@ impl ByFile {
         counts.missing += fates.len() as u64 - new - repeats;
     }
 
-    /// A line of text for each file.
+    /// Formats the counts as text, in one line for each file.
     pub fn text(&self) -> String {
         let line = |file: &Counts| {
             format!(
@@ -80,7 +81,7 @@ impl ByFile {
         self.files.iter().map(line).collect()
     }
 
-    /// The figures of each file.
+    /// The figures of each file: how many of its lines were new, repeats or without a key.
     pub fn reports(&self) -> Vec<Report> {
         let report = |file: &Counts| {
             let mut report = Report::default();

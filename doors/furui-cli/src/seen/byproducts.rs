@@ -55,7 +55,7 @@ impl Byproducts {
         }
     }
 
-    /// Writes what was noted of a batch. Its lines must have been printed.
+    /// Writes what [`note`](Self::note) has prepared for a batch. Its lines must have been printed.
     pub fn write(&mut self, batch: &Batch) -> Result<(), Error> {
         self.figures.set(batch);
         if let Some(progress) = &mut self.progress {
@@ -64,7 +64,7 @@ impl Byproducts {
         self.repeats.as_mut().map_or(Ok(()), Repeats::write)
     }
 
-    /// Ends the progress bar, and writes what is left.
+    /// Ends the progress bar, and writes what was prepared and is not written yet.
     pub fn finish(&mut self) -> Result<(), Error> {
         self.progress = None;
         self.repeats.as_mut().map_or(Ok(()), Repeats::finish)

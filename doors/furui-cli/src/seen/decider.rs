@@ -33,7 +33,7 @@ impl Decider {
     }
 
     /// The number of keys for which the recent cache of each worker has room, if there are this many workers. `None` if
-    /// there is no set on this machine, or if the set has a cache that must see all keys in order.
+    /// there is no set in this process, or if the set has a cache that must see all keys in order.
     pub fn recent_keys(&self, workers: usize) -> Option<usize> {
         self.judge.set()?.recent_keys().map(|most| (most / workers).max(LEAST_RECENT).min(most))
     }
@@ -49,8 +49,8 @@ impl Decider {
         self.limit.filter(|_| !self.foresees()).map(|limit| limit.left)
     }
 
-    /// True if the new keys of a block can be found before any key is recorded. The set must be exact and without a
-    /// window.
+    /// True if it can be found out which keys of a block are new before any of them is recorded. The set must be exact
+    /// and without a window.
     fn foresees(&self) -> bool {
         let is_exact = |cache| !matches!(cache, Cache::LruStable { .. });
         let set = self.judge.set().filter(|seen| is_exact(seen.options().cache));

@@ -1,7 +1,7 @@
 use crate::error::Error;
 use crate::output::Sink;
 
-/// The reason why a run ends.
+/// The reason why a run of `furui seen` ends.
 pub enum Ending {
     /// All input was read and written, or the user interrupted.
     Done,

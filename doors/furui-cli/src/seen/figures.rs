@@ -78,7 +78,7 @@ mod unix {
     #[cfg(not(any(target_os = "macos", target_os = "freebsd", target_os = "netbsd", target_os = "openbsd")))]
     const SIGNALS: [i32; 1] = [SIGUSR1];
 
-    /// The stack of the thread, which formats a line.
+    /// The size of the stack of the thread that prints figures, in bytes.
     const STACK_BYTES: usize = 128 << 10;
 
     /// Starts the thread that answers signals. It waits for them until the process ends.

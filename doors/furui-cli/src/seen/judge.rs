@@ -27,7 +27,7 @@ pub enum Judge {
 }
 
 impl Judge {
-    /// The exact set on this machine; `None` for a filter or a server.
+    /// The exact set that is in this process; `None` for a filter or a server.
     pub fn set(&self) -> Option<&Seen<Files>> {
         match self {
             Self::Set(seen, _) => Some(seen),
@@ -35,7 +35,7 @@ impl Judge {
         }
     }
 
-    /// The exact set on this machine, for changes; `None` for a filter or a server.
+    /// The exact set that is in this process, for changes; `None` for a filter or a server.
     pub fn set_mut(&mut self) -> Option<&mut Seen<Files>> {
         match self {
             Self::Set(seen, _) => Some(seen),
@@ -52,7 +52,7 @@ impl Judge {
         }
     }
 
-    /// An empty list of keys for requests to a server; `None` for a set or a filter on this machine.
+    /// An empty list of keys for requests to a server; `None` for a set or a filter in this process.
     pub fn remote_keys(&self) -> Option<RemoteKeys> {
         match self {
             Self::Set(..) | Self::Filter(_) => None,

@@ -5,30 +5,30 @@ use furui::seen::Verdict;
 
 use crate::error::Error;
 
-/// The number of lines that a run still prints (`--limit`).
+/// The number of lines that a run may still print (`--limit`).
 #[derive(Clone, Copy)]
 pub struct Limit {
-    /// The verdict of the lines that count.
+    /// The verdict of the lines that are subtracted from the limit.
     wanted: Verdict,
     /// The number of lines with this verdict that are still to be printed.
     pub left: u64,
 }
 
 impl Limit {
-    /// A limit of so many lines with the verdict `wanted`.
+    /// Makes a limit of `lines` lines with the verdict `wanted`.
     pub fn new(wanted: Verdict, lines: u64) -> Self {
         Self { wanted, left: lines }
     }
 
-    /// Subtracts the wanted lines of a block. Returns true if no more lines are wanted.
+    /// Subtracts the lines of a block that have the wanted verdict. Returns true if no more lines are to be printed.
     pub fn take(&mut self, verdicts: &[Verdict]) -> bool {
         let printed = verdicts.iter().filter(|&&verdict| verdict == self.wanted).count();
         self.left = self.left.saturating_sub(printed as u64);
         self.left == 0
     }
 
-    /// Returns the number of keys of a block up to the last one that is wanted. `None` if the block does not exhaust
-    /// the limit. `there` tells for each key whether it is in the set.
+    /// Returns the number of keys of a block up to the last line that is to be printed. `None` if the block does not
+    /// exhaust the limit. `there` tells for each key if it is in the set.
     pub fn reach(&self, keys: &[KeyHash], there: &[bool]) -> Result<Option<usize>, Error> {
         let mut earlier = HashSet::new();
         let no_memory = |_| furui::Error::NoMemory { what: "the keys of a block", bytes: size_of_val(keys) };

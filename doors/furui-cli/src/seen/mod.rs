@@ -9,6 +9,7 @@ mod figures;
 mod judge;
 mod limit;
 mod pace;
+mod pending;
 mod printing;
 mod queue;
 mod recorder;
@@ -72,6 +73,9 @@ pub fn run(options: &cli::SeenOptions) -> Result<ExitCode, Error> {
         return remove::run(file, store, options);
     }
     let mapped = if options.no_mmap { 0 } else { memory::mappable() };
+    if let (Some(file), Some(store)) = (&options.pending, &options.store) {
+        return observe(pending::open(store, file, mapped, options)?, options);
+    }
     let files = match &options.store {
         None => Files::temporary(mapped),
         Some(path) if options.dry_run && !path.exists() => Files::temporary(mapped),
@@ -83,25 +87,30 @@ pub fn run(options: &cli::SeenOptions) -> Result<ExitCode, Error> {
 
 /// True if lines are recorded for later runs.
 fn records(options: &cli::SeenOptions) -> bool {
-    (options.store.is_some() || options.filter.is_some()) && !options.dry_run
+    (options.store.is_some() || options.filter.is_some()) && !options.dry_run && options.pending.is_none()
 }
 
-/// The memory of the run in bytes.
+/// The memory of the run in bytes: that of `--memory` or, without it, a quarter of the memory that the process can use.
 fn memory_of(options: &cli::SeenOptions) -> u64 {
     options.memory.unwrap_or_else(memory::quarter)
 }
 
-/// Opens the exact set in `storage`, with the memory, hash, window and cache of the options.
-fn open(storage: Files, options: &cli::SeenOptions) -> Result<Judge, Error> {
+/// The settings of the exact set in `storage`, with the memory, hash and cache of the options.
+fn settings(storage: &Files, options: &cli::SeenOptions) -> Result<SeenOptions, Error> {
     let memory = memory_of(options);
-    let settings = SeenOptions {
+    Ok(SeenOptions {
         cache: tiers::cache(options)?,
         sizes: tiers::sizes(&options.tiers),
         memory: memory - Plan::new(options, memory).bytes(),
-        hash: Some(hash(&storage, options)?),
-        form: Some(key_form(&storage, options)?),
+        hash: Some(hash(storage, options)?),
+        form: Some(key_form(storage, options)?),
         journal: records(options),
-    };
+    })
+}
+
+/// Opens the exact set in `storage`, with the window of the options.
+fn open(storage: Files, options: &cli::SeenOptions) -> Result<Judge, Error> {
+    let settings = settings(&storage, options)?;
     let mut seen = window::open(storage, settings, options)?;
     if records(options) {
         // This makes the directory a store before any line is read. If a crash left a journal, its keys are moved to a
@@ -150,7 +159,10 @@ fn observe(judge: Judge, options: &cli::SeenOptions) -> Result<ExitCode, Error> 
             let settled = if is_open { writer.recorder.settle(judge, unprinted) } else { Ok(Sink::Closed) };
             judge.end(settled, failure.is_none(), unprinted).err()
         }
-        false => None,
+        false => match (&options.pending, is_open && failure.is_none()) {
+            (Some(file), true) => pending::save(file, &mut writer.recorder, judge).err(),
+            _ => None,
+        },
     };
     decider.counts.report("not recorded");
     stats::report(&decider, options.stats, writer.byproducts.by_file(), plan.fewer());
@@ -184,14 +196,14 @@ fn model(path: &Path) -> Result<Manifest, Error> {
     Ok(manifest)
 }
 
-/// The hash of the set: the hash of an existing store, or a new one as the options say. Options that contradict the
-/// store are an error.
+/// Returns the hash function and seed of the set: those of an existing store, or new ones as the options say. Options
+/// that contradict the store are an error.
 fn hash(storage: &Files, options: &cli::SeenOptions) -> Result<HashSpec, Error> {
     let like = options.like.as_deref().map(|path| Ok::<_, Error>((path, model(path)?))).transpose()?;
     let mut hash = match (Manifest::load(storage)?, like) {
         (Some(manifest), Some((path, like))) if (manifest.hash, manifest.form) != (like.hash, like.form) => {
             return Err(Error::Message(format!(
-                "{}: is there already, and has another hash or keys of another form than {}: name a new store, or leave out --like",
+                "{}: exists already, with another hash or other key options than {}: name a new store, or omit --like",
                 storage.path(""),
                 path.display()
             )));

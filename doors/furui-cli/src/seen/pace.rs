@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_millis(40);
 /// An input that continues within this time after a pause has not really paused.
 const SOON: Duration = Duration::from_secs(1);
-/// The time for which pauses are ignored after a pause that was not a real one. The time doubles with each further
-/// pause that was not real.
+/// The time for which pauses of the input are ignored after the input has continued within [`SOON`]. It doubles each
+/// time that this happens again.
 const HOLD: Duration = Duration::from_secs(60);
-/// The maximum time for which pauses are ignored.
+/// The maximum time for which pauses of the input are ignored.
 const LONGEST_HOLD: Duration = Duration::from_secs(3600);
-/// The number of keys from which on a sync is always worth its cost, because they fill a good part of the page of
-/// storage that a sync writes.
+/// If at least this number of keys are unrecorded, a sync is always worth its cost, because they fill a good part of
+/// the page of storage that a sync writes.
 const MANY: usize = 64;
 
 /// Decides when to sync: some time after a line was printed, or as soon as the input pauses.
@@ -38,7 +38,7 @@ impl Pace {
         Self { interval, waiting: None, pause: None, paused: None, hold: Duration::ZERO, held_until: None }
     }
 
-    /// Must be called when new keys have arrived.
+    /// Records that new keys have arrived at the time `now`.
     pub fn came(&mut self, now: Instant) {
         self.waiting.get_or_insert(now);
         self.pause = Some(now + PAUSE);
@@ -48,7 +48,7 @@ impl Pace {
         }
     }
 
-    /// The time at which to record the `keys` waiting keys.
+    /// The time at which to record the `keys` keys that are not recorded yet; `None` if there is nothing to record.
     pub fn deadline(&self, keys: usize) -> Option<Instant> {
         let latest = self.waiting? + self.interval;
         let pause = self
@@ -57,7 +57,7 @@ impl Pace {
         Some(pause.map_or(latest, |pause| pause.min(latest)))
     }
 
-    /// Must be called after all but `left` of `keys` keys were recorded.
+    /// Records that all but `left` of `keys` keys were recorded at the time `now`.
     pub fn synced(&mut self, now: Instant, keys: usize, left: usize) {
         let early = self.waiting.is_some_and(|since| now < since + self.interval);
         self.paused = (early && keys < MANY).then_some(now);

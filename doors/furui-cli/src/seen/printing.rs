@@ -37,7 +37,7 @@ impl Printing {
         }
     }
 
-    /// True if something is printed for a new line.
+    /// True if this form prints something for a new line.
     pub fn tells_new(self) -> bool {
         !matches!(self, Self::Lines(Verdict::Repeat))
     }
@@ -56,8 +56,8 @@ impl Printing {
         None
     }
 
-    /// Makes the text to print for a header, which depends on whether it is the first header of the run. Returns where
-    /// the text is, as [`text`](Self::text) does.
+    /// Makes the text to print for a header, which depends on whether it is the first header of the run. Returns the
+    /// length of the text if it is at the beginning of the block, and `None` if it is in `marked`.
     pub fn header(self, header: &Block, is_first: bool, marked: &mut Vec<u8>) -> Option<usize> {
         match self {
             Self::Lines(_) if is_first => Some(header.bytes().len()),
@@ -70,8 +70,8 @@ impl Printing {
         }
     }
 
-    /// The positions in the output at which the answers for the new lines of a block end, if `printed` bytes precede
-    /// the block.
+    /// The offsets in the output at which the answers for the new lines of a block end, if `printed` bytes precede the
+    /// block.
     pub fn ends(self, block: &Block, fates: &[Fate], printed: u64) -> impl Iterator<Item = u64> {
         let (mut printed, mut start) = (printed, 0);
         fates.iter().enumerate().filter_map(move |(index, &fate)| {

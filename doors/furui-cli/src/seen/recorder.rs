@@ -20,7 +20,7 @@ pub struct Recorder {
     printing: Printing,
     /// True if lines in an output file count as arrived only after the file was synced.
     forces: bool,
-    /// For each new line that is not recorded, and perhaps not read from the pipe yet: the position in the output at
+    /// For each new line that is not recorded, and perhaps not read from the pipe yet: the byte offset in the output at
     /// which the line ends.
     unread: VecDeque<u64>,
 }
@@ -39,8 +39,8 @@ impl Recorder {
         self.pace.as_ref().and_then(|pace| pace.deadline(unsynced))
     }
 
-    /// Must be called before the text of a batch is printed. Remembers where the lines of new keys will end in the
-    /// output. Without memory for that, returns an error and remembers nothing.
+    /// Records where the lines of new keys will end in the output. It must be called before the text of a batch is
+    /// printed. Without memory for that, returns an error and records nothing.
     pub fn begin(&mut self, batch: &Batch) -> Result<(), Error> {
         if self.pace.is_none() || !batch.verdicts.contains(&Verdict::New) && !batch.has_old_repeats {
             return Ok(());
@@ -71,8 +71,8 @@ impl Recorder {
         self.output.print_until(left, until)
     }
 
-    /// Records the lines that have arrived. The last `unprinted` keys of the set belong to lines that are not printed
-    /// yet.
+    /// Records the lines that have reached the output file or the reader of the pipe. The last `unprinted` keys of the
+    /// set belong to lines that are not printed yet.
     pub fn sync(&mut self, judge: &mut Judge, unprinted: usize) -> Result<Sink, Error> {
         let arrived = match self.forces || self.output.is_pipe() {
             true => self.output.arrived()?,
@@ -89,8 +89,8 @@ impl Recorder {
         Ok(Sink::Open)
     }
 
-    /// Waits until all printed lines have arrived, or the reader has closed the pipe. Records lines as they arrive. The
-    /// last `unprinted` keys of the set belong to lines that are not printed.
+    /// Waits until all printed lines have reached the output file or the reader, or the reader has closed the pipe.
+    /// Records lines meanwhile. The last `unprinted` keys of the set belong to lines that are not printed.
     pub fn settle(&mut self, judge: &mut Judge, unprinted: usize) -> Result<Sink, Error> {
         loop {
             match self.output.settle(self.deadline(judge.unsynced()))? {

@@ -11,23 +11,32 @@ type Refused = (&'static str, bool, &'static str);
 pub fn check(options: &SeenOptions) -> Result<(), Error> {
     let wait = options.wait.wait.is_some();
     let is_remote = options.store.as_deref().is_some_and(is_url);
-    let modes: [(bool, &str, &[Refused]); 4] = [
+    let modes: [(bool, &str, &[Refused]); 5] = [
         (is_remote, "for a set in a server", &of_a_server(options)),
-        (options.remove.is_some(), "for --remove", &[("--threads", options.threads.is_some(), "one thread works")]),
+        (
+            options.remove.is_some(),
+            "for --remove",
+            &[("--threads", options.threads.is_some(), "it works in one thread")],
+        ),
         (
             options.store.is_none() && options.filter.is_none(),
-            "for a set that is not kept",
+            "for a set that is not kept (see --store)",
             &[
                 ("--wait", wait, "no other process uses it"),
                 ("--as-is", options.lines.as_is, "it was not made with other key options"),
             ],
         ),
         (
+            options.pending.is_some(),
+            "for --pending",
+            &[("--wait", wait, "no other process keeps it from reading the store; give it to `furui commit`")],
+        ),
+        (
             options.dry_run,
             "for a dry run",
             &[
                 ("--sync", options.sync.is_some(), "nothing is recorded"),
-                ("--wait", wait, "no other process keeps it from reading the store"),
+                ("--wait", wait, "it reads the store even while another process writes to it"),
             ],
         ),
     ];
@@ -39,7 +48,7 @@ pub fn check(options: &SeenOptions) -> Result<(), Error> {
     Ok(())
 }
 
-fn of_a_server(options: &SeenOptions) -> [Refused; 15] {
+fn of_a_server(options: &SeenOptions) -> [Refused; 16] {
     let tiers = &options.tiers;
     let has_tiers = tiers.lru.is_some()
         || tiers.replacement.is_some()
@@ -49,6 +58,7 @@ fn of_a_server(options: &SeenOptions) -> [Refused; 15] {
         || tiers.paper;
     [
         ("--remove", options.remove.is_some(), "FURUI.FORGET or furui.valkey.Seen.discard_many removes lines"),
+        ("--pending", options.pending.is_some(), "the server records a line when it is asked"),
         ("--sync", options.sync.is_some(), "the server records a line when it is asked"),
         ("--wait", options.wait.wait.is_some(), "several processes may use the set at once"),
         ("--memory", options.memory.is_some(), "the set takes the memory of the server: see furui.max-memory"),

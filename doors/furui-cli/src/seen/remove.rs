@@ -78,7 +78,7 @@ fn read(file: &Path, store: &Manifest, memory: u64, mapped: u64, options: &cli::
     Text::read(file, lines, settings, mapped, &Interrupt::ignore())
 }
 
-/// The number of keys of a text that a set has.
+/// The number of those keys of a text that a set has.
 fn count(set: &mut Cascade<Files>, text: &Text) -> Result<u64, Error> {
     let (mut hashes, mut answers, mut there) = (vec![], vec![], 0);
     let mut keys = text.seen.set().sorted()?;
@@ -91,7 +91,7 @@ fn count(set: &mut Cascade<Files>, text: &Text) -> Result<u64, Error> {
     Ok(there)
 }
 
-/// Prints the summary. After a dry run it tells how many lines would have been removed.
+/// Prints the summary of a removal. After a dry run it tells how many lines would have been removed.
 fn report(text: &Text, removed: u64, left: u64, format: StatsFormat, is_dry: bool) {
     let absent = text.seen.set().len() - removed;
     let report = match format {

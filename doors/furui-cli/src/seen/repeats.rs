@@ -16,15 +16,15 @@ use crate::streams::refuse_input;
 pub struct Repeats {
     file: File,
     name: String,
-    /// The bytes that have not been written yet.
+    /// The bytes of repeated lines that are not written to the file yet.
     pending: Vec<u8>,
     /// True if the file is empty, so that a header is written first.
     wants_header: bool,
 }
 
 impl Repeats {
-    /// Opens a file to append to. If its last line has no separator, because a run was killed, one is appended first. A
-    /// file that is an input, too, is refused: the run would never end.
+    /// Opens the file of `--repeats` to append to it. If its last line has no separator, because a run was killed, one
+    /// is appended first. A file that is an input, too, is refused: the run would never end.
     pub fn open(path: &Path, separator: u8, inputs: &[&Path]) -> Result<Self, Error> {
         let name = path.display().to_string();
         if path.as_os_str() == "-" {

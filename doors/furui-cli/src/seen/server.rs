@@ -36,7 +36,7 @@ pub struct Server {
     uncertain: u64,
 }
 
-/// The lines of a dry run so far, which are kept on this machine and not in the server.
+/// The lines of a dry run so far, which are kept in this process and not in the server.
 struct Dry {
     seen: Seen<Files>,
     hashes: Hashes,
@@ -119,7 +119,7 @@ impl Server {
         if self.uncertain > 0 {
             let lines = counted(self.uncertain, "line");
             complain(&Error::Message(format!(
-                "{}: the connection was lost and made again; {lines} on the way then count as new, though the server had them",
+                "{}: the connection was lost and made again; {lines} on the way then count as new, but may be repeats",
                 self.set.url()
             )));
         }
@@ -128,7 +128,9 @@ impl Server {
             self.set.forget(&keys.only(|index| index >= read)).map_err(|failure| {
                 let (url, reason) = (self.set.url(), failure.reason);
                 let lines = counted((keys.len() - read) as u64, "line");
-                Error::Message(format!("{url}: {reason}; {lines} that nobody has read cannot be taken back"))
+                Error::Message(format!(
+                    "{url}: {reason}; {lines} that nobody has read may stay recorded, and are repeats in the next run"
+                ))
             })?;
         }
         Ok(())

@@ -5,16 +5,16 @@ use crate::files::AnyFile;
 /// The shares of a split set. Each share is used by one worker at a time, and inserts its parts of the batches in the
 /// order of the input.
 pub struct Shares {
-    /// `None` while a worker has the share.
+    /// The shares of the set, by index. An element is `None` while a worker has the share.
     shares: Vec<Option<Share<AnyFile>>>,
-    /// The number of the next batch of each share.
+    /// For each share, the number of the batch that it inserts next.
     turns: Vec<u64>,
 }
 
-/// The maximum number of shares of a set.
+/// The maximum number of shares into which a set is split.
 const MOST: usize = 16;
-/// The minimum memory of a set for each of its shares, in bytes. With less, the free slots of small tables would be a
-/// large part of it.
+/// The minimum memory that a set must have for each share into which it is split, in bytes. With less, the free slots
+/// of small tables would be a large part of this memory.
 const LEAST_BYTES: u64 = 128 << 10;
 
 impl Shares {
@@ -23,7 +23,8 @@ impl Shares {
         Self { turns: vec![0; shares.len()], shares: shares.into_iter().map(Some).collect() }
     }
 
-    /// The number of shares for a set with this much memory and this many workers; 0 if the set is not to be split.
+    /// The number of shares for a set with `memory` bytes of memory and this many workers; 0 if the set is not to be
+    /// split.
     pub fn count(workers: usize, memory: u64) -> usize {
         match workers.min(MOST).min((memory / LEAST_BYTES) as usize) {
             0 | 1 => 0,
@@ -31,7 +32,7 @@ impl Shares {
         }
     }
 
-    /// The number of shares.
+    /// The number of shares of the set; 0 if it is not split.
     pub fn len(&self) -> usize {
         self.shares.len()
     }

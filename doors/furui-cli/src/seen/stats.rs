@@ -49,7 +49,7 @@ fn text(decider: &Decider) -> String {
         }
 }
 
-/// Describes a set on this machine as text.
+/// Describes a set in this process as text.
 fn set_text(seen: &Seen<Files>) -> String {
     let (c, set) = (seen.counters(), seen.set());
     let mut lines = vec![match seen.options().cache {
@@ -70,12 +70,12 @@ fn set_text(seen: &Seen<Files>) -> String {
             grouped(c.stable_forgotten)
         ));
         lines.push(format!(
-            "new lines taken for repeats: about {} times, as {} of {} that the filter took for repeats and that were looked up \
-             were new; a line that comes again counts again, and may be printed then; a filter that is full errs about {} times \
-             at the rate {rate:.1e}",
+            "new lines taken for repeats: about {} times (of {} that the filter took for repeats and that were then \
+             looked up in the set, {} were new); such a line counts again if it comes again, and may be printed then; \
+             a full filter errs about {} times, at the rate {rate:.1e}",
             grouped(c.dropped_measured().round() as u64),
-            grouped(c.audited_false),
             counted(c.audited, "line"),
+            grouped(c.audited_false),
             grouped(c.dropped_expected(rate).round() as u64)
         ));
         let start = match seen.start() {
@@ -125,7 +125,7 @@ fn json(decider: &Decider, by_file: Option<&ByFile>, fewer: Option<(usize, usize
     report.json()
 }
 
-/// Adds the figures of a set on this machine.
+/// Adds the figures of a set in this process to a report.
 fn add_set(report: &mut Report, seen: &Seen<Files>) {
     let (c, set) = (seen.counters(), seen.set());
     report
@@ -155,7 +155,7 @@ fn add_set(report: &mut Report, seen: &Seen<Files>) {
     }
 }
 
-/// The size of all runs in bytes.
+/// The total size of all runs of a set, in bytes.
 fn stored(seen: &Seen<Files>) -> u64 {
     seen.set().manifest().runs.iter().map(|run| run.seal.length).sum()
 }

@@ -18,34 +18,35 @@ pub struct Plan {
     bytes: u64,
 }
 
-/// The maximum number of threads unless the user says otherwise.
+/// The maximum number of threads, unless the user asks for more.
 const MOST_THREADS: usize = 16;
 
 /// The memory of a batch of short lines is this many times the size of its text.
 const BATCH: u64 = 5;
 
-/// A block has at most 1 / `BLOCK_SHARE` of the memory, but at least [`LEAST_BLOCK`] bytes.
+/// A block of lines has at most 1 / `BLOCK_SHARE` of the run's memory, but at least [`LEAST_BLOCK`] bytes.
 const BLOCK_SHARE: u64 = 16;
 const LEAST_BLOCK: u64 = 128 << 10;
 
-/// The memory, in bytes, of the lists of all shares of a split set.
+/// The memory that the lists of all shares of a split set take, in bytes.
 const SHARES: u64 = 2 << 20;
 
 /// The memory of a worker in bytes: its recent cache, its stack, and what the allocator keeps for its thread.
 const WORKER: u64 = 5 << 18;
 
-/// Batches take at most 1 / `SHARE` of the memory, but there are always at least [`LEAST`] batches if there are several
-/// threads.
+/// Batches of lines take at most 1 / `SHARE` of the run's memory, but there are always at least [`LEAST`] batches if
+/// there are several threads.
 const SHARE: u64 = 3;
 
-/// The minimum number of batches with several threads: one is read, one is compared with the set, and one is written.
+/// The minimum number of batches of lines with several threads: one is read, one is compared with the set, and one is
+/// written.
 const LEAST: usize = 3;
 
-/// With several threads, 1 / `EXTRA_SHARE` of the memory is allocated beside the memory of the set.
+/// With several threads, 1 / `EXTRA_SHARE` of the run's memory is allocated in addition to the memory of the set.
 const EXTRA_SHARE: u64 = 8;
 
-/// At most 1 / `THREADS_SHARE` of the memory is taken from the set for threads. If that is not enough, there are fewer
-/// threads.
+/// At most 1 / `THREADS_SHARE` of the run's memory is used for threads instead of the set. If that is not enough, there
+/// are fewer threads.
 const THREADS_SHARE: u64 = 4;
 
 impl Plan {
@@ -94,13 +95,13 @@ impl Plan {
         (memory / BLOCK_SHARE).clamp(LEAST_BLOCK, BLOCK as u64) as usize
     }
 
-    /// The number of threads that work and the number that was asked for. `None` if the memory suffices for all that
+    /// The number of threads that work, and the number that was asked for. `None` if the memory suffices for all that
     /// were asked for.
     pub fn fewer(&self) -> Option<(usize, usize)> {
         (self.threads < self.asked).then_some((self.threads, self.asked))
     }
 
-    /// The number of threads that work.
+    /// The number of worker threads.
     pub fn threads(&self) -> usize {
         self.threads
     }

@@ -39,7 +39,8 @@ pub fn cache(options: &SeenOptions) -> Result<Cache, Error> {
     })
 }
 
-/// The sizes of the tiers that the options give. With `--paper`, all other sizes are those of the paper.
+/// The sizes of the tiers (caches in front of the set) that the options give. With `--paper`, all other sizes are those
+/// of the paper.
 pub fn sizes(options: &TierOptions) -> TierSizes {
     let paper = if options.paper { TierSizes::PAPER } else { TierSizes::default() };
     TierSizes {

@@ -38,8 +38,8 @@ fn set_clock(mut seen: Seen<Files>, window: Window, options: &cli::SeenOptions) 
     } else if ahead(window, time, now).is_some() {
         let store = options.store.as_deref().unwrap_or(Path::new("")).display();
         complain(&Error::Message(format!(
-            "{store}: its time is {}, and this machine's is {}: until then, what has come remains a repeat; \
-             --reset-clock sets its time to this machine's",
+            "{store}: its time is {}, and this machine's is {}: until this machine's time is that of the store, no \
+             line is forgotten; --reset-clock sets the store's time to this machine's",
             date(time),
             date(now)
         )));

@@ -18,9 +18,9 @@ use crate::input::blocks::Next;
 /// nobody reads the output.
 pub struct Workers {
     shared: Mutex<Shared>,
-    /// Notified when an idle worker can do something, and at the end.
+    /// Notified when a worker that waits for work can do something, and at the end.
     changed: Condvar,
-    /// Notified when a worker ends.
+    /// Notified when a worker thread ends.
     ended: Condvar,
     printing: Printing,
     wants_repeats: bool,
@@ -41,7 +41,7 @@ pub struct Rest {
     pub unprinted: usize,
 }
 
-/// The stack of a worker in bytes.
+/// The size of the stack of a worker, in bytes.
 const STACK: usize = 1 << 20;
 
 /// The maximum number of bytes of memory that the start of a worker takes.
@@ -161,7 +161,8 @@ impl Workers {
         }
     }
 
-    /// Releases the mutex, so that this worker can do the work that it has taken. Another worker may take further work.
+    /// Releases the mutex, so that this worker can do the work that it has taken out of the queue. Another worker is
+    /// woken if there is further work.
     fn leave(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared>) {
         self.relay(&mut shared);
     }
@@ -245,7 +246,7 @@ impl Workers {
         Some(())
     }
 
-    /// Lets a share of the set insert its part of a batch.
+    /// Lets the share of the set with the index `index` insert its part of a batch.
     fn observe(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared>, index: usize) -> Option<()> {
         let (number, mut share, mut part) = shared.queue.take_share(index)?;
         self.leave(shared);

@@ -4,7 +4,7 @@ use super::ending::Ending;
 use super::recorder::Recorder;
 use crate::output::Sink;
 
-/// Writes all output of the command.
+/// Writes all output of the command `furui seen`.
 pub struct Writer {
     pub recorder: Recorder,
     pub byproducts: Byproducts,
@@ -15,13 +15,13 @@ pub enum Written {
     Whole,
     /// The reader of the pipe is not reading at present, and it is time to record the lines that it has read before.
     Part,
-    /// No more output is written, because the run ends in this way.
+    /// No more output is written, because the run ends for this reason.
     Ended(Ending),
 }
 
 impl Writer {
-    /// Writes a batch, or the rest of it, but stops when it is time to record lines. `unsynced` is the number of keys
-    /// of the set that are not durable yet.
+    /// Writes a batch of lines, or the rest of it, but stops when it is time to record lines. `unsynced` is the number
+    /// of keys of the set that are not durable yet.
     pub fn write(&mut self, batch: &mut Batch, unsynced: usize) -> Written {
         if !batch.is_void {
             if !batch.is_begun {

@@ -129,11 +129,12 @@ fn kept(path: &Path) -> String {
         }
         _ => {}
     }
-    let Manifest { store, hash, runs, layout, filter_hash, fingerprints, capacity, form, .. } = manifest;
+    let Manifest { store, hash, runs, layout, filter_hash, fingerprints, capacity, form, note, .. } = manifest;
     let runs: Vec<_> = runs.iter().map(|run| (run.keys, run.seal.length)).collect();
     let (hash, is_given) = (hash.algorithm, hash.seed == 7);
     format!(
-        "{store:?} {hash:?} {is_given} {runs:?} {layout:?} {filter_hash:?} {fingerprints:?} {capacity} {form:?} {entries:?}"
+        "{store:?} {hash:?} {is_given} {runs:?} {layout:?} {filter_hash:?} {fingerprints:?} {capacity} {form:?} {entries:?} {:?}",
+        note.as_ref().map(furui::store::Note::text)
     )
 }
 

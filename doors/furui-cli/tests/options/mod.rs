@@ -49,6 +49,7 @@ const SEEN: &[Row] = &[
     row("--store st2", "", "--rrrr"),
     row("--sync 9", "", "rkrrrr"),
     row("--wait", "", "rkrrrk"),
+    row("--pending P", "", "rkrrrr"),
     row("--window 1", "", "akkrar"),
     row("--reset-clock", "--window 1h", "rkkrrr"),
     row("--filter f2", "", "-rr-rr"),
@@ -85,7 +86,7 @@ const SEEN: &[Row] = &[
 ];
 
 /// The message of a run that has accepted its options and tries to reach the server.
-const UNREACHED: &str = if cfg!(feature = "net") { "no server listens there" } else { "reaches no server" };
+const UNREACHED: &str = if cfg!(feature = "net") { "no server listens there" } else { "cannot reach servers" };
 
 /// The kinds of SET of `furui has`.
 const SETS: [&str; 4] = ["lines", "store", "filter", "server"];

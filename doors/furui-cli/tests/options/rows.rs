@@ -65,6 +65,7 @@ pub const SECRET: &[&str] = &["filter build -c 100 --seed-file seed -o f in"];
 pub const TWO_FILTERS: &[&str] = &["filter build -c 100 -o f in", "filter build -c 100 -o g more"];
 pub const TWO_SECRETS: &[&str] = &[SECRET[0], "filter build -c 100 --seed-file seed -o g more"];
 pub const EXPORTED: &[&str] = &[STORE[0], "export --u64 s -o h"];
+pub const PENDING: &[&str] = &[STORE[0], "seen -q --store s --pending p more"];
 pub const TWO_STORES: &[&str] = &[STORE[0], "seen -q --store t --like s more"];
 
 const COMBINED: &[&[Row]] = &[&[row("--output u", "", "-"), row("--seed-file seed", "", "rrk")]];
@@ -88,6 +89,11 @@ pub const OTHERS: &[Command] = &[
     command("subtract", &[mode(TWO_STORES, "subtract -o u s t")], &[NO_SEED, &[row("--output u", "", "-")]]),
     command("export", &[mode(STORE, "export s")], &[&[row("--u64", "", "a"), row("--output O", "--u64", "a")]]),
     command("import", &[mode(EXPORTED, "import s h")], &[WAIT]),
+    command(
+        "commit",
+        &[mode(PENDING, "commit s p")],
+        &[WAIT, &[row("--note new", "", "a"), row("--after old", "", "a")]],
+    ),
     command(
         "compact",
         &[

@@ -136,10 +136,10 @@ fn a_site_on_this_machine_is_published_by_its_sitemap_and_no_other() {
     assert_eq!(text(&output.stdout), "3 documents: 3 new, 0 known; 4 left out, 1 of other kinds\n");
     let errors = text(&output.stderr);
     for error in [
-        "/gone: the answer is 404",
+        "/gone: the server answers 404",
         "192.0.2.1/: only sites on this machine",
         "/away: only sites",
-        "only http: is fetched",
+        "only http: URLs are fetched",
     ] {
         assert!(errors.contains(error), "{error}: {errors}");
     }
@@ -179,6 +179,6 @@ fn a_site_leads_to_no_other_service_of_this_machine() {
     });
     let output = run(&["publish", "--node", &node.url(), &format!("{site}/sitemap.xml")], b"");
     assert_eq!(text(&output.stdout), "1 documents: 1 new, 0 known; 4 left out\n");
-    assert_eq!(text(&output.stderr).matches("is fetched, as in the URL that was given").count(), 4);
+    assert_eq!(text(&output.stderr).matches("that of the given URL, are fetched").count(), 4);
     assert_eq!(node.records()[0].url, format!("{site}/a"));
 }

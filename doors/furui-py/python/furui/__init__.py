@@ -12,6 +12,7 @@ from ._furui import (
     Filter,
     QuotientFilter,
     RingedBloom,
+    Run,
     ScalableBloom,
     Seen,
     SplitBlockBloom,
@@ -19,14 +20,20 @@ from ._furui import (
     __version__,
     _after_fork,
     _close_all,
+    export_hashes,
+    import_hashes,
+    intersect,
+    subtract,
+    union,
 )
-from .errors import ConfigError, DamageError, Error, FullError, LockedError
+from .errors import ConfigError, ConflictError, DamageError, Error, FullError, LockedError
 
 __all__ = [
     "Answers",
     "BlockedBloom",
     "Bloom",
     "ConfigError",
+    "ConflictError",
     "CountingBloom",
     "DamageError",
     "Dict",
@@ -36,11 +43,17 @@ __all__ = [
     "LockedError",
     "QuotientFilter",
     "RingedBloom",
+    "Run",
     "ScalableBloom",
     "Seen",
     "SplitBlockBloom",
     "StableBloomLight",
     "__version__",
+    "export_hashes",
+    "import_hashes",
+    "intersect",
+    "subtract",
+    "union",
 ]
 
 if hasattr(_os, "register_at_fork"):

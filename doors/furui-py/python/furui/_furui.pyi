@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
-from types import TracebackType
+from types import EllipsisType, TracebackType
 from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar, final, overload, type_check_only
 from uuid import UUID
 
 __version__: str
 
 _Path: TypeAlias = str | PathLike[str]
-#: A key. "a" and b"a" are one key; an int is from -2**63 to 2**64 - 1.
+#: The type of a key. The keys "a" and b"a" are equal; an int must be from -2**63 to 2**64 - 1.
 _Key: TypeAlias = str | bytes | bytearray | memoryview | int | UUID | None
 _Like: TypeAlias = Seen | Filter | _Path
 _F = TypeVar("_F", bound=Filter)
@@ -39,7 +39,6 @@ class _Store:
         traceback: TracebackType | None = None,
     ) -> Literal[False]: ...
 
-@final
 class Seen(_Store):
     def __new__(
         cls,
@@ -72,7 +71,28 @@ class Seen(_Store):
     @property
     def hash(self) -> str: ...
     @property
+    def note(self) -> str | None: ...
+    @property
     def form(self) -> str: ...
+
+@final
+class Run(Seen):
+    def __new__(
+        cls,
+        path: _Path,
+        *,
+        memory: int | str = "64MiB",
+        hash: str | None = None,
+        like: _Like | None = None,
+        form: str | None = None,
+    ) -> Run: ...
+    def commit(self, note: str | None = None, *, after: str | None | EllipsisType = ...) -> int: ...
+
+def union(output: _Path, *sets: Seen | _Path) -> int: ...
+def subtract(output: _Path, *sets: Seen | _Path) -> int: ...
+def intersect(output: _Path, *sets: Seen | _Path) -> int: ...
+def export_hashes(set: Seen | _Path, file: _Path) -> int: ...
+def import_hashes(set: _Path, file: _Path) -> int: ...
 
 class Filter:
     @classmethod

@@ -1,8 +1,8 @@
-"""Sends commands to the nodes of a server or a cluster, and knows of each whether it may have run without an answer.
+"""Sends commands to a server or the nodes of a cluster, and records which of them may have run without an answer.
 
-The clients send a pipeline again by themselves when a connection breaks, and tell only the second answer. But the first
-one, which was lost, may have been that a key is new. So this module takes connections, and the map of the cluster, from
-the client, and sends by itself.
+The clients of redis-py and valkey-py send a pipeline again by themselves when a connection breaks, and return only the
+second answer. But the first answer, which was lost, may have been that a key is new. So this module sends the commands
+by itself, over the connections of the client, and with the client's map of the cluster.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from .errors import ConfigError
 
 __all__ = ["Command", "Nodes"]
 
-#: So many redirections in a row are followed at once. After them, the cluster is taken to be in trouble.
+#: The maximum number of redirections in a row. Then commands are sent again after pauses, as after an error.
 _REDIRECTIONS = 16
 
 
 class Command:
-    """A command for one key, and what became of it."""
+    """A command for one key of the server, and its answer or the error with which the server refused it."""
 
     __slots__ = ("answer", "asked", "is_done", "is_open", "is_uncertain", "key", "refusal", "words")
 
@@ -32,33 +32,33 @@ class Command:
         self.key = key
         self.words = (name, key, *words)
         self.answer: Any = None
-        #: Why the server refused the command, which it has not run then.
+        #: The error with which the server refused the command, so that it was not run; None if the server did not.
         self.refusal: Exception | None = None
-        #: There is an answer or a refusal.
+        #: True if there is an answer or a refusal.
         self.is_done = False
-        #: It is on its way.
+        #: True if the command was sent, and its answer has not been read.
         self.is_open = False
-        #: It was on its way when a connection broke, so it may have run once more than its answer tells.
+        #: True if a connection broke after the command was sent: it may have run once more than its answer says.
         self.is_uncertain = False
-        #: The node that the server named for it, and whether only for this once.
+        #: The node to which the server has redirected the command, and True if only this once; None without a redirect.
         self.asked: tuple[Any, bool] | None = None
 
 
 class Nodes:
-    """A server or a cluster.
+    """The connections to a server, or to the nodes of a cluster.
 
-    client: an object of redis.Redis or redis.RedisCluster, or of their twins in valkey-py.
+    client: an object of redis.Redis or redis.RedisCluster, or of the classes of valkey-py that correspond to them.
     """
 
     def __init__(self, client: Any) -> None:
         library, name = _library(client)
         self.client = client
         self.library = library
-        #: The errors of the library.
+        #: The module of the exceptions of the client's library.
         self.errors: ModuleType = importlib.import_module(f"{library}.exceptions")
         self.is_cluster = name.endswith("Cluster")
         self._cluster_error: type[Exception] = getattr(self.errors, f"{library.capitalize()}ClusterException")
-        #: Without an answer, or with one that says that nothing was run.
+        #: The exceptions after which a command is sent again: there is no answer, or it says that nothing was run.
         self._trouble = (
             OSError,
             self._cluster_error,
@@ -68,16 +68,16 @@ class Nodes:
             self.errors.ReadOnlyError,
             self.errors.TryAgainError,
         )
-        #: What the client knows of the cluster is no longer true.
+        #: True if the client's map of the cluster is outdated, so that it must be read again.
         self._is_outdated = False
         self._hopeless = (self.errors.AuthenticationError, self.errors.AuthorizationError)
 
     def run(self, commands: Iterable[Command], patience: float) -> None:
         """Runs commands, in one round trip to each node, until each has an answer or a refusal.
 
-        In trouble, such as a failover, they are sent again and again for so many seconds.
+        After an error that may pass, such as one of a failover, commands are sent again for up to ``patience`` seconds.
 
-        Raises: the last trouble. Then some of the commands are not done.
+        Raises: the last of these errors. Some of the commands have no answer then.
         """
         commands = list(commands)
         deadline, pause, redirections = time.monotonic() + patience, 0.02, 0
@@ -96,7 +96,7 @@ class Nodes:
                 self._look_around()
 
     def _round(self, commands: list[Command]) -> Exception | None:
-        """Sends all commands and then reads all answers. Returns the first trouble."""
+        """Sends all commands, and then reads all answers. Returns an error that may pass, or None if there was none."""
         trouble: Exception | None = None
         routes: dict[Any, list[tuple[Command, bool]]] = {}
         for command in commands:
@@ -137,7 +137,7 @@ class Nodes:
         return trouble
 
     def _route(self, command: Command) -> tuple[Any, bool]:
-        """The pool of connections to the node that has the key, and whether it must be asked to answer for once."""
+        """The pool of connections to the node that has the key, and True if the command needs ``ASKING`` before it."""
         if not self.is_cluster:
             return self.client.connection_pool, False
         node, only_once = command.asked or (None, False)
@@ -147,7 +147,7 @@ class Nodes:
         return getattr(self.client, f"get_{self.library}_connection")(node).connection_pool, only_once
 
     def _read(self, connection: Any, share: list[tuple[Command, bool]]) -> Exception | None:
-        """Reads the answers of a node. Returns the trouble, if there was any."""
+        """Reads the answers of a node to its commands. Returns an error that may pass, or None if there was none."""
         trouble: Exception | None = None
         for command, only_once in share:
             try:
@@ -185,7 +185,7 @@ class Nodes:
         self._is_outdated |= has_moved or node is None
 
     def _look_around(self) -> None:
-        """Asks the cluster anew which node has what."""
+        """Makes the client read again which node of the cluster has which hash slots."""
         if self.is_cluster:
             try:
                 self.client.nodes_manager.initialize()
@@ -202,13 +202,13 @@ def _connection(pool: Any) -> Any:
 
 @cache
 def _wants_name(pool: Any) -> bool:
-    """Whether a class of pools wants to know the command that a connection is for. New versions of redis-py do not."""
+    """True if the pool's ``get_connection`` needs the name of a command, as in older versions of redis-py."""
     name = inspect.signature(pool.get_connection).parameters.get("command_name")
     return name is not None and name.default is inspect.Parameter.empty
 
 
 def _library(client: Any) -> tuple[str, str]:
-    """The library that a client is of, and the name of its class there."""
+    """The name of the library of a client, ``redis`` or ``valkey``, and the name of the client's class in it."""
     for base in type(client).__mro__:
         library, *parts = base.__module__.split(".")
         if library in ("redis", "valkey"):

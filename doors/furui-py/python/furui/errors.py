@@ -4,17 +4,17 @@ from __future__ import annotations
 
 
 class Error(OSError):
-    """Anything that went wrong with a set, a filter or a dictionary, or with its files."""
+    """An error of a set, a filter or a dictionary, or of its files: the base class of all exceptions of furui."""
 
 
 class LockedError(Error):
-    """Another process, or another object of this one, writes to the store."""
+    """Another process, or another object of this process, has the store open for writing."""
 
 
 class DamageError(Error):
-    """A file is damaged, missing or cut off. Nothing that is read from it is believed."""
+    """A file is damaged, missing or cut off. No data of it is used."""
 
-    #: The file.
+    #: The path of the damaged file.
     path: str
     #: The offset in the file, in bytes, at which the damage was found.
     offset: int
@@ -30,6 +30,10 @@ class DamageError(Error):
 
 class ConfigError(Error, ValueError):
     """An argument is invalid, or does not fit the set, the filter or the dictionary."""
+
+
+class ConflictError(Error):
+    """Another commit came first. Ask again, and commit what is new then."""
 
 
 class FullError(Error):

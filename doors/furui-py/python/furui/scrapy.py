@@ -1,6 +1,6 @@
-"""Duplicate filters for Scrapy: one keeps what it has seen on storage, in little memory, one is for several spiders.
+"""Duplicate filters for Scrapy: one for a single spider, with its set on storage, and one that several spiders share.
 
-The first one, in settings.py::
+The filter for a single spider is chosen in settings.py by::
 
     DUPEFILTER_CLASS = "furui.scrapy.DupeFilter"
 
@@ -8,22 +8,23 @@ Settings, all optional:
 
 - ``FURUI_STORE``: the directory of the set. Default: ``furui`` in ``JOBDIR``. With neither, the set is in memory.
 - ``FURUI_MEMORY``: the memory of the set, as in ``"48MiB"``, which is the default.
-- ``FURUI_WINDOW``: after this time, as in ``"30d"``, or after this many requests, a request is new again.
+- ``FURUI_WINDOW``: the time, as in ``"30d"``, or the number of requests, after which a request is new again.
 - ``DUPEFILTER_DEBUG``: log every request that is filtered, not only the first.
 
-A ``requests.seen`` that Scrapy's own filter left in ``JOBDIR`` is taken into a new set.
+The fingerprints in a file ``requests.seen``, which Scrapy's own filter has left in ``JOBDIR``, are imported into a new
+set.
 
-Several spiders, on several machines, share what they have seen in a Valkey or Redis server, or cluster, with the module
-furui-valkey::
+The other filter has its set in a Valkey or Redis server, or cluster, with the module furui-valkey. Spiders on several
+machines can share it::
 
     DUPEFILTER_CLASS = "furui.scrapy.ClusterDupeFilter"
     FURUI_URL = "redis://host:6379"
 
 Other settings, all optional:
 
-- ``FURUI_CLUSTER``: whether the server is a cluster. By default, it is asked.
+- ``FURUI_CLUSTER``: true if the server is a node of a cluster. By default, the server is asked.
 - ``FURUI_NAME``: the name of the set. Default: ``BOT_NAME``, a colon, and the name of the spider.
-- ``FURUI_SHARDS``: among how many keys the set is spread. Default: 1024.
+- ``FURUI_SHARDS``: the number of keys of the server over which the set is spread. Default: 1024.
 - ``FURUI_WINDOW``, ``DUPEFILTER_DEBUG``: as above.
 """
 
@@ -63,7 +64,7 @@ _BATCH = 1 << 16
 
 
 class _Filter(BaseDupeFilter):
-    """What the filters have in common."""
+    """The code that both duplicate filters share: fingerprints, statistics and the log of duplicates."""
 
     def __init__(self, crawler: Crawler, *, window: int | str | None, debug: bool) -> None:
         self.crawler = crawler
@@ -77,7 +78,7 @@ class _Filter(BaseDupeFilter):
         return self.crawler.request_fingerprinter.fingerprint(request)
 
     def tell(self, stats: dict[str, int]) -> None:
-        """Adds to the statistics of the crawl."""
+        """Adds these numbers to the statistics of the crawl, each under its name with the prefix ``furui/``."""
         if self.crawler.stats is not None:
             for name, value in stats.items():
                 self.crawler.stats.set_value(f"furui/{name}", value)
@@ -102,7 +103,7 @@ class _Filter(BaseDupeFilter):
 
 
 class DupeFilter(_Filter):
-    """Filters out requests whose fingerprint was seen before. Two requests are one if their fingerprints are."""
+    """Filters out requests whose fingerprint was seen before. Requests with equal fingerprints are the same."""
 
     def __init__(
         self,
@@ -145,7 +146,7 @@ class DupeFilter(_Filter):
         return Seen(store, memory=self.memory, window=self.window, form=FORM if self.is_hashed else OWN_FORM)
 
     def _import(self, file: Path, store: Path) -> None:
-        """Makes a set of the fingerprints in a file. It appears whole, so that a run that is killed imports nothing."""
+        """Makes a set of the fingerprints in a file. The set appears only when it is complete."""
         store.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f"{store.name}.import-", dir=store.parent) as folder:
             part = Path(folder, store.name)
@@ -172,7 +173,7 @@ class DupeFilter(_Filter):
 class ClusterDupeFilter(_Filter):
     """Filters out requests that this spider, or another one with the same set on a server, has seen before.
 
-    A request whose answer was lost in a failover is not filtered out: it may be fetched twice, but never not at all.
+    A request whose answer was lost in a failover is not filtered out: it may be fetched twice, but is never left out.
     """
 
     def __init__(
@@ -213,7 +214,7 @@ class ClusterDupeFilter(_Filter):
 
     @classmethod
     def from_spider(cls, spider: Spider) -> Self:
-        """The filter for the scheduler of scrapy-redis, which neither opens nor closes it."""
+        """Makes an open filter for the scheduler of scrapy-redis, which neither opens nor closes its filter."""
         made = cls.from_crawler(spider.crawler)
         made.open()
         spider.crawler.signals.connect(made.close, signals.spider_closed)
@@ -228,7 +229,7 @@ class ClusterDupeFilter(_Filter):
         return not self.seen.add(self.fingerprint(request))
 
     def clear(self) -> None:
-        """Forgets all requests. The scheduler of scrapy-redis calls this, unless SCHEDULER_PERSIST is set."""
+        """Removes all requests from the set, as the scheduler of scrapy-redis asks unless SCHEDULER_PERSIST is set."""
         assert self.seen is not None, "the crawler opens its filter first"
         self.seen.clear()
 
@@ -240,7 +241,7 @@ class ClusterDupeFilter(_Filter):
 
 
 def _client(url: str, cluster: bool | None) -> Any:
-    """A client of the server, of redis-py or valkey-py."""
+    """Makes a client of a server, of redis-py or valkey-py. If ``cluster`` is None, the server is asked."""
     library, name = _library(url)
     # A server that does not answer is asked again, and must not stop the crawl for good. The URL may say otherwise.
     options = {"socket_timeout": 10.0, "socket_connect_timeout": 5.0}
@@ -269,10 +270,10 @@ def _holds_files(folder: Path) -> bool:
 
 
 def _fingerprints(file: Path) -> Iterator[bytes]:
-    """The fingerprints in a file of Scrapy's own filter. One that was cut off at the end is left out.
+    """Yields the fingerprints in a file of Scrapy's own filter. A fingerprint that was cut off at the end is left out.
 
-    Since Scrapy 2.19 each has its length in front, in two bytes; before, each was a line of hexadecimal digits. A line
-    that was cut off by a crash has the first line of the next run behind it.
+    Since Scrapy 2.19, each fingerprint follows its length in two bytes; earlier versions write it as a line of
+    hexadecimal digits. If a crash has cut off a line, the first line of the next run follows it on the same line.
     """
     garbage = ConfigError(f"{file}: not the fingerprints of Scrapy: move the file away, or use another JOBDIR")
     with file.open("rb") as data:

@@ -1,12 +1,13 @@
 """A set that several processes share, in a Valkey or Redis server, or cluster, with the module furui-valkey.
 
-The set is in many keys, ``name:{000}`` to ``name:{3ff}``, by the first bits of a key's hash: so a cluster spreads it
-over its nodes, and no single key gets large. ``name:shards`` says how many there are. ``client`` is a ``redis.Redis``
-or ``redis.RedisCluster`` of redis-py, or its twin of valkey-py.
+The members of a set are spread over many keys of the server, ``name:{000}`` to ``name:{3ff}``, by the first bits of
+their hashes. So a cluster distributes the set over its nodes, and no single key gets large. The key ``name:shards`` has
+the number of these keys. ``client`` is a ``redis.Redis`` or ``redis.RedisCluster`` of redis-py, or the class of
+valkey-py that corresponds to it.
 
-Errors of the network and of the server are those of the client's library, such as ``redis.ConnectionError``. If an
-argument does not fit the set or the server, that is a ``furui.ConfigError``; a limit of the module that is reached is a
-``furui.FullError``.
+Errors of the network and of the server are raised as exceptions of the client's library, such as
+``redis.ConnectionError``. An argument that does not fit the set or the server raises ``furui.ConfigError``; reaching a
+memory limit of the module raises ``furui.FullError``.
 """
 
 from __future__ import annotations
@@ -27,25 +28,27 @@ from .errors import ConfigError, DamageError, Error, FullError
 
 __all__ = ["Seen", "dump", "load"]
 
-#: The maximum length of a piece of a file, in bytes, which the module has too.
+#: The maximum length of a piece of a file that is sent to the server, in bytes, as in the module furui-valkey.
 _PIECE = 16 << 20
-#: Files of a store that say nothing about what is in the set.
+#: The names of files of a store that are not sent, because they say nothing about the contents of the set.
 _NOT_SENT = ("LOCK", "TIERS")
 
 
 class Seen:
-    """An exact set that remembers what it has seen, on a server: each key is new for one caller.
+    """An exact set on a server, which several processes share: for each key, exactly one caller is told that it is new.
 
     name: the name of the set; every process that names it shares it.
-    shards: the number of keys among which the set is spread. The first user of a set says it for all.
-    window: remember only this long, as in "12h", or about this many last keys. None: what the first user said, which is
-        everything if that said None too.
-    patience: in trouble, such as a failover, try again for so many seconds.
+    shards: the number of keys of the server over which the set is spread. The first user of a set chooses the number;
+        all others must give the same one.
+    window: the part of the stream that the set remembers: a time, as in "12h", or about this many last keys. None: the
+        window that the first user has chosen, or everything if that user gave None, too.
+    patience: the number of seconds for which commands are sent again after an error that may pass, such as one of a
+        failover.
 
-    Nothing that is new is ever called seen by all callers. If the connection breaks while keys are added, nobody knows
-    which of them the server has recorded already: they are called new, all of them. If a call fails, some of its keys
-    may be recorded; this object notes them, and they are new when they are added again. A failover of the server may
-    forget the last keys, which its replica did not have yet: they are new again.
+    It never happens that all callers are told that a new key was seen before. If the connection breaks while keys are
+    added, it is unknown which of them the server has recorded already, so all of them are reported as new. If a call
+    fails, some of its keys may be recorded; this object remembers them, and reports them as new when they are added
+    again. In a failover, the server may lose the last keys, which its replica did not have yet: they are new again.
     """
 
     def __init__(
@@ -68,7 +71,7 @@ class Seen:
         self._nodes = Nodes(client)
         self._width = max(len(f"{shards - 1:x}"), 1)
         self._counts = {"keys": 0, "new": 0, "repeats": 0, "uncertain": 0}
-        #: Keys that calls have recorded, or may have recorded, and that then failed.
+        #: The keys that calls which failed have recorded, or may have recorded: they are new when they are added again.
         self._owed: set[bytes] = set()
         self._window = self._agree(_window(window, shards))
         self._reserve()
@@ -92,7 +95,7 @@ class Seen:
         return found[2]
 
     def _reserve(self) -> None:
-        """Makes the keys of a set with a window. Those that are there stay."""
+        """Creates the server's keys of a set with a window. Keys that exist are not changed."""
         if self._window:
             span = f"{self._window[:-2]}ms" if self._window.endswith("ms") else -(-int(self._window) // self.shards)
             commands = [Command("FURUI.SEEN.RESERVE", key, "WINDOW", span) for key in self._keys()]
@@ -114,7 +117,10 @@ class Seen:
         return _error(self._nodes, command)
 
     def _ask(self, name: str, batch: Any) -> bytearray:
-        """The answers to a batch, 1 or 0. A large batch goes in parts, so that not all of it is on its way at once."""
+        """Sends a command for all keys of a batch, and returns an answer of 1 or 0 for each, in order.
+
+        A large batch is sent in parts, which bounds the memory for keys that are being sent.
+        """
         batch = _Shares(batch)
         answers, end = bytearray(len(batch)), 0
         while end < len(batch):
@@ -154,7 +160,7 @@ class Seen:
         return answers
 
     def _new(self, command: Command, members: list[bytes]) -> list[bool]:
-        """Which members of a command are new for the caller, or may be."""
+        """For each member in a command, returns True if it is new for the caller, or may be."""
         if command.is_uncertain:
             self._counts["uncertain"] += len(members)
             # Of those that are equal the first one is new.
@@ -176,7 +182,7 @@ class Seen:
     def add_many(self, batch: Any) -> Any:
         """Record the keys of a batch, in a round trip to each node for every 16,384 keys.
 
-        Return for each, in order, whether it is new: a list, or an array of the library that the batch is from.
+        Return for each, in order, True if it is new: as a list, or as an array of the library of the batch.
         """
         return _answers(batch, self._add(batch))
 
@@ -185,15 +191,15 @@ class Seen:
         return self._ask("FURUI.HAS", [key])[0] == 1
 
     def has_many(self, batch: Any) -> Any:
-        """Return for each key of a batch, in order, whether it was recorded."""
+        """Return for each key of a batch, in order, True if it was recorded. The answer is like that of add_many()."""
         return _answers(batch, self._ask("FURUI.HAS", batch))
 
     def discard(self, key: Any) -> bool:
-        """Remove a key. Return True if it was there."""
+        """Remove a key from the set. Return True if the set had it."""
         return self.discard_many([key]) == 1
 
     def discard_many(self, batch: Any) -> int:
-        """Remove the keys of a batch. Return how many were there."""
+        """Remove the keys of a batch from the set. Return the number of those that the set had."""
         return sum(self._ask("FURUI.FORGET", batch))
 
     def __contains__(self, key: object) -> bool:
@@ -203,15 +209,19 @@ class Seen:
         return sum(self._run([Command("FURUI.CARD", key) for key in self._keys()]))
 
     def clear(self) -> None:
-        """Remove all keys of the set. It still has its shards and its window; nobody should add to it meanwhile."""
+        """Remove all keys from the set, which keeps its number of shards and its window.
+
+        No process should add keys meanwhile.
+        """
         self._run([Command("UNLINK", key) for key in self._keys()])
         self._owed.clear()
         self._reserve()
 
     def stats(self) -> dict[str, int]:
-        """Return what this object has been asked: keys, how many of them were new and how many were repeats.
+        """Return the numbers of keys that this object has added: keys, all of them; new, new ones; repeats, the others.
 
-        uncertain: how many were called new, or are to be, because a connection broke before their answer came.
+        uncertain: the number of keys that were reported as new, or will be, because a connection broke before their
+        answer came.
         """
         return dict(self._counts)
 
@@ -220,9 +230,9 @@ class Seen:
 
 
 def load(client: Any, key: str, path: str | os.PathLike[str], *, patience: float = 30.0) -> None:
-    """Make a value of a server from files: ``path`` is the file of a filter, or the directory of a store.
+    """Create a value of the server from files: ``path`` is the file of a filter, or the directory of a store.
 
-    The value appears whole. If the call fails, what has arrived of it is removed.
+    The value can be used only when all files have arrived. If the call fails, the parts that have arrived are removed.
     """
     path, nodes = Path(path), Nodes(client)
     files = sorted(file for file in path.iterdir() if file.name not in _NOT_SENT) if path.is_dir() else [path]
@@ -261,16 +271,17 @@ def _pieces(files: list[Path]) -> Iterator[tuple[str, bytes]]:
 
 
 def _has_arrived(refusal: Exception, place: int, total: int) -> bool:
-    """Whether a piece that was sent twice is refused because it came the first time."""
+    """True if a piece of a file that was sent twice is refused because it had arrived the first time."""
     return f"{place} of {total} pieces have arrived" in str(refusal) or (
         place == total and "exists already" in str(refusal)
     )
 
 
 def dump(client: Any, key: str, path: str | os.PathLike[str], *, patience: float = 30.0) -> None:
-    """Write the files of a value of a server: a new directory ``path`` for a set, or a file for a filter.
+    """Write a value of the server to files: to a new directory ``path`` for a set, or to a file for a filter.
 
-    It appears whole, and is of one moment. The other programs and libraries of furui read it.
+    ``path`` appears only when it is complete, with the state of the value at one moment. The other programs and
+    libraries of furui can read it.
     """
     path, nodes = Path(path), Nodes(client)
     if path.exists():
@@ -307,7 +318,7 @@ def _fetch(nodes: Nodes, key: str, folder: Path, patience: float) -> None:
 
 
 def _window(window: int | str | None, shards: int) -> str | None:
-    """A window as it is recorded: a number of keys, or of milliseconds with "ms"."""
+    """The text that records a window: a number of keys, or of milliseconds with "ms"; None without a window."""
     if window is None:
         return None
     recorded = _furui_window(window)
@@ -317,9 +328,9 @@ def _window(window: int | str | None, shards: int) -> str | None:
 
 
 def _run(nodes: Nodes, commands: list[Command], patience: float) -> list[Any]:
-    """The answers to commands.
+    """Runs commands, and returns their answers in order.
 
-    Raises: why the first of those was refused that were.
+    Raises: the error of the first command that the server has refused.
     """
     nodes.run(commands, patience)
     for command in commands:
@@ -329,7 +340,7 @@ def _run(nodes: Nodes, commands: list[Command], patience: float) -> list[Any]:
 
 
 def _error(nodes: Nodes, command: Command) -> Exception:
-    """The error that a user is told of a command that was refused."""
+    """The exception that is raised for a command that the server has refused."""
     refusal = command.refusal
     assert refusal is not None
     text = str(refusal)

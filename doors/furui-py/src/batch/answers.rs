@@ -14,7 +14,7 @@ use super::family::Family;
 pub enum Column {
     Bools(Vec<bool>),
     Numbers(Vec<u32>),
-    /// Numbers, `None` for a key without one.
+    /// For each key, the number that the dictionary has for it; `None` for a key without one.
     Found(Vec<Option<u32>>),
 }
 
@@ -52,7 +52,7 @@ impl Column {
     }
 }
 
-/// A writable array of numpy.
+/// Makes a writable numpy array from the bytes of its elements. `kind` is numpy's name of their type.
 fn numpy<'py>(py: Python<'py>, bytes: &[u8], kind: &str) -> PyResult<Bound<'py, PyAny>> {
     py.import("numpy")?.getattr("frombuffer")?.call1((PyByteArray::new(py, bytes), kind))
 }

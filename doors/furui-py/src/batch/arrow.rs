@@ -38,7 +38,7 @@ pub fn stream(batch: &Bound<'_, PyAny>) -> PyResult<Option<Arrays>> {
     Ok(None)
 }
 
-/// Calls `take` with each value of the arrays, while other threads may use the interpreter.
+/// Calls `take` with each value of the arrays, without holding the interpreter's lock.
 pub fn each_key(py: Python<'_>, mut arrays: Arrays, mut take: impl FnMut(&[u8]) + Send) -> PyResult<()> {
     loop {
         let taken = py.detach(|| arrays.next().map(|array| each_value(&array?, &mut take)));
@@ -55,7 +55,7 @@ fn unreadable(error: &ArrowError) -> PyErr {
     PyValueError::new_err(format!("the Arrow data cannot be read: {error}"))
 }
 
-/// Calls `take` with each value of an array. A table of one column is taken for its column.
+/// Calls `take` with each value of an array. A table of one column is treated as its column.
 fn each_value(array: &dyn Array, take: &mut dyn FnMut(&[u8])) -> Result<(), ArrowError> {
     downcast_integer_array!(
         array => each(array.iter().map(|number| number.map(IntKey::of)), take),

@@ -5,7 +5,7 @@ use pyo3::types::{PyBytes, PyList};
 use super::objects::each_of;
 use crate::key::IntKey;
 
-/// The number of elements of an array that are copied at a time.
+/// The number of elements of a numpy array that are copied at a time.
 const PART: usize = 1 << 16;
 
 /// Calls `take` with each element of a numpy array of one dimension. Arrays of bytes (`S`) and integers are read as

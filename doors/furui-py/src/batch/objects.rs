@@ -2,7 +2,7 @@ use pyo3::prelude::*;
 
 use crate::key::with_key;
 
-/// The number of keys between two checks whether the user has pressed ^C.
+/// The number of keys of a batch between two checks whether the user has pressed ^C.
 const PAUSE: usize = 1 << 16;
 
 /// Calls `take` with the bytes of each key of an iterator over Python objects.

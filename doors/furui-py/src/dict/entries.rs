@@ -11,7 +11,7 @@ use pyo3::types::{PyBytes, PyString};
 use super::map::{AnySnapshot, Value, either};
 use crate::errors::OrRaise;
 
-/// The number of entries that an iterator reads at a time.
+/// The number of entries of a dictionary that an iterator reads at a time.
 const PAGE: usize = 1024;
 
 /// Converts the bytes of a key in a dictionary to a Python object: a `str` if `is_text` is true, or else `bytes`.
@@ -32,7 +32,7 @@ pub enum What {
     Items,
 }
 
-/// A position in the entries of a dictionary.
+/// A position in the entries of a dictionary, from which the next page is read.
 struct Cursor {
     entries: AnySnapshot,
     /// The bound from which the next page begins. `None` after the last page.
@@ -42,7 +42,7 @@ struct Cursor {
     page: VecDeque<(Vec<u8>, Value)>,
 }
 
-/// An iterator over keys, values or pairs of a Dict.
+/// An iterator over keys, values or pairs of both, of a Dict.
 #[pyclass(frozen, module = "furui")]
 pub struct Entries {
     cursor: Mutex<Cursor>,

@@ -1,4 +1,4 @@
-//! A dictionary of numbers or of bytes, behind one interface.
+//! A dictionary whose values are numbers or byte strings, behind one interface.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use pyo3::types::PyBytes;
 
 use crate::shared::Store;
 
-/// A dictionary on storage.
+/// A dictionary on storage, whose values are numbers or byte strings.
 pub enum AnyMap {
     Numbers(Box<Dict<Directory>>),
     Bytes(Box<Dict<Directory, [u8]>>),
@@ -69,7 +69,7 @@ impl Store for AnyMap {
 
 impl AnyMap {
     /// Opens the dictionary in a directory. It has this purpose; without one, the purpose of the existing dictionary,
-    /// or that of a new dictionary of numbers.
+    /// or [`Purpose::Numbers`] for a new dictionary.
     pub fn open(path: &Path, purpose: Option<Purpose>, is_read_only: bool) -> Result<Self> {
         let storage = if is_read_only { Directory::open_read_only(path)? } else { Directory::open(path)? };
         let options = DictOptions { purpose, ..DictOptions::default() };

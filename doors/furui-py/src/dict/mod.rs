@@ -23,7 +23,7 @@ use crate::guard::Guarded;
 use crate::key::with_key;
 use crate::shared::Store as _;
 
-/// The number of entries between two checks whether the user has pressed ^C.
+/// The number of entries of a dictionary between two checks whether the user has pressed ^C.
 const PAUSE: usize = 1024;
 
 /// A dictionary on storage, in the order of its keys: from strings to 32-bit numbers, or to values of any bytes.
@@ -50,7 +50,7 @@ impl Dict {
     #[pyo3(signature = (path, *, values=None, text=true, read_only=false))]
     fn new(py: Python<'_>, path: PathBuf, values: Option<&str>, text: bool, read_only: bool) -> PyResult<Self> {
         let named = |values| Purpose::ALL.into_iter().find(|purpose| purpose.name() == values);
-        let unknown = || config(py, "values is \"numbers\", \"values\", \"counts\", \"bytes\" or None");
+        let unknown = || config(py, "values must be \"numbers\", \"values\", \"counts\", \"bytes\" or None");
         let purpose = values.map(|values| named(values).ok_or_else(unknown)).transpose()?;
         let map = py.detach(|| AnyMap::open(&path, purpose, read_only)).or_raise(py)?;
         Ok(Self { map: Guarded::new(map, None)?, path, is_text: text, is_read_only: read_only })

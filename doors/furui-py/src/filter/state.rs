@@ -93,7 +93,7 @@ impl State {
         Ok(bytes)
     }
 
-    /// Adds the keys of this filter to `union`.
+    /// Adds the keys of this filter to the filter `union`.
     pub fn add_to(&self, union: &mut AnyFilter) -> Result<(), Error> {
         Ok(whole!(self, filter => union.union_with(filter))??)
     }

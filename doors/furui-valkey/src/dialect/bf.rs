@@ -80,7 +80,7 @@ fn insert_into(
     super::insert_into(call, Dialect::Bf, first, make, Filter::insert)
 }
 
-/// Replies with an array of the answers for items.
+/// Replies with an array that has the answer for each item, or the reason why it was refused.
 fn tell(call: &Call<'_>, answers: Vec<Result<bool, Refusal>>) {
     call.array(answers.len());
     for answer in answers {

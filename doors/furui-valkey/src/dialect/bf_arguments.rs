@@ -9,7 +9,7 @@ use crate::filter::table::Table;
 use crate::limits::Account;
 use crate::refusal::Refusal;
 
-/// The maximum expansion, as in RedisBloom.
+/// The maximum expansion of a filter of the commands `BF.*`, as in RedisBloom.
 const MAX_EXPANSION: u32 = 32_768;
 
 /// The parameters of a new filter of `BF.*`. Their defaults are those of RedisBloom and valkey-bloom.

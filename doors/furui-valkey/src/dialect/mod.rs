@@ -17,7 +17,7 @@ use crate::filter::settings::Dialect;
 use crate::refusal::Refusal;
 use crate::transfer::{MAX_PIECES, arrive, leave};
 
-/// The length in bytes of a chunk besides the name and the bytes of a file.
+/// The length in bytes of a chunk without the file's name and the bytes of the piece.
 const FRAME: usize = 4 + 1 + 8;
 
 /// The dialects that the arguments of the module switch on.
@@ -59,7 +59,7 @@ pub fn changed(key: &mut Key, dialect: Dialect) -> Result<Option<&mut Filter>, R
     key.value_mut()
 }
 
-/// The error of commands whose key does not exist.
+/// The error of a command whose key does not exist.
 pub fn missing() -> Refusal {
     Refusal::because("not found")
 }
@@ -215,7 +215,7 @@ fn sum(place: usize, bytes: &[u8]) -> [u8; 8] {
     hash.hash(bytes).get().to_le_bytes()
 }
 
-/// Replies with the answer for the first item, which is the only one.
+/// Replies with the answer for the first item of the command, which is the only one.
 pub fn tell_first(call: &Call<'_>, answers: Vec<Result<bool, Refusal>>) -> Result<(), Refusal> {
     if let Some(answer) = answers.into_iter().next() {
         call.boolean(answer?);

@@ -13,7 +13,7 @@ pub enum Content {
     Numbers(Dict<Memory>),
 }
 
-/// The value that a look-up returns.
+/// The value of a field, as a look-up returns it: a number or bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer<'a> {
     Bytes(&'a [u8]),
@@ -72,7 +72,7 @@ impl Content {
         either!(self, dict => dict.purpose())
     }
 
-    /// The number that the next new field gets; 0 in a dictionary of bytes, which gives no numbers.
+    /// The number that the next new field gets; 0 if the values are byte strings, so that no numbers are given.
     pub fn next_number(&self) -> u32 {
         match self {
             Self::Bytes(_) => 0,
@@ -127,7 +127,7 @@ impl Content {
         either!(self, dict => Ok(dict.verify()?))
     }
 
-    /// The number of fields in windows, which have not been written to a trie.
+    /// The number of fields in windows (hash tables of new fields), which are not in a trie yet.
     pub fn buffered(&self) -> usize {
         either!(self, dict => dict.buffered())
     }
@@ -147,15 +147,15 @@ impl Content {
         manifest.runs.iter().filter_map(|run| run.open(memory, manifest.store).ok()).collect()
     }
 
-    /// True if a window is full, and waits until it is frozen.
+    /// True if a window (a hash table of new fields) is full, and waits until it is frozen into a trie.
     pub fn has_waiting(&self) -> bool {
         // A window of more than the maximum number of fields would need a freeze of the waiting window, if there is
         // one.
         either!(self, dict => dict.will_freeze(dict.options().window + 1, 0))
     }
 
-    /// True if a field and a value, which together have this length in bytes, may have no room until the waiting window
-    /// is frozen.
+    /// True if a field and a value, which together have this length in bytes, may have no room until a full window is
+    /// frozen into a trie.
     pub fn will_freeze(&self, length: usize) -> bool {
         either!(self, dict => dict.will_freeze(1, length))
     }

@@ -33,17 +33,18 @@ pub static DICTS: ValkeyType = ValkeyType::new("furui-dct", VERSION, methods::<D
 /// next command that uses the key installs what they made.
 pub struct Dictionary {
     pub content: Content,
-    /// The files of the tries. Threads write to it, so the child process that saves after a fork must not read it.
+    /// The files of the dictionary's tries. Threads write to it, so the child process that saves after a fork must not
+    /// read it.
     memory: Memory,
-    /// The number of fields.
+    /// The number of fields of the dictionary.
     pub len: u64,
     freezing: Option<Pending>,
     merging: Option<Pending>,
     /// True if a job of a thread has failed. No further job is started until a command has done the work itself.
     stuck: bool,
-    /// An upper bound of the size in bytes of the window that takes new fields.
+    /// An upper bound of the size, in bytes, of the window (hash table) that takes new fields.
     open: usize,
-    /// The size in bytes of the full windows, which wait to be frozen.
+    /// The size in bytes of the full windows (hash tables of new fields), which wait to be frozen.
     full: usize,
     account: Account,
 }
@@ -102,12 +103,12 @@ impl Dictionary {
         self.account.admit(self.windows_bytes() + 2 * self.content.trie_bytes(), growth)
     }
 
-    /// Updates the counted memory to that of the dictionary.
+    /// Updates the counted memory of the module to the present size of the dictionary.
     pub fn settle(&mut self) {
         self.account.settle(self.bytes());
     }
 
-    /// Installs the results of the threads. Every command calls this first.
+    /// Installs the tries that the threads have made. Every command calls this first.
     pub fn tend(&mut self) {
         let frozen = self.freezing.as_ref().and_then(Pending::poll);
         if let Some(done) = frozen {
@@ -124,7 +125,7 @@ impl Dictionary {
     /// Sets the value of a field. Returns true if the field is new.
     ///
     /// # Errors
-    /// If this is a dictionary of numbers, or there is not enough memory.
+    /// If the values are numbers that the dictionary gives, or there is not enough memory.
     pub fn put(&mut self, field: &[u8], value: &[u8]) -> Result<bool, Refusal> {
         let is_new = !self.content.contains(field)?;
         self.write(field.len() + value.len(), |content| match content {
@@ -199,7 +200,7 @@ impl Dictionary {
         Ok(written)
     }
 
-    /// Waits for the thread that merges if there are far more tries than it usually leaves.
+    /// Waits for the thread that merges tries if there are far more tries than it usually leaves.
     fn keep_pace(&mut self) {
         let tries = self.content.tries();
         let merged = match &self.merging {
@@ -213,7 +214,7 @@ impl Dictionary {
         }
     }
 
-    /// Installs the result of a job, and starts the next jobs. `None` is the result of a job that has failed.
+    /// Installs the result of a thread's job, and starts the next jobs. `None` is the result of a job that has failed.
     fn install(&mut self, done: Option<Done>) {
         // A thread frees the files that the result replaces.
         let replaced = self.content.trie_files(&self.memory);
@@ -228,7 +229,7 @@ impl Dictionary {
         self.settle();
     }
 
-    /// Gives all waiting jobs to the threads.
+    /// Gives all waiting jobs (freezes and merges) to the threads.
     fn hand_out(&mut self) {
         while !self.stuck {
             let work = match (&self.freezing, &self.merging) {
@@ -275,7 +276,8 @@ impl Value for Dictionary {
         let manifest = Manifest::load(&memory)?.ok_or_else(|| Refusal::because("the store has no manifest"))?;
         remove_others(&memory, &manifest)?;
         let purpose = manifest.store.purpose();
-        let purpose = purpose.ok_or_else(|| Refusal::because(format!("this is {}, no dictionary", manifest.store)))?;
+        let purpose =
+            purpose.ok_or_else(|| Refusal::because(format!("this is {}, not a dictionary", manifest.store)))?;
         let content = Content::open(memory.clone(), purpose, options())?;
         content.verify()?;
         let len = content.count()?;

@@ -44,7 +44,7 @@ pub const COMMANDS: [Command; 5] = [
 
 /// The default maximum number of fields in a reply.
 const LIMIT: usize = 1000;
-/// The largest maximum of fields in a reply that a command may ask for, because the server runs no other command
+/// The largest maximum number of fields in a reply that a command may ask for, because the server runs no other command
 /// meanwhile.
 const MOST: usize = 100_000;
 /// The maximum size of a reply in bytes. The field that exceeds it is the last one of the reply.
@@ -91,7 +91,9 @@ fn list(call: &Call<'_>, next: usize, start: &[u8], end: Option<&[u8]>) -> Resul
             "LIMIT" => {
                 limit = call.number(value, "LIMIT")?;
                 if !(1..=MOST).contains(&limit) {
-                    return Err(Refusal::because(format!("LIMIT is from 1 to {MOST}: go on with AFTER")));
+                    return Err(Refusal::because(format!(
+                        "LIMIT must be from 1 to {MOST}: for more, go on with AFTER"
+                    )));
                 }
             }
             "AFTER" => {

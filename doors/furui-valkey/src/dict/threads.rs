@@ -15,7 +15,7 @@ use furui::dict::{DictOptions, Done, Job};
 use furui::filter::BlockedBloom;
 use furui::store::{Bytes, Memory};
 
-/// A kind of work.
+/// A kind of work on a dictionary, for which there is a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     Freeze,
@@ -31,24 +31,25 @@ pub struct Pending {
 /// The place of a job, which the one who begins it takes out.
 type Place = Arc<Mutex<Option<Job<Memory>>>>;
 
-/// An order to a thread.
+/// An order to a thread that works on dictionaries.
 enum Order {
-    /// Run a job, and send its result.
+    /// Run the job in this place, and send its result.
     Do(Place, Sender<Option<Done>>),
-    /// Free files.
+    /// Free the memory of these files, which no value needs any more.
     Free(Vec<Bytes>),
 }
 
 static FREEZER: LazyLock<Option<Sender<Order>>> = LazyLock::new(|| start("furui-freeze"));
 static MERGER: LazyLock<Option<Sender<Order>>> = LazyLock::new(|| start("furui-merge"));
 
-/// Starts the threads, if they are not running. The main thread calls this for each dictionary that it creates.
+/// Starts the threads that work on dictionaries, if they are not running. The main thread calls this for each
+/// dictionary that it creates.
 pub fn start_threads() {
     LazyLock::force(&FREEZER);
     LazyLock::force(&MERGER);
 }
 
-/// Starts a thread. `None` if the system has no thread left.
+/// Starts a thread with this name, and returns the sender of its orders. `None` if the system has no thread left.
 fn start(name: &str) -> Option<Sender<Order>> {
     prepare();
     let (sender, orders) = channel::<Order>();
@@ -86,7 +87,7 @@ impl Order {
         }
     }
 
-    /// Gives the order to the thread for this kind of work. Without such a thread it is executed here.
+    /// Gives the order to the thread for this kind of work. Without such a thread, the calling thread executes it.
     fn give(self, work: Work) {
         let thread = match work {
             Work::Freeze => &*FREEZER,
@@ -148,7 +149,7 @@ impl Pending {
 }
 
 impl Drop for Pending {
-    /// The result has no receiver any more, so a job that no thread has begun is removed.
+    /// Removes the job if no thread has begun it, because its result has no receiver any more.
     fn drop(&mut self) {
         drop(take(&self.job));
     }

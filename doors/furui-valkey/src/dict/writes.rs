@@ -117,10 +117,10 @@ fn each<T>(
     worked.map(|()| done)
 }
 
-/// Checks the length of a field or of a value.
+/// Returns an error unless a field or a value has at most `most` bytes. `what` names it in the message.
 fn check_length(what: &str, bytes: &[u8], most: usize) -> Result<(), Refusal> {
     if bytes.len() > most {
-        return Err(Refusal::because(format!("a {what} has {} bytes: the most is {most}", bytes.len())));
+        return Err(Refusal::because(format!("a {what} of {} bytes is too long: the most is {most}", bytes.len())));
     }
     Ok(())
 }

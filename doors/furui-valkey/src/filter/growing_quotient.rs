@@ -19,7 +19,7 @@ use crate::refusal::Refusal;
 pub struct GrowingQuotient {
     filter: QuotientFilter,
     pub shape: CuckooShape,
-    /// The number of keys that were removed.
+    /// The number of keys that were removed from the filter.
     pub deleted: u64,
 }
 
@@ -52,7 +52,7 @@ const MAX_RATE: f64 = 1.0 / 32.0;
 /// The maximum number of copies of a key. An insertion reads all of them.
 const MAX_COPIES: u64 = 1024;
 
-/// The name of the file of the filter.
+/// The name of the file that has the table of the filter.
 const NAME: &str = "filter";
 
 impl CuckooShape {
@@ -66,13 +66,13 @@ impl CuckooShape {
         (self.slots().next_power_of_two().ilog2() + REMAINDER_BITS).clamp(MIN_FINGERPRINT_BITS, 64)
     }
 
-    /// The memory of an empty filter with these parameters, in bytes.
+    /// The memory that an empty filter with these parameters takes, in bytes.
     pub fn bytes(&self) -> usize {
         bytes_of(self.slots(), self.fingerprint_bits())
     }
 }
 
-/// The memory of a table with this number of slots, in bytes.
+/// The memory that a table with this number of slots takes, in bytes.
 fn bytes_of(slots: u64, fingerprint_bits: u32) -> usize {
     let remainder_bits = fingerprint_bits - slots.max(1).ilog2().min(fingerprint_bits - 1);
     // A block of 64 slots has three bits for each slot, 16 bits for the whole block, and the remainders.
@@ -122,7 +122,7 @@ impl GrowingQuotient {
         })
     }
 
-    /// The number of distinct fingerprints of this length.
+    /// The number of different fingerprints that the filter distinguishes.
     fn fingerprints(&self) -> f64 {
         self.filter.last_fingerprint() as f64 + 1.0
     }
@@ -172,7 +172,7 @@ impl GrowingQuotient {
         self.filter.slots()
     }
 
-    /// The number of keys, including copies.
+    /// The number of keys in the filter, including copies.
     pub fn len(&self) -> u64 {
         self.filter.len()
     }
@@ -182,7 +182,7 @@ impl GrowingQuotient {
         if self.shape.expansion == 0 { self.shape.capacity } else { self.filter.capacity() }
     }
 
-    /// The memory of the filter, in bytes.
+    /// The memory that the filter takes, in bytes.
     pub fn bytes(&self) -> usize {
         usize::try_from(self.filter.bits() / 8).unwrap_or(usize::MAX).saturating_add(size_of::<CuckooShape>() + 8)
     }

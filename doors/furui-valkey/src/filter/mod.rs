@@ -136,7 +136,7 @@ impl Filter {
         ]
     }
 
-    /// Updates the counted memory to that of the filter.
+    /// Updates the counted memory of the module to the present size of the filter.
     pub fn settle(&mut self) {
         self.account.settle(self.bytes());
     }

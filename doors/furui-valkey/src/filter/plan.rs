@@ -29,11 +29,11 @@ impl Plan {
     /// If a filter with these parameters is impossible, or would exceed a limit of the module.
     pub fn table(&self) -> Result<Table, Refusal> {
         if self.capacity == 0 {
-            return Err(Refusal::because("CAPACITY is at least 1"));
+            return Err(Refusal::because("CAPACITY must be at least 1"));
         }
         // This condition is false for NaN, too.
         if !(self.rate > 0.0 && self.rate < 1.0) {
-            return Err(Refusal::because(format!("ERROR {} is not between 0 and 1", self.rate)));
+            return Err(Refusal::because(format!("ERROR must be more than 0 and less than 1, not {}", self.rate)));
         }
         Account::default().admit(0, self.bytes()?)?;
         self.make(self.capacity)
@@ -51,7 +51,7 @@ impl Plan {
             Kind::StableLight => StableBloomLight::for_last(capacity, rate)?.hashed_by(hash).into(),
             Kind::Window => {
                 let last = std::num::NonZeroU64::new(self.capacity).map(Window::Keys);
-                let window = self.window.or(last).ok_or_else(|| Refusal::because("CAPACITY is at least 1"))?;
+                let window = self.window.or(last).ok_or_else(|| Refusal::because("CAPACITY must be at least 1"))?;
                 return Ok(Table::Window(WindowFilter::new(window, capacity, rate, hash)?));
             }
         })))

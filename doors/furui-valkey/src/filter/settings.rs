@@ -8,7 +8,7 @@ use crate::refusal::Refusal;
 /// The name of the file with the settings.
 pub const SETTINGS: &str = "SETTINGS";
 
-/// The words with which the file begins.
+/// The words with which the file of the settings begins.
 const HEAD: &str = "furui settings of";
 
 /// A set of commands that RedisBloom has, too.
@@ -29,7 +29,7 @@ pub struct Settings {
 impl Dialect {
     pub const ALL: [Self; 2] = [Self::Bf, Self::Cf];
 
-    /// The prefix of the names of the commands.
+    /// The prefix of the names of the dialect's commands: `BF` or `CF`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bf => "BF",
@@ -49,7 +49,7 @@ impl Settings {
         Self { dialect, lines: vec![] }
     }
 
-    /// Adds a setting.
+    /// Adds a setting with this name and value.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Display) -> Self {
         self.lines.push((name.to_owned(), value.to_string()));

@@ -1,4 +1,4 @@
-//! The table of a filter, of any kind.
+//! The part of a filter that holds its keys, for filters of any kind.
 
 use furui::filter::{AnyFilter, Filter as _, FilterMut, Full, GrowingBloom};
 use furui::format::{Envelope, EnvelopeWriter};
@@ -23,7 +23,7 @@ pub enum Table {
     Copies(Box<GrowingQuotient>),
 }
 
-/// The name of the file of a filter.
+/// The name of the file that has the table of a filter.
 const NAME: &str = "filter";
 
 /// The memory in bytes of a filter whose tables have this size in bytes.
@@ -32,7 +32,7 @@ fn memory(tables: u64) -> usize {
 }
 
 impl Table {
-    /// The memory of the table, in bytes.
+    /// The memory that the table takes, in bytes.
     pub fn bytes(&self) -> usize {
         let bytes = match self {
             Self::Window(filter) => return filter.bytes(),

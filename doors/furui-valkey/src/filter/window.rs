@@ -35,7 +35,8 @@ fn checksum(text: &str) -> u64 {
     HashSpec::default().hash(text.as_bytes()).get()
 }
 
-/// Creates an empty slice. There are the slices of the window, and the one that has begun, which share the rate.
+/// Creates an empty filter for a slice of the window. The slices of the window, and the one that has begun, share the
+/// rate.
 fn slice(capacity: u64, rate: f64, hash: HashSpec) -> Result<GrowingBloom, Refusal> {
     let rate = rate / (Window::SLICES + 1) as f64;
     Ok(GrowingBloom::with_expansion(capacity.div_ceil(Window::SLICES), rate, 2)?.hashed_by(hash))
@@ -55,12 +56,12 @@ impl WindowFilter {
         self.ring.window
     }
 
-    /// The number of keys. A key counts once in each slice in which it occurred.
+    /// The number of keys in the filter. A key counts once in each slice in which it occurred.
     pub fn len(&self) -> u64 {
         self.ring.slices.iter().map(|(_, filter)| filter.len()).sum()
     }
 
-    /// The memory of the filters, in bytes.
+    /// The memory that the filters of all slices take, in bytes.
     pub fn bytes(&self) -> usize {
         let bytes = self.ring.slices.iter().map(|(_, filter)| filter.bits().div_ceil(8)).sum::<u64>();
         usize::try_from(bytes).unwrap_or(usize::MAX) + self.ring.slices.len() * size_of::<(u64, GrowingBloom)>()

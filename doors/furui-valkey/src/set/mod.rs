@@ -115,7 +115,7 @@ impl Set {
         self.account.admit(self.bytes(), self.growth(members))
     }
 
-    /// Updates the counted memory to that of the set.
+    /// Updates the counted memory of the module to the present size of the set.
     pub fn settle(&mut self) {
         self.account.settle(self.bytes());
     }
@@ -207,7 +207,7 @@ impl Value for Set {
     }
 }
 
-/// Creates a slice without members.
+/// Creates a slice of a set's window without members.
 fn empty() -> Result<KeySet, Infallible> {
     Ok(KeySet::new())
 }
@@ -222,11 +222,15 @@ impl Set {
         Envelope::open(run, name)?.verify(run)?;
         let run = Run::open(Arc::<[u8]>::from(run), name, self.hash())?;
         if run.remainder_bits().get() < LEAST_REMAINDER {
-            return Err(Refusal::because(format!("{name} has keys that are too close together for hashes")));
+            return Err(Refusal::because(format!(
+                "{name} is damaged: by its density, the set would have more than 2^40 members"
+            )));
         }
         let newest = self.ring.newest();
         if number > newest || newest - number > Window::SLICES || (self.window().is_none() && number != 0) {
-            return Err(Refusal::because(format!("{name} is of a slice that the window does not have")));
+            return Err(Refusal::because(format!(
+                "{name} belongs to a slice that the window of the set does not have"
+            )));
         }
         let place = self.ring.slices.partition_point(|(own, _)| *own < number);
         if self.ring.slices[place].0 != number {

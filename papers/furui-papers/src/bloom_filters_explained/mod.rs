@@ -15,7 +15,7 @@ pub(crate) const EXPERIMENTS: &[(&str, Run)] =
 
 const DATA: &str = "keys are numbers, hashed by XXH3 with the seed.";
 
-/// The keys that an experiment inserts and looks up.
+/// The keys that an experiment inserts into a filter and looks up in it.
 struct Keys(KeyHasher);
 
 impl Keys {
@@ -31,7 +31,7 @@ impl Keys {
         range.map(|i| self.key(i)).collect()
     }
 
-    /// The measured false-positive rate: the share of absent keys that a filter reports as present.
+    /// The measured false-positive rate: the share of `asked` absent keys that a filter reports as present.
     fn measured(&self, filter: &Bloom, asked: u64) -> f64 {
         (0..asked).filter(|i| filter.contains_hash(self.key(1 << 40 | i))).count() as f64 / asked as f64
     }
@@ -135,8 +135,8 @@ fn similarity(context: &Context) -> Result<Finding> {
     Ok(Finding::new(DATA, verdict, [table], [errors, xor]))
 }
 
-/// Measures pairs of sets. Returns the table, and the largest distance of a mean from its true value, in standard
-/// errors of the mean.
+/// Measures filters of pairs of sets. Returns the table, and the largest distance of a mean estimate from its true
+/// value, in standard errors of the mean.
 fn similarities(context: &Context) -> Result<(Table, f64)> {
     let keys = Keys::new(context);
     let (n, trials) = context.size((10_000u64, 50u64), (500, 5));

@@ -1,4 +1,4 @@
-//! What the file of a filter tells of its keys, to an outsider and to a partner.
+//! Measures what the file of a filter reveals about its keys, to an outsider and to a partner.
 
 use furui::filter::Bloom;
 use furui::{HashAlgorithm, HashSpec};
@@ -6,7 +6,7 @@ use furui::{HashAlgorithm, HashSpec};
 use crate::keys::mix;
 use crate::report::{Cell, Context, Finding, Grade, Result, Table, Verdict, brief};
 
-/// The false-positive rate of the filters.
+/// The false-positive rate of the filters of address books.
 const RATE: f64 = 0.01;
 
 /// The result of looking up every name of a directory in a filter.

@@ -1,4 +1,5 @@
-//! Figs. 9 and 10: the memory of an LRU with SBFL, compared with that of an LRU alone that has the same number of hits.
+//! Figs. 9 and 10 of the paper of Kubota, Ueda and Yamana: the memory of an LRU with a stable filter (SBFL), compared
+//! with that of an LRU alone that has the same number of hits.
 
 use std::ops::RangeInclusive;
 
@@ -13,13 +14,13 @@ const OWN: &str = "kB, LRU and SBFL";
 const ALONE_KB: &str = "kB, LRU alone";
 const KNOWN: &str = "of what passes the LRU, SBFL knows, %";
 
-/// The largest share of memory saved, in %, according to the paper.
+/// The largest share of memory that an LRU with a filter saves, in %, according to the paper of Kubota et al.
 const PAPER_SAVED: f64 = 63.0;
-/// The binary logarithms of the numbers of counters that are measured. They go beyond the paper's, because an effect
-/// that the paper saw may appear only at larger sizes here.
+/// The binary logarithms of the numbers of counters of the filters that are measured. They go beyond those of Kubota et
+/// al., because an effect that their paper saw may appear only at larger sizes here.
 const SIZES: RangeInclusive<u32> = *COUNTERS.start()..=*COUNTERS.end() + 5;
-/// The binary logarithms of the numbers of entries of an LRU that is used alone. They go beyond those of the paper, so
-/// that the largest LRU has at least as many hits as the best combination of an LRU and a filter.
+/// The binary logarithms of the numbers of entries of an LRU that is used alone. They go beyond those of the paper of
+/// Kubota et al., so that the largest LRU has at least as many hits as the best combination of an LRU and a filter.
 const ALONE: RangeInclusive<u32> = *LRU.start()..=*LRU.end() + 5;
 
 pub(super) fn fig9(context: &Context) -> Result<Finding> {
@@ -77,8 +78,8 @@ pub(super) fn fig9(context: &Context) -> Result<Finding> {
     Ok(Finding::new(data, Verdict::all(verdicts), [table], plots))
 }
 
-/// The shares of memory that are saved, in %: first at the paper's sizes, then at the larger ones. A point is (binary
-/// logarithm of the number of counters, share).
+/// The shares of memory that are saved, in %: first at the sizes of Kubota et al., then at the larger ones. A point is
+/// (binary logarithm of the number of counters, share).
 fn saved(table: &Table, crawl: &Crawl, filter: Stable) -> [Vec<(f64, f64)>; 2] {
     let points = table.points(SIZE, SAVED, &only(crawl, filter));
     let (paper, larger) = points.into_iter().partition(|point| point.0 <= f64::from(*COUNTERS.end()));
@@ -99,8 +100,8 @@ fn coarse(table: &Table, crawl: &Crawl) -> Verdict {
     Verdict::new(Grade::of_gains(&[(PAPER_SAVED, most)], 0.1, 0.5), text)
 }
 
-/// The verdict on the paper's claim that a filter with k = 8 saves memory where there are few hits, and costs memory
-/// where there are many.
+/// The verdict on the claim of Kubota et al. that a filter with k = 8 saves memory where there are few hits, and costs
+/// memory where there are many.
 fn fine(table: &Table, crawl: &Crawl) -> Verdict {
     let [paper, larger] = saved(table, crawl, Stable::FINE);
     let loses = |points: &[(f64, f64)]| points.iter().find(|point| point.1 < 0.0).map(|point| point.0);

@@ -1,11 +1,11 @@
-//! Figs. 6 and 7: the errors of the stable filters.
+//! Figs. 6 and 7 of the paper of Kubota, Ueda and Yamana: the errors of the stable filters.
 
 use super::order::{Crawl, Mode, PAPER_HOSTS};
 use super::tier::{Stable, Tier};
 use super::{COUNTERS, FRONT, crawls, slug};
 use crate::report::{Axis, Context, Finding, Grade, Plot, Result, Source, Table, Verdict, brief};
 
-/// The paper's false positives at 2^30 counters, with k = 4 and a rate of 1 %.
+/// The number of false positives in the paper of Kubota et al. at 2^30 counters, with k = 4 and a rate of 1 %.
 const PAPER_FALSE_POSITIVES: f64 = 1.5e6;
 
 const SBF: Stable = Stable::Random { probes: 4, rate: 1e-2 };

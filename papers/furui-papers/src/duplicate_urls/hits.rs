@@ -1,4 +1,4 @@
-//! Figs. 5 and 8: the share of links that the caches answer.
+//! Figs. 5 and 8 of the paper of Kubota, Ueda and Yamana: the share of links that the caches answer.
 
 use std::ops::RangeInclusive;
 
@@ -16,12 +16,13 @@ pub(super) const HITS: &str = "hits, % of links";
 const CLOCK: &str = "hits of CLOCK, % of links";
 pub(super) const KB: &str = "kB";
 
-/// The hit ratio that Broder, Najork and Wiener found for a large enough LRU, according to the paper.
+/// The hit ratio that Broder, Najork and Wiener found for a large enough LRU, according to the paper of Kubota et al.
 const BRODER: f64 = 80.0;
 pub(super) const SETTINGS: [Stable; 2] = [Stable::FINE, Stable::COARSE];
-/// The numbers of false positives at 2^30 counters with each of the [`SETTINGS`], according to the paper.
+/// The numbers of false positives at 2^30 counters with each of the [`SETTINGS`], according to the paper of Kubota et
+/// al.
 const PAPER_FALSE_POSITIVES: [f64; 2] = [1e4, 1.5e6];
-/// If there are fewer false positives than this, their number depends on chance.
+/// If a crawl has fewer false positives than this, their number depends on chance, and is not compared.
 const FEW: f64 = 20.0;
 
 pub(super) fn fig5(context: &Context) -> Result<Finding> {
@@ -81,8 +82,8 @@ pub(super) fn fig5(context: &Context) -> Result<Finding> {
     Ok(Finding::new(data, verdict, [table], [plot]))
 }
 
-/// Measures an LRU with SBFL in the paper's two settings. `sizes` are the binary logarithms of the paper's numbers of
-/// counters. The table is that of Fig. 8; Figs. 9 and 10 are computed from it.
+/// Measures an LRU with SBFL in the two settings of Kubota et al. `sizes` are the binary logarithms of their numbers of
+/// counters. The table is that of their Fig. 8; Figs. 9 and 10 are computed from it.
 pub(super) fn stable_hits(crawls: &[Crawl], sizes: &RangeInclusive<u32>, context: &Context) -> Result<Table> {
     let columns = ["crawl", "filter", SIZE, "counters", KB, HITS, "false positives", "pages lost"];
     let mut table = Table::new("fig8", "An LRU of the paper's 2^20 entries, and SBFL".to_owned(), columns);
@@ -136,7 +137,8 @@ pub(super) fn fig8(context: &Context) -> Result<Finding> {
     Ok(Finding::new(data, Verdict::all(growth.chain(errors)), [table], [plot]))
 }
 
-/// The verdict on the false positives of a crawl, compared with the paper, which has `paper` of them for each page.
+/// The verdict on the false positives of a crawl, compared with the paper of Kubota et al., which has `paper` of them
+/// for each page.
 fn errors(crawl: &Crawl, filter: Stable, found: f64, paper: f64) -> Verdict {
     let expected = paper * crawl.pages as f64;
     let off = (found / expected).max(expected / found);

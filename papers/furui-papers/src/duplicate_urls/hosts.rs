@@ -1,5 +1,5 @@
-//! A seeded graph of hosts, like the graph of the paper. It is too large to be kept in memory, so the links of a host
-//! are made anew whenever the host is met.
+//! A seeded graph of hosts, like the graph of the paper of Kubota et al. It is too large to be kept in memory, so the
+//! links of a host are made anew whenever the host is met.
 
 use super::order::Crawl;
 use super::web::{CrawlSize, near, rank};
@@ -15,11 +15,11 @@ pub(super) const ABOUT: &str = "The seeded hosts: 16 to 400 links a host, log-un
                                 popular ones: a rank r is as popular as r^-0.909; the hosts of a group of 64 copy 70 % of their links \
                                 from one list.";
 
-/// A host has from 16 to 400 links, log-uniform: 119 on average, as in the paper.
+/// A host has from 16 to 400 links, log-uniform: 119 on average, as in the paper of Kubota et al.
 const LINKS: (f64, f64) = (16.0, 400.0);
-/// The share of their links that the hosts of a group (such as those of one provider) copy from one list.
+/// The share of their links that the hosts of a group (such as those of one provider) copy from one common list.
 const COPIED: f64 = 0.7;
-/// The number of hosts of a group.
+/// The number of hosts in a group whose hosts have links in common.
 const GROUP: u32 = 64;
 
 pub(super) fn crawl(size: &CrawlSize, seed: u64) -> Crawl {
@@ -43,7 +43,7 @@ fn links_of(host: u32, hosts: u32, seed: u64, targets: &mut Vec<u32>) {
     targets.dedup();
 }
 
-/// Half of the links lead to popular hosts, half to hosts nearby.
+/// Draws the target of a link of the host `here`: half of the links lead to popular hosts, half to hosts nearby.
 fn target(here: u32, hosts: u32, draw: &mut Random) -> u32 {
     if draw.coin() { rank(draw, hosts) } else { near(draw, here, hosts) }
 }

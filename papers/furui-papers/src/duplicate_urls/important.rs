@@ -1,11 +1,12 @@
-//! A question that the paper leaves open: false positives on important pages.
+//! A question that the paper of Kubota et al. leaves open: false positives on important pages.
 
 use super::order::{Crawl, Mode, Outcome};
 use super::tier::{Stable, Tier};
 use super::{FRONT, crawls, slug, stable_bytes};
 use crate::report::{Axis, Context, Finding, Grade, Mark, Plot, Result, Source, Table, Verdict, brief};
 
-/// The binary logarithm of the number of counters with which the filter is measured: the middle of the paper's sizes.
+/// The binary logarithm of the number of counters with which the filter is measured: the middle of the sizes of Kubota
+/// et al.
 const COUNTERS: u32 = 27;
 /// Classes of pages by their number of in-links: each class begins at one of these numbers and ends below the next.
 const CLASSES: [u32; 6] = [1, 2, 4, 16, 64, 256];
@@ -135,7 +136,7 @@ fn empty_tables() -> [Table; 4] {
     [kept, remedy, totals, classes]
 }
 
-/// The plot of the pages of a crawl that were never crawled.
+/// The plot of the pages of a crawl that were never crawled because of false positives, by their class.
 fn plot(crawl: &Crawl, classes: &Table) -> Plot {
     let points = |cache: &str| classes.points(IN_LINKS, LOST, &[("crawl", crawl.name.into()), ("cache", cache.into())]);
     // A logarithmic axis shows small shares, but cannot show the 0 of caches that lose no page, so these are left out.

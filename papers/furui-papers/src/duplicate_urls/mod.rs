@@ -34,13 +34,13 @@ pub(crate) const EXPERIMENTS: &[(&str, Run)] = &[
     ("important", important::important),
 ];
 
-/// The binary logarithms of the paper's numbers of entries of an LRU alone.
+/// The binary logarithms of the numbers of entries that an LRU alone has in the paper of Kubota et al.
 const LRU: RangeInclusive<u32> = 18..=24;
-/// The binary logarithm of the paper's number of entries of an LRU in front of a filter.
+/// The binary logarithm of the number of entries that an LRU in front of a filter has in the paper of Kubota et al.
 const FRONT: u32 = 20;
-/// The binary logarithms of the paper's numbers of counters of a filter.
+/// The binary logarithms of the numbers of counters that a filter has in the paper of Kubota et al.
 const COUNTERS: RangeInclusive<u32> = 24..=30;
-/// The bytes of an LRU entry as the paper counts them. This project's LRU takes 21.
+/// The bytes of an LRU entry as the paper of Kubota et al. counts them. This project's LRU takes 21.
 const LRU_BYTES: usize = 20;
 
 /// The crawls of this run, and a sentence that describes each.
@@ -74,7 +74,8 @@ fn recorded(dir: &Path, names: &[&'static str]) -> Result<Vec<Crawl>> {
     Ok(names.iter().filter_map(of).collect())
 }
 
-/// The crawls of [`crawls`], and, if the paper's scale is requested, a crawl with as many links as in the paper.
+/// The crawls of [`crawls`], and, if the scale of Kubota et al. is requested, a crawl with as many links as in the
+/// paper.
 fn crawls_and_hosts(context: &Context) -> Result<(Vec<Crawl>, String)> {
     if let Some(dir) = &context.recorded {
         return Ok((recorded(dir, &["seeded web", "rust-doc", hosts::NAME])?, String::new()));
@@ -88,25 +89,26 @@ fn crawls_and_hosts(context: &Context) -> Result<(Vec<Crawl>, String)> {
     Ok((crawls, about))
 }
 
-/// The sizes of an LRU alone that are measured on a crawl. On a crawl of the paper's scale, the largest sizes are left
-/// out.
+/// The numbers of entries, as binary logarithms, of an LRU alone that are measured on a crawl. On a crawl of the
+/// paper's scale, the largest ones are left out.
 fn lru_sizes(crawl: &Crawl) -> StepBy<RangeInclusive<u32>> {
     let sizes = if crawl.is_whole() { *LRU.start()..=*LRU.end() - 2 } else { LRU };
     measured_of(sizes, crawl)
 }
 
-/// The sizes that are measured on a crawl: all of `sizes` or, on a crawl of the paper's scale, every other one, because
-/// each takes some minutes.
+/// The sizes, as binary logarithms, that are measured on a crawl: all of `sizes` or, on a crawl of the scale of Kubota
+/// et al., every other one, because each takes some minutes.
 fn measured_of(sizes: RangeInclusive<u32>, crawl: &Crawl) -> StepBy<RangeInclusive<u32>> {
     sizes.step_by(if crawl.is_whole() { 2 } else { 1 })
 }
 
-/// The bytes of the paper's tiers with 2^`FRONT` entries and 2^`counters` counters.
+/// The memory, in bytes, of the tiers of Kubota et al. with 2^`FRONT` entries of the LRU and 2^`counters` counters of
+/// the filter.
 fn stable_bytes(crawl: &Crawl, counters: u32) -> usize {
     LRU_BYTES * crawl.size(FRONT) + crawl.size(counters) / 4
 }
 
-/// A form of the name that fits into file names.
+/// A form of the name of a crawl that fits into file names.
 fn slug(name: &str) -> String {
     name.replace(' ', "-")
 }

@@ -6,36 +6,36 @@ use furui::KeyHash;
 use crate::clock::ns_each;
 use crate::keys::mix;
 
-/// The number of hosts in the paper's graph. All memory sizes of the paper are meant for this graph.
+/// The number of hosts in the graph of Kubota et al. All memory sizes of the paper are meant for this graph.
 pub(super) const PAPER_HOSTS: f64 = 538_137_220.0;
-/// The number of links after which the time of a link is known well enough.
+/// The maximum number of links of a crawl over which the time of a link is measured; it is then known well enough.
 pub(super) const TIMED: usize = 1 << 22;
-/// The maximum binary logarithm of the divisor of the paper's sizes. With this divisor the smallest cache still has 128
-/// entries, which is more than the number of links of a page.
+/// The maximum binary logarithm of the divisor of the sizes of Kubota et al. With this divisor the smallest cache still
+/// has 128 entries, which is more than the number of links of a page.
 const MAX_SHIFT: u32 = 11;
 
 /// A breadth-first crawl: every link in the order in which the crawler meets it. Of the links of a page to one target,
-/// only the first counts.
+/// only the first is part of the crawl.
 ///
 /// Pages are numbered as they are first met, so they are also fetched in the order of their numbers.
 pub(super) struct Crawl {
     pub(super) name: &'static str,
     source: Links,
-    /// The number of links that are met.
+    /// The number of links that the crawl meets.
     pub(super) links: usize,
-    /// The number of pages that have links.
+    /// The number of pages of the crawl that have links.
     expanded: usize,
     /// The number of pages that a crawl without errors meets.
     pub(super) pages: usize,
     seed: u64,
 }
 
-/// A function that appends the targets of a page.
+/// A function that appends the targets of the links of a page.
 type LinksOf = dyn Fn(u32, &mut Vec<u32>) + Send + Sync;
 
-/// The source of the links of a page.
+/// The source of the links of the pages of a crawl.
 enum Links {
-    /// The links of all pages are in memory.
+    /// The links of all pages are kept in memory.
     Kept {
         /// The targets of page 0, of page 1, and so on.
         targets: Vec<u32>,
@@ -55,7 +55,7 @@ enum Links {
     },
 }
 
-/// How a crawl uses the answers "seen before" and "new".
+/// The way in which a crawl uses the answers "seen before" and "new".
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Mode {
     /// The links are the same whatever the answers are, as if a page wrongly taken for seen were fetched some other
@@ -156,7 +156,7 @@ impl Crawl {
     }
 
     /// A crawl of which only the name and two numbers are known. `is_whole` is true if the memory sizes are those of
-    /// the paper, and not divided.
+    /// the paper of Kubota et al., and not divided.
     pub(super) fn recorded(name: &'static str, (links, pages): (usize, usize), is_whole: bool) -> Self {
         let source = match is_whole {
             true => Links::Made { of: Box::new(|_, _| ()), universe: 0 },
@@ -165,7 +165,7 @@ impl Crawl {
         Self { name, source, links, expanded: 0, pages, seed: 0 }
     }
 
-    /// True if the sizes of memory are those of the paper, and not divided.
+    /// True if the sizes of memory are those of the paper of Kubota et al., and not divided.
     pub(super) fn is_whole(&self) -> bool {
         matches!(self.source, Links::Made { .. })
     }
@@ -190,13 +190,13 @@ impl Crawl {
         }
     }
 
-    /// The paper's size 2^`log2`, divided by a power of two so that its ratio to the number of pages is about that of
-    /// the paper. If there are few pages, the divisor is limited and the ratio is higher.
+    /// The size 2^`log2` of the paper of Kubota et al., divided by a power of two so that its ratio to the number of
+    /// pages is about that of the paper. If there are few pages, the divisor is limited and the ratio is higher.
     pub(super) fn size(&self, log2: u32) -> usize {
         1 << (log2 - self.shift())
     }
 
-    /// The binary logarithm of the number by which the paper's sizes are divided.
+    /// The binary logarithm of the number by which the sizes of Kubota et al. are divided.
     pub(super) fn shift(&self) -> u32 {
         if self.is_whole() {
             return 0;
@@ -216,7 +216,8 @@ impl Crawl {
         )
     }
 
-    /// The hash of a page's URL. Equal pages have equal hashes; the URL matters for nothing else.
+    /// The hash of the URL of the page with this number. Equal pages have equal hashes; the URL is used for nothing
+    /// else.
     pub(super) fn key(&self, page: u32) -> KeyHash {
         KeyHash::new(mix(mix(self.seed).wrapping_add(u64::from(page))))
     }
@@ -225,7 +226,7 @@ impl Crawl {
         matches!(&self.source, Links::Kept { fronts, .. } if fronts[page as usize])
     }
 
-    /// The keys of all links in order.
+    /// The hashes of the targets of all links, in the order of the crawl.
     pub(super) fn keys(&self) -> Vec<KeyHash> {
         let mut keys = Vec::with_capacity(self.links);
         self.run(Mode::Replay, |_, key| {
@@ -235,7 +236,7 @@ impl Crawl {
         keys
     }
 
-    /// The number of links that lead to each page from pages for which `crawled` returns true.
+    /// For each page, the number of links that lead to it from pages for which `crawled` returns true.
     pub(super) fn in_links(&self, crawled: impl Fn(usize) -> bool) -> Vec<u32> {
         let (mut in_links, mut room) = (vec![0; self.numbers()], vec![]);
         for page in (0..self.numbers()).filter(|&page| crawled(page)) {
@@ -260,7 +261,8 @@ impl Crawl {
         queue.len()
     }
 
-    /// Asks `seen` about every link.
+    /// Crawls in this mode, and calls `seen` for the target of every link. Returns the numbers of right and wrong
+    /// answers.
     pub(super) fn run(&self, mode: Mode, mut seen: impl FnMut(u32, KeyHash) -> bool) -> Outcome {
         let (mut crawled, mut met) = (vec![false; self.numbers()], vec![false; self.numbers()]);
         (crawled[0], met[0]) = (true, true);

@@ -5,7 +5,8 @@ use super::tier::{Stable, Tier};
 use super::{LRU_BYTES, crawls, slug};
 use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
 
-/// The amounts of memory of the caches. A number s stands for the memory of an LRU of 2ˢ entries, in the paper's scale.
+/// The amounts of memory of the caches. A number s stands for the memory of an LRU of 2ˢ entries, in the scale of
+/// Kubota et al.
 const SIZES: [u32; 6] = [14, 16, 18, 20, 22, 24];
 
 const KB: &str = "kB";
@@ -13,7 +14,8 @@ const REACH: &str = "reach the set, %";
 const LOST: &str = "pages lost, %";
 const SAVED: &str = "memory saved, %";
 
-/// Each cache with this many bytes. An LRU in front of a filter gets an eighth of the bytes.
+/// Each cache that is compared, with a size of `bytes` bytes, and its name. An LRU in front of a filter gets an eighth
+/// of the bytes.
 fn tiers(bytes: usize) -> [(&'static str, Tier); 7] {
     let entries = (bytes / 8 / LRU_BYTES).max(1);
     // A byte holds four counters.

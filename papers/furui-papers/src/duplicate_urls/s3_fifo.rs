@@ -39,7 +39,8 @@ impl S3Fifo {
         }
     }
 
-    /// Returns true if the key was in the cache, and inserts it if not.
+    /// Returns true if the key was in the cache. Otherwise inserts the key, and evicts another one if the cache is
+    /// full.
     pub(super) fn observe(&mut self, key: KeyHash) -> bool {
         let key = key.get();
         if let Some(uses) = self.uses.get_mut(&key) {

@@ -25,7 +25,8 @@ pub(super) fn crawl(root: &Path, seed: u64) -> io::Result<Crawl> {
     result.map(|()| crawl)
 }
 
-/// The paths of the pages relative to the root, with `/` as separator.
+/// Adds to `pages` the paths of the HTML pages below `directory`, relative to the root of the site, with `/` as
+/// separator.
 fn find_pages(directory: &Path, prefix: &str, pages: &mut HashSet<String>) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
@@ -39,7 +40,7 @@ fn find_pages(directory: &Path, prefix: &str, pages: &mut HashSet<String>) -> io
     Ok(())
 }
 
-/// The targets of the `href="..."` attributes in a page, without fragments.
+/// The targets of the `href="..."` attributes in an HTML page, without fragments.
 fn links(html: &[u8], page: &str) -> Vec<String> {
     const HREF: &[u8] = b"href=\"";
     let mut targets = vec![];

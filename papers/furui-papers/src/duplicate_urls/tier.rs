@@ -16,7 +16,7 @@ pub(super) enum Tier {
     Clock {
         entries: usize,
     },
-    /// The paper's tiers: the keys that the LRU evicts go to a stable filter of `counters` counters.
+    /// The tiers of Kubota et al.: the keys that the LRU evicts go to a stable filter of `counters` counters.
     Stable {
         entries: usize,
         counters: usize,
@@ -27,19 +27,21 @@ pub(super) enum Tier {
     S3Fifo {
         bytes: usize,
     },
-    /// A set-associative array of tags of keys: tags of 64 or 32 bits with 4 ways, or tags of 16 bits with 8 ways.
+    /// A set-associative array of tags (parts of the hashes) of keys: tags of 64 or 32 bits with 4 ways, or tags of 16
+    /// bits with 8 ways.
     Tags {
         bits: u32,
         bytes: usize,
     },
 }
 
-/// The stable filters. All have counters of two bits.
+/// The stable filters that are compared. All have counters of two bits.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Stable {
-    /// SBF: decrements random counters. Their number is that of eq. 3 of the paper, rounded down.
+    /// SBF: decrements random counters. Their number is that of eq. 3 of the paper of Kubota et al., rounded down.
     Random { probes: u32, rate: f64 },
-    /// SBFL as the paper describes it: decrements consecutive counters. Their number is the same as in SBF.
+    /// SBFL as the paper of Kubota et al. describes it: decrements consecutive counters. Their number is the same as in
+    /// SBF.
     Cursor { probes: u32, rate: f64 },
     /// This project's filter: decrements consecutive counters. The number of decrements is computed for consecutive
     /// counters, so that the filter settles at the rate.
@@ -47,9 +49,9 @@ pub(super) enum Stable {
 }
 
 impl Stable {
-    /// The paper's setting of SBFL with the higher rate.
+    /// The setting of SBFL in the paper of Kubota et al. with the higher rate.
     pub(super) const COARSE: Self = Self::Cursor { probes: 4, rate: 1e-2 };
-    /// The paper's setting of SBFL with the lower rate.
+    /// The setting of SBFL in the paper of Kubota et al. with the lower rate.
     pub(super) const FINE: Self = Self::Cursor { probes: 8, rate: 1e-5 };
 
     pub(super) fn name(self) -> String {
@@ -74,7 +76,8 @@ fn percent(rate: f64) -> String {
     format!("{} %", 100.0 * rate)
 }
 
-/// The number P of decrements by eq. 3, rounded down as in the paper.
+/// The number P of counters that an insertion decrements, by eq. 3 of the paper of Kubota et al., rounded down as in
+/// the paper.
 fn decrements(probes: u32, rate: f64, counters: usize) -> usize {
     stable_decrements(probes, rate, 3, counters) as usize
 }
@@ -92,7 +95,7 @@ impl Asker for Mode {
     }
 }
 
-/// Measures the mean time of a link, in nanoseconds.
+/// An [`Asker`] that measures the mean time of a link, in nanoseconds.
 pub(super) struct Clock;
 
 impl Asker for Clock {
@@ -103,12 +106,12 @@ impl Asker for Clock {
 }
 
 impl Tier {
-    /// The paper's tiers, with an LRU of `entries` in front.
+    /// The tiers of Kubota et al., with an LRU of `entries` entries in front of a stable filter.
     pub(super) fn stable(entries: usize, counters: usize, filter: Stable) -> Self {
         Self::Stable { entries, counters, filter, spare_fronts: false }
     }
 
-    /// Makes an empty tier, and lets `asker` ask it about every link.
+    /// Makes an empty tier of this kind, and lets `asker` ask it about every link of the crawl.
     pub(super) fn ask<A: Asker>(self, crawl: &Crawl, asker: &A) -> Result<A::Answer, Error> {
         Ok(match self {
             Self::Lru { entries } => {
@@ -137,7 +140,8 @@ impl Tier {
     }
 }
 
-/// The tiers of section 4.3 of the paper: an LRU, then a filter that takes the keys that the LRU evicts.
+/// The tiers of section 4.3 of the paper of Kubota et al.: an LRU, then a filter that takes the keys that the LRU
+/// evicts.
 fn stable<A: Asker>(
     crawl: &Crawl,
     asker: &A,

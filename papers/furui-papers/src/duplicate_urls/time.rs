@@ -1,4 +1,4 @@
-//! A question that the paper leaves open: the running time in a crawl.
+//! A question that the paper of Kubota et al. leaves open: the running time in a crawl.
 
 use std::sync::Arc;
 
@@ -138,14 +138,14 @@ const WHOLE: [(&str, Cache); 5] = [
     ("recent, whole hashes", Cache::Recent),
 ];
 
-/// The keys as a batch for a set with the default hash.
+/// The hashes of the keys as a batch for a set with the default hash.
 fn batch_of(keys: &[KeyHash]) -> Hashes {
     let mut batch = Hashes::new(&HashSpec::default().hasher());
     keys.iter().for_each(|&key| batch.push_hash(key));
     batch
 }
 
-/// Measures the cost of a crawl with `Seen`.
+/// Measures the time of whole crawls with the set [`Seen`] and its caches, in `rounds` rounds.
 fn whole(crawls: &[Crawl], rounds: usize, context: &Context) -> Result<Table> {
     let columns = [
         "crawl",
@@ -208,7 +208,7 @@ fn on_device(options: SeenOptions, keys: &[KeyHash], batch: usize) -> Result<(f6
     Ok((1000.0 * each, ns + each * DEVICE_NS))
 }
 
-/// Observes all keys. Returns the time per key in nanoseconds, and the set with the keys.
+/// Observes all keys in batches of `batch` keys. Returns the time per key in nanoseconds, and the set with the keys.
 fn observe<S: Storage>(mut seen: Seen<S>, keys: &[KeyHash], batch: usize) -> Result<(f64, Seen<S>)> {
     let (mut verdicts, mut result) = (vec![], Ok(()));
     let batches: Vec<Hashes> = keys.chunks(batch).map(batch_of).collect();

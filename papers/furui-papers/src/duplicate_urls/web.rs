@@ -21,14 +21,14 @@ pub(super) const ABOUT: &str = "The seeded web: hosts of 4/u pages for a uniform
                                 page of rank r has a popularity of r^-0.909; and the pages of a section of 64 copy \
                                 70 % of their links from one list.";
 
-/// The number of links of a page, log-uniform from 16 to 400: 119 on average, as the paper's hosts have.
+/// The number of links of a page, log-uniform from 16 to 400: 119 on average, as the hosts of Kubota et al. have.
 const LINKS: (f64, f64) = (16.0, 400.0);
-/// The share of links that stay in their host.
+/// The share of a page's links that lead to pages of its own host.
 const AT_HOME: f64 = 0.75;
 /// The share of links that a page has in common with its section, such as those of menus, lists and signatures (the
 /// copying model of Kumar and others).
 const COPIED: f64 = 0.7;
-/// The number of pages of a section.
+/// The number of pages of a section, whose pages have links in common.
 const SECTION: u32 = 64;
 /// The maximum size of a host, in pages. A size is 4/u for a u that is uniform between 0 and 1.
 const LARGEST_HOST: f64 = 65536.0;
@@ -36,7 +36,8 @@ const LARGEST_HOST: f64 = 65536.0;
 /// proportional to n^-1.1, as on the web.
 const POPULARITY: f64 = 0.909;
 
-/// The graph. It stores only where hosts begin: when the links of a page are needed, they are drawn from its number.
+/// The graph of pages. It stores only where hosts begin: when the links of a page are needed, they are drawn from its
+/// number.
 struct Web {
     hosts: Vec<u32>,
     seed: u64,
@@ -99,20 +100,20 @@ impl Web {
         }
     }
 
-    /// The number of the host's first page, and the number of its pages.
+    /// The number of the first page of the host with this number, and the number of the host's pages.
     fn host(&self, host: usize) -> (u32, u32) {
         (self.hosts[host], self.hosts[host + 1] - self.hosts[host])
     }
 }
 
-/// A rank from 0 to `count` - 1. Rank 0 is the most popular.
+/// Draws a rank from 0 to `count` - 1. Rank 0 is the most popular, and the most likely.
 pub(super) fn rank(random: &mut Random, count: u32) -> u32 {
     let flat = 1.0 - POPULARITY;
     let rank = (1.0 + random.uniform() * (f64::from(count + 1).powf(flat) - 1.0)).powf(1.0 / flat);
     (rank as u32).clamp(1, count) - 1
 }
 
-/// A place near `here`, on either side, among `count` places in a circle. Nearer places are more likely.
+/// Draws a place near `here`, on either side, among `count` places in a circle. Nearer places are more likely.
 pub(super) fn near(random: &mut Random, here: u32, count: u32) -> u32 {
     let way = (random.uniform().powi(-2) as u64).min(u64::from(count)) as u32;
     let on = if random.coin() { way } else { count - way };

@@ -9,7 +9,7 @@ use super::{chosen, experiments};
 use crate::report::page::{self, Pages};
 use crate::report::{Cell, Context, Source, Table, theirs};
 
-/// The names of the experiments that use no clock and take less than three seconds. Their figures follow from the
+/// The names of the experiments that measure no time and take less than three seconds. Their figures follow from the
 /// program and the seed.
 const DETERMINISTIC: [&str; 6] =
     ["ringed-fig4", "ringed-fig5", "explained-similarity", "explained-or", "quotient-space", "ours-coded-sets"];
@@ -24,7 +24,7 @@ fn root() -> PathBuf {
 /// The git pathspec that excludes the small sets of a server: the part of the stores that no experiment uses.
 const UNMEASURED: &str = ":(exclude)core/furui/src/store/cascade/key_set.rs";
 
-/// The paths of the code that the experiments of a source measure, and of the code that measures it.
+/// The paths of the code that the experiments of a source measure, and of the experiments themselves.
 fn measured(source: Source) -> &'static [&'static str] {
     match source {
         Source::RingedBloomFilters => {
@@ -181,7 +181,7 @@ fn write_the_index() {
     }
 }
 
-/// Every experiment that the texts about the papers name exists.
+/// Tests that every experiment that the texts about the papers name exists.
 #[test]
 fn what_the_texts_about_papers_name_are_experiments_that_exist() {
     let texts = Source::ALL.map(theirs::text).join("\n") + page::OPEN;

@@ -16,7 +16,7 @@ use crate::report::page::{self, Pages};
 use crate::report::{Context, Experiment, Result, Source};
 use crate::{bloom_filters_explained, duplicate_urls, louds_tries, ours, quotient_filters, ringed_bloom_filters};
 
-/// All experiments, in the order of the pages.
+/// All experiments, in the order in which the pages have them.
 fn experiments() -> Vec<Experiment> {
     let of = |source| match source {
         Source::RingedBloomFilters => ringed_bloom_filters::EXPERIMENTS,
@@ -44,7 +44,7 @@ fn chosen(names: &[String]) -> Result<Vec<Experiment>> {
     Ok(all.into_iter().filter(|one| names.iter().any(|name| named(name, one))).collect())
 }
 
-/// Runs the commands `all` and `paper` with their arguments: names and options.
+/// Runs the commands `all` and `paper` of the program with their arguments: names and options.
 pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<()> {
     let mut context =
         Context { data: None, quick: false, full: false, seed: 1, recorded: None, progress: MultiProgress::new() };

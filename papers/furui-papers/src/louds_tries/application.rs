@@ -1,5 +1,5 @@
-//! Table 3 and Fig. 4: a dictionary that grows with a stream. Each word of the stream is looked up, and inserted if it
-//! is unknown.
+//! Table 3 and Fig. 4 of the paper of Koyanagi et al.: a dictionary that grows with a stream. Each word of the stream
+//! is looked up, and inserted if it is unknown.
 
 use super::online::{Cost, FilterBuild, Online};
 use super::scale;
@@ -12,9 +12,9 @@ const PAPER_LOOKUPS: usize = 240_000_000;
 const DEFAULT_KEYS: usize = PAPER_KEYS / 100;
 const QUICK_KEYS: usize = 200;
 
-/// The rows of Table 3: the maximum number of tries, and two pairs of times in seconds. The first pair is for filters
-/// that are built after the tries, the second for filters that are built at once with the tries. A pair has the time of
-/// building and the total time.
+/// The rows of Table 3 of Koyanagi et al.: the maximum number of tries, and two pairs of times in seconds. The first
+/// pair is for filters that are built after the tries, the second for filters that are built at once with the tries. A
+/// pair has the time of building and the total time.
 const PAPER: [(usize, [f64; 2], [f64; 2]); 4] = [
     (1, [5151.0, 12691.0], [3624.0, 11281.0]),
     (3, [1815.0, 9656.0], [1296.0, 9140.0]),
@@ -22,15 +22,16 @@ const PAPER: [(usize, [f64; 2], [f64; 2]); 4] = [
     (7, [840.0, 9266.0], [633.0, 8977.0]),
 ];
 
-/// The number of windows (write buffers) into which the distinct words are divided. The paper does not give it.
+/// The number of windows (write buffers) into which the distinct words are divided. The paper of Koyanagi et al. does
+/// not give it.
 const WINDOWS: usize = 50;
 
 /// Further numbers of windows, with which one trie is measured.
 const WINDOWS_TRIED: [usize; 5] = [10, 20, 50, 100, 200];
 
-/// A saving is reproduced if it differs from the paper's saving by at most this share of it.
+/// A saving of time is reproduced if it differs from the saving of Koyanagi et al. by at most this share of it.
 const CLOSE: f64 = 0.15;
-/// A saving is within a band if it differs from the paper's saving by at most this share of it.
+/// A saving of time is within a band if it differs from the saving of Koyanagi et al. by at most this share of it.
 const BAND: f64 = 0.5;
 
 const TRIES: &str = "tries at most";
@@ -41,7 +42,7 @@ const PAPER_SAVED_BUILDING: &str = "the paper saves of building %";
 const PAPER_SAVED: &str = "the paper saves of all %";
 const SAVED_BY_WINDOW: &str = "saved of all % (second walk)";
 
-/// The number of look-ups for this many distinct words, in the proportion of the paper.
+/// The number of look-ups for this many distinct words, in the proportion of the paper of Koyanagi et al.
 fn lookups(words: usize) -> usize {
     words * PAPER_LOOKUPS / PAPER_KEYS
 }
@@ -61,7 +62,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     Ok(Finding::new(data, verdict, [table, windows], plots).with_notes(notes))
 }
 
-/// Measures the dictionary. Returns the tables, a description of the data, and remarks.
+/// Measures the growing dictionary. Returns the tables, a description of the data, and remarks.
 fn measure(context: &Context) -> Result<([Table; 2], String, Vec<String>)> {
     let WordList { words, data } = WordList::phrases(context, scale(context, PAPER_KEYS, DEFAULT_KEYS, QUICK_KEYS))?;
     let few = &words[..words.len().min(context.size(DEFAULT_KEYS, QUICK_KEYS))];
@@ -152,8 +153,8 @@ fn until_known(stream: &[u32], words: usize, share: f64) -> f64 {
     firsts[(share * (firsts.len() - 1) as f64) as usize] as f64 / stream.len() as f64
 }
 
-/// The time that the paper saves by building tries and filters at once, in per cent: first of the time of building,
-/// then of the total time.
+/// The time that is saved by building tries and filters at once, according to the paper of Koyanagi et al., in per
+/// cent: first of the time of building, then of the total time.
 fn saved_in_paper(after: [f64; 2], at_once: [f64; 2]) -> [f64; 2] {
     [0, 1].map(|i| 100.0 * (1.0 - at_once[i] / after[i]))
 }
@@ -230,8 +231,8 @@ fn plot(table: &Table) -> Plot {
     })
 }
 
-/// The plot of the time that building tries and filters at once saves: here, compared with reading key by key as the
-/// paper does, and in the paper.
+/// The plot of the time that building tries and filters at once saves: here, compared with reading key by key as
+/// Koyanagi et al. do, and in their paper.
 fn saved_plot(table: &Table) -> Plot {
     let tries = Axis::names(TRIES, PAPER.map(|(tries, ..)| tries.to_string()));
     let plot =

@@ -1,5 +1,5 @@
-//! Table 2 and Fig. 3: the time to build a trie and its filter one after the other or at once, when a buffer is frozen
-//! and when tries are merged.
+//! Table 2 and Fig. 3 of the paper of Koyanagi et al.: the time to build a trie and its filter one after the other or
+//! at once, when a buffer is frozen and when tries are merged.
 
 use std::hint::black_box;
 
@@ -17,12 +17,12 @@ const PAPER_KEYS: usize = 6_400_000;
 const DEFAULT_KEYS: usize = PAPER_KEYS / 32;
 const QUICK_KEYS: usize = 300;
 
-/// The number of rounds of a measurement. The median of the rounds counts.
+/// The number of rounds of a measurement, of which the median is reported.
 const ROUNDS: usize = 3;
-/// The number of rounds at the paper's scale, where each takes minutes.
+/// The number of rounds of a measurement at the scale of Koyanagi et al., where each takes minutes.
 const PAPER_ROUNDS: usize = 1;
 
-/// The name of the walk over a dynamic trie, which is the paper's buffer.
+/// The name of the walk over a dynamic trie, which is the buffer in the paper of Koyanagi et al.
 const BUFFER: &str = "freeze a dynamic trie";
 const SORTED: &str = "freeze sorted keys";
 const MERGE: &str = "merge 2 tries";
@@ -30,10 +30,12 @@ const MERGE: &str = "merge 2 tries";
 const POLYNOMIALS: &str = "k polynomials";
 const ONE_STATE: &str = "one state";
 
-/// The rows of Table 2: k, the seconds with the filter built after the trie, and the seconds with both built at once.
+/// The rows of Table 2 of Koyanagi et al.: the number k of hash functions, the seconds with the filter built after the
+/// trie, and the seconds with both built at once.
 const PAPER: [(u64, f64, f64); 4] = [(1, 36.73, 23.65), (2, 38.37, 24.90), (4, 38.02, 25.86), (8, 43.23, 30.81)];
 
-/// The shares of the walk, the trie and the filter in the time at k = 4, in per cent, according to the paper.
+/// The shares of the walk, the trie and the filter in the time at k = 4, in per cent, according to the paper of
+/// Koyanagi et al.
 const PAPER_SHARES: [f64; 3] = [47.0, 20.0, 33.0];
 
 /// The median times of a walk, of building a trie, of filling a filter by a second walk, of filling it by reading the
@@ -126,7 +128,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     Ok(Finding::new(data, verdict, [table, merging], plots).with_notes(notes))
 }
 
-/// Measures both tables. Returns them, and a description of the words.
+/// Measures the tables of the building of tries and filters. Returns them, and a description of the words.
 fn measure(context: &Context, rounds: usize) -> Result<([Table; 2], String)> {
     let WordList { words, data: about } =
         WordList::phrases(context, scale(context, PAPER_KEYS, DEFAULT_KEYS, QUICK_KEYS))?;
@@ -187,7 +189,7 @@ fn rounds_of(rounds: usize) -> String {
     if rounds == 1 { "one round".into() } else { format!("medians of {rounds} rounds") }
 }
 
-/// The number of tries that are merged.
+/// The numbers of tries that are merged into one, each in a row of the table.
 const WAYS: [usize; 3] = [2, 4, 8];
 
 /// Merges tries through virtual nodes (`root`), and through a dynamic trie into which all keys are inserted. Returns a
@@ -220,7 +222,7 @@ fn sorted_text(words: &Words) -> (Vec<u8>, Vec<(usize, u32)>) {
     (text, order.iter().map(|(word, number)| (word.len(), *number)).collect())
 }
 
-/// The words of part number `part`. The words are dealt to `parts` parts in turn, by their numbers.
+/// The words of the part with the number `part`. The words are dealt to `parts` parts in turn, by their numbers.
 fn dealt((text, words): &(Vec<u8>, Vec<(usize, u32)>), part: usize, parts: usize) -> Vec<(&[u8], Value)> {
     let mut rest = text.as_slice();
     let entries = words.iter().map(|&(len, number)| {

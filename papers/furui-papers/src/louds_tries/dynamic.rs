@@ -1,7 +1,7 @@
 use furui::raw::{Node, Value};
 
-/// A trie that takes keys at any time: the buffer of the paper's system, and the target of the merge that the paper
-/// compares with.
+/// A trie that takes keys at any time: the buffer of the system of Koyanagi et al., and the target of the merge with
+/// which they compare theirs.
 ///
 /// The children of a node are a list in the order of their bytes, so that a walk needs no sorting.
 pub(super) struct DynamicTrie {
@@ -10,7 +10,7 @@ pub(super) struct DynamicTrie {
 }
 
 struct Slot {
-    /// The index of the first child. If there is no child, it is 0, which is the index of the root.
+    /// The index of the node's first child. If there is no child, it is 0, which is the index of the root.
     first_child: u32,
     sibling: u32,
     value: Option<u32>,
@@ -26,7 +26,7 @@ impl DynamicTrie {
         self.keys
     }
 
-    /// The bytes of all nodes.
+    /// The memory that all nodes take, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.nodes.len() * size_of::<Slot>()
     }

@@ -1,4 +1,5 @@
-//! Section 3.1: filters of one size that are merged by OR, compared with filters of the right size that are built anew.
+//! Section 3.1 of the paper of Koyanagi et al.: filters of one size that are merged by OR, compared with filters of the
+//! right size that are built anew.
 
 use furui::KeyHash;
 use furui::filter::{Bloom, ConfigError, Filter, FilterMut};
@@ -12,7 +13,7 @@ const RATE: f64 = 0.01;
 const TRIES: [usize; 5] = [1, 3, 5, 7, 15];
 const WINDOWS: u64 = 64;
 
-/// The capacities of fixed filters, as multiples of the actual number of keys.
+/// The capacities for which fixed filters are sized, as multiples of the actual number of keys.
 const ROOM: [u64; 2] = [1, 4];
 
 /// A list of tries. Only the filters and the hashes of the keys are kept.
@@ -65,7 +66,8 @@ impl Tries {
         self.most_bits = self.most_bits.max(self.list.iter().map(|(filter, _)| filter.bits()).sum());
     }
 
-    /// The mean number of tries that have to be searched for a key that is in none of them.
+    /// The mean number of tries whose filters say yes, so that they have to be searched, to a key that is in none of
+    /// them.
     fn searched_in_vain(&self, misses: impl Iterator<Item = KeyHash> + Clone) -> f64 {
         let count = misses.clone().count() as f64;
         misses.map(|key| self.list.iter().filter(|(filter, _)| filter.contains_hash(key)).count()).sum::<usize>() as f64

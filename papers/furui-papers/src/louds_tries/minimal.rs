@@ -1,5 +1,5 @@
-//! Tries of minimal prefixes, the future work of the paper: their size and time, compared with plain LOUDS and with the
-//! compact trie.
+//! Tries of minimal prefixes, the future work of the paper of Koyanagi et al.: their size and time, compared with plain
+//! LOUDS and with the compact trie.
 
 use std::collections::HashSet;
 use std::hint::black_box;
@@ -20,7 +20,7 @@ const BUILDS: usize = 3;
 const TRIES: [&str; 3] = ["plain LOUDS", "minimal prefixes", "compact"];
 const KEYS: [&str; 2] = ["lemmas", "paths"];
 
-/// The CPU times of the three tries, in nanoseconds a key.
+/// For each of the three tries, its CPU times in nanoseconds a key.
 type Times = [Vec<f64>; 3];
 
 pub(super) fn run(context: &Context) -> Result<Finding> {

@@ -1,4 +1,4 @@
-//! The trie of minimal prefixes, which the paper names as future work: see [`MinimalTrie`].
+//! The trie of minimal prefixes, which the paper of Koyanagi et al. names as future work: see [`MinimalTrie`].
 
 use furui::raw::Select0;
 use furui::raw::{LoudsBuilder, LoudsTrie, Node, Value, breadth_first};
@@ -87,17 +87,18 @@ impl MinimalTrie {
         (0..self.prefixes.keys()).map(|index| self.rest(index))
     }
 
-    /// The number of bytes that mark where the rests of the keys end, with their index.
+    /// The size, in bytes, of the bits that mark where the rests of the keys end, with their index.
     pub(super) fn bytes_of_ends(&self) -> usize {
         self.ends.words().len() + self.ends.index().map(<[u8]>::len).iter().sum::<usize>()
     }
 
-    /// The number of bytes of all parts and their indices.
+    /// The size of all parts of the trie and their indices, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.prefixes.bytes() + self.tail.len() + self.bytes_of_ends()
     }
 
-    /// The number of the first child of a node, if it has one, and the place of the child's bit in BASE.
+    /// The number of the first child of a node, and the index of the child's bit in BASE; `None` if the node has no
+    /// child.
     #[inline]
     fn children(&self, node: u64) -> Option<(u64, u64)> {
         let bit = self.prefixes.base().select0(node)? + 1;
@@ -122,7 +123,7 @@ impl MinimalTrie {
         node.checked_sub(1).map_or(0, |index| self.prefixes.edge()[index as usize])
     }
 
-    /// The index of the key whose prefix ends at a node.
+    /// The index, among all keys, of the key whose prefix ends at a node; `None` if none does.
     #[inline]
     fn key_at(&self, node: u64) -> Option<u64> {
         let leaf = self.prefixes.leaf();
@@ -151,7 +152,7 @@ pub(super) struct MinimalNode<'a> {
     trie: &'a MinimalTrie,
     /// The number of the node in the LOUDS trie of the prefixes.
     number: u64,
-    /// The place of the node's one in BASE.
+    /// The index of the bit in BASE that stands for the node.
     bit: u64,
     /// If the node stands for a byte of a key's rest (the part after the prefix), the rest from this byte on. `None`
     /// if the node is in the trie of prefixes.

@@ -18,7 +18,8 @@ mod words;
 
 use crate::report::{Context, Run};
 
-/// Chooses the size of an experiment: the paper's, the default, or the tiny one.
+/// Chooses one of three sizes of an experiment, as the context says: that of Koyanagi et al., the default, or the tiny
+/// one for tests.
 fn scale<T>(context: &Context, paper: T, default: T, quick: T) -> T {
     context.size(if context.full { paper } else { default }, quick)
 }

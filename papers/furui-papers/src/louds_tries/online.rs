@@ -5,12 +5,12 @@ use super::dynamic::DynamicTrie;
 use super::path_hash::{PathHash, build, build_concurrently, scan, scan_keys};
 use crate::clock::{seconds, thread_ns};
 
-/// The paper's hash of a key, which consists of four polynomial hash functions.
+/// The hash of a key in the paper of Koyanagi et al., which consists of four polynomial hash functions.
 type Hash = PolynomialHashes<4>;
 type Filter = <Hash as PathHash>::Filter;
 
-/// The paper's dictionary: a buffer, and frozen tries with their filters, all of which are merged when there are too
-/// many.
+/// The dictionary of Koyanagi et al.: a buffer, and frozen tries with their filters, all of which are merged when there
+/// are too many.
 ///
 /// Every trie and filter is built in each of three ways, whose times are kept apart. Look-ups do not depend on the way,
 /// because all ways build the same tries and filters.
@@ -21,21 +21,21 @@ pub(super) struct Online {
     window: usize,
     most_tries: usize,
     building: Building,
-    /// The CPU time of building in all ways together, in nanoseconds.
+    /// The CPU time spent on building in all ways together, in nanoseconds.
     building_ns: u64,
     most_buffer_bytes: usize,
 }
 
-/// The seconds of CPU spent so far on building the tries and filters of a dictionary.
+/// The CPU time, in seconds, spent so far on building the tries and filters of a dictionary, for each way of building.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Building {
-    /// The seconds to build the tries without filters.
+    /// The CPU time, in seconds, to build the tries without filters.
     tries: f64,
-    /// The seconds to fill the filters by a second walk over each finished trie.
+    /// The CPU time, in seconds, to fill the filters by a second walk over each finished trie.
     second_walk: f64,
-    /// The seconds to fill the filters by reading each key out of the finished trie and hashing it.
+    /// The CPU time, in seconds, to fill the filters by reading each key out of the finished trie and hashing it.
     by_key: f64,
-    /// The seconds to make tries and filters in one walk.
+    /// The CPU time, in seconds, to make tries and filters in one walk.
     at_once: f64,
     builds: usize,
 }
@@ -51,10 +51,10 @@ pub(super) enum FilterBuild {
 
 /// The cost of a dictionary that grew with a whole stream.
 pub(super) struct Cost {
-    /// The seconds of CPU for all look-ups, and for putting unknown words into the buffer.
+    /// The CPU time, in seconds, for all look-ups, and for putting unknown words into the buffer.
     pub(super) query: f64,
     building: Building,
-    /// The bytes of the largest buffer, divided by the bytes of the tries at the end.
+    /// The size of the largest buffer, divided by the size of the tries at the end.
     pub(super) buffer_share: f64,
     /// The number of distinct words of the stream.
     pub(super) distinct: u32,
@@ -158,7 +158,7 @@ fn timed<R>(spent: &mut f64, work: impl FnOnce() -> R) -> R {
 }
 
 impl FilterBuild {
-    /// The ways that fill a filter after its trie is built.
+    /// The ways that fill a filter after its trie is built, with which building at once is compared.
     pub(super) const RIVALS: [Self; 2] = [Self::SecondWalk, Self::ByKey];
 
     pub(super) fn name(self) -> &'static str {
@@ -171,7 +171,7 @@ impl FilterBuild {
 }
 
 impl Cost {
-    /// The seconds of CPU for building tries and filters in one way.
+    /// The CPU time, in seconds, to build all tries and filters in one of the ways.
     pub(super) fn build(&self, way: FilterBuild) -> f64 {
         let Building { tries, second_walk, by_key, at_once, .. } = self.building;
         match way {
@@ -181,12 +181,12 @@ impl Cost {
         }
     }
 
-    /// The seconds of CPU for look-ups and building.
+    /// The CPU time, in seconds, for all look-ups and for building in one of the ways.
     pub(super) fn all(&self, way: FilterBuild) -> f64 {
         self.query + self.build(way)
     }
 
-    /// The share of building in the time of everything, in per cent.
+    /// The share of the building in the CPU time for look-ups and building, in per cent.
     pub(super) fn build_share(&self, way: FilterBuild) -> f64 {
         100.0 * self.build(way) / self.all(way)
     }

@@ -7,7 +7,7 @@ use furui::raw::Node;
 /// The nodes at one position in two tries: first that of the newer trie, then that of the older one.
 pub(super) type Pair<N> = (Option<N>, Option<N>);
 
-/// The breadth-first walk over two tries of the paper's appendix A.1.
+/// The breadth-first walk over two tries in appendix A.1 of Koyanagi et al.
 pub(super) fn breadth_first_pairs<N: Node + Clone, S>(
     roots: Pair<N>,
     mut visit: impl FnMut(Option<&S>, &Pair<N>) -> S,

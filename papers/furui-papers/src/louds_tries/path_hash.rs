@@ -1,4 +1,5 @@
-//! Hashes that can be computed along a path of a trie, and the filters they fill: the paper's, and this project's.
+//! Hashes that can be computed along a path of a trie, and the filters they fill: those of Koyanagi et al., and this
+//! project's.
 
 use std::sync::LazyLock;
 
@@ -6,10 +7,10 @@ use furui::filter::{Bloom, Filter, FilterMut};
 use furui::raw::{LoudsBuilder, LoudsTrie, Node, breadth_first, freeze};
 use furui::raw::{PolynomialHashes, Rolling, RollingState};
 
-/// The bits of a filter for each key.
+/// The number of bits of a filter for each of its keys.
 const BITS: usize = 10;
 
-/// The state of a hash after the bytes of a path.
+/// The state of a hash after the bytes of a path in a trie, from which a filter is filled.
 pub(super) trait PathHash: Copy {
     type Filter: PartialEq;
     /// Creates an empty filter for this many keys.
@@ -24,7 +25,7 @@ pub(super) trait PathHash: Copy {
     }
 }
 
-/// The paper's filter of l bits. Each hash h of a key sets the bit h mod l.
+/// The filter of l bits of Koyanagi et al.: each hash h of a key sets the bit h mod l.
 #[derive(PartialEq)]
 pub(super) struct Bits {
     words: Vec<u64>,
@@ -65,7 +66,7 @@ impl<const K: usize> PathHash for PolynomialHashes<K> {
     }
 }
 
-/// One hash state from which all `K` probes are derived.
+/// One hash state from which all `K` positions of a key in a filter are derived.
 #[derive(Clone, Copy)]
 pub(super) struct OneState<const K: usize>(RollingState);
 

@@ -1,5 +1,5 @@
-//! The compact trie, which merges paths of single children into one node and shares labels, compared with the paper's
-//! plain LOUDS.
+//! The compact trie, which merges paths of single children into one node and shares labels, compared with the plain
+//! LOUDS of Koyanagi et al.
 
 use std::hint::black_box;
 
@@ -88,7 +88,7 @@ fn measure(name: &str, corpus: &WordList, context: &Context, table: &mut Table) 
     Ok(())
 }
 
-/// Checks that both tries have every inserted key and no absent key.
+/// Checks that both tries have every key of `keys` and none of `misses`.
 fn check(louds: &LoudsTrie, compact: &Trie, keys: &[&[u8]], misses: &[&[u8]]) {
     for (&key, value) in keys.iter().zip(0..) {
         assert_eq!((louds.get(key), compact.get(key)), (Some(Some(value)), Some(Found::Value(value))));
@@ -101,7 +101,7 @@ fn check(louds: &LoudsTrie, compact: &Trie, keys: &[&[u8]], misses: &[&[u8]]) {
 
 const COLUMNS: [&str; 5] = ["bytes a key", "of it the index", "build ns a key", "hit ns", "miss ns"];
 
-/// The figure of the compact trie in a column, divided by that of plain LOUDS.
+/// The number of the compact trie in a column of the table, divided by that of plain LOUDS.
 fn share(table: &Table, keys: &str, trie: &str, column: &str) -> f64 {
     let of = |trie: &str| table.number(column, &[("keys", keys.into()), ("trie", trie.into())]);
     of(trie) / of(LOUDS)

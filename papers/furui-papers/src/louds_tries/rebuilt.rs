@@ -1,11 +1,13 @@
-//! What users of an immutable trie have to do: they build the trie anew whenever a window of new words is full.
+//! Measures what users of an immutable trie have to do: they build the trie anew whenever a window of new words is
+//! full.
 
 use std::collections::HashMap;
 
 use super::online::{FilterBuild, Online};
 use crate::clock::thread_ns;
 
-/// Compares trie-rs with a dictionary of one trie, for a stream of indices of words.
+/// Compares the crate trie-rs, whose trie is built anew for each window, with a dictionary of one trie, for a stream of
+/// indices of words.
 pub(super) fn run(words: &[(Vec<u8>, f64)], stream: &[u32], window: usize) -> String {
     let ours = Online::measure(words, stream, window, 1);
     let mut all: Vec<(&[u8], u32)> = vec![];

@@ -1,5 +1,5 @@
 //! The use of virtual nodes: the number of lines and the time of a walk over two tries, with and without virtual nodes.
-//! Also the number of keys that the paper's LEAF flags would lose.
+//! Also the number of keys that the LEAF flags of Koyanagi et al. would lose.
 
 use furui::raw::{LoudsTrie, Merged, Node, SortedKeys, Value, breadth_first};
 
@@ -18,19 +18,19 @@ const PAIRS: &str = include_str!("pairs.rs");
 const MERGED: &str = include_str!("../../../../core/furui/src/dict/merged.rs");
 const HERE: &str = include_str!("virtual_nodes.rs");
 
-/// The numbers of statements in the paper's two walks, each `end` included: with virtual nodes (section 4.1), and
-/// without them (appendix A.1).
+/// The numbers of statements in the two walks of Koyanagi et al., each `end` included: with virtual nodes (section
+/// 4.1), and without them (appendix A.1).
 const PAPER: [u64; 2] = [11, 35];
 
 /// The lines of code of the two ways to walk two tries as one.
 struct Lines {
-    /// The lines of the walk over virtual nodes, which is also the walk over one trie.
+    /// The number of lines of code of the walk over virtual nodes, which is also the walk over one trie.
     walk: u64,
-    /// The lines of the type of virtual nodes, and of its methods.
+    /// The number of lines of code of the type of virtual nodes, and of its methods.
     merged: u64,
-    /// The lines of code of the walk over pairs of nodes.
+    /// The number of lines of code of the walk over pairs of nodes.
     pairs: u64,
-    /// The lines for the cases that a visit of a pair has to tell apart.
+    /// The number of lines of code for the cases that a visit of a pair has to tell apart.
     visit: u64,
 }
 
@@ -76,7 +76,7 @@ fn code<'a>(lines: impl Iterator<Item = &'a str>) -> u64 {
         as u64
 }
 
-/// The number of lines of a function's body, including closing braces, as the paper counts each `end`.
+/// The number of lines of a function's body, including closing braces, as Koyanagi et al. count each `end`.
 fn body_lines(source: &str, function: &str) -> u64 {
     let from = source.lines().skip_while(|line| !line.contains(&format!("fn {function}<")));
     code(from.skip_while(|line| !line.ends_with('{')).skip(1).take_while(|line| *line != "}"))
@@ -107,8 +107,8 @@ fn by_pairs(tries: &[LoudsTrie; 2], capacity: usize) -> Nodes {
     nodes
 }
 
-/// The byte and the value of a pair, which a visit needs. To find them takes more case distinctions, which the paper
-/// does not count.
+/// The byte and the value of a pair of nodes, which a visit needs. To find them takes more case distinctions, which the
+/// paper does not count.
 fn of_pair<N: Node>(pair: &Pair<N>) -> (u8, Option<Value>) {
     match pair {
         (Some(n1), Some(n2)) if n1.alphabet() == n2.alphabet() => (n1.alphabet(), n1.value().or_else(|| n2.value())),

@@ -8,7 +8,7 @@ use crate::report::{Context, Result};
 /// Distinct words in a random order, each with its weight in a stream.
 pub(super) type Words = Vec<(Vec<u8>, f64)>;
 
-/// Words, and a sentence that describes them.
+/// Words with their weights, and a sentence that describes them.
 pub(super) struct WordList {
     pub(super) words: Words,
     pub(super) data: String,

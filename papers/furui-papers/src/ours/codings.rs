@@ -61,11 +61,11 @@ pub(super) fn coded_sets(context: &Context) -> Result<Finding> {
     Ok(Finding::new("ids drawn from the seed.", verdict, [table], [plot]))
 }
 
-/// The bits that a message with the sizes of the lists would take. A node needs no such message: it gets the sizes with
-/// the look-up of the words, whose result is cached.
+/// The number of bits that a message with the sizes of the lists would take. A node needs no such message: it gets the
+/// sizes with the look-up of the words, whose result is cached.
 const SIZES_BITS: f64 = 40.0;
 
-/// Measures the traffic of each coding, and its ratio to that of the paper's ringed filter.
+/// Measures the traffic of each coding, and its ratio to that of the ringed filter of Sei et al.
 fn traffic(corpora: &[Corpus], context: &Context) -> Result<Table> {
     let columns = [
         "corpus",

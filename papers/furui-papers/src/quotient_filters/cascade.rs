@@ -14,11 +14,11 @@ use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Source, T
 use crate::store::counted::{Counted, Reads};
 use crate::store::{WorkDirectory, ours, stored};
 
-/// The false-positive rate of all filters, except the exact set, which has no false positives.
+/// The false-positive rate of all filters that are compared, except the exact set, which has no false positives.
 const RATE: f64 = 0.01;
-/// The number of keys in a batch.
+/// The number of keys that are inserted or looked up in a batch.
 const BATCH: u64 = 1 << 17;
-/// The bytes of memory that a waiting key takes: those of the key and of its index.
+/// The memory, in bytes, that a key takes while it waits for a batch: its own bytes and those of its index.
 const WAITING_BYTES: u64 = 16;
 
 const EXACT: &str = "exact set";
@@ -38,7 +38,7 @@ const STORED: &str = "stored a key";
 /// The names of the measured costs of a filter. CPU times are in nanoseconds, the other costs in bytes.
 const COSTS: [&str; 6] = [INSERT, INSERT_READ, WRITTEN, LOOKUP, LOOKUP_READ, STORED];
 
-/// The work that is done, and measured, with each amount of memory.
+/// The insertions and look-ups that are measured with each amount of memory.
 struct Workload {
     keys: u64,
     /// The number of keys whose insertion into the Bloom filters on storage is measured: the last ones of all keys.

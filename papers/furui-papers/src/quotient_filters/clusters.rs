@@ -8,11 +8,11 @@ use crate::report::{Axis, Cell, Context, Finding, Plot, Result, Table, Verdict, 
 
 /// The number of remainder bits: so many that two keys hardly ever have the same fingerprint.
 const REMAINDER_BITS: u32 = 32;
-/// The loads that are measured, in twentieths of the slots.
+/// The loads (shares of used slots) that are measured, in twentieths of the slots.
 const LOADS: std::ops::RangeInclusive<u64> = 1..=19;
-/// The load, in twentieths of the slots, at which lengths are listed one by one.
+/// The load (share of used slots), in twentieths of the slots, at which lengths are listed one by one.
 const SHOWN: u64 = 15;
-/// The largest length of a run or a cluster that is listed.
+/// The largest length of a run or a cluster that is listed in the table.
 const LONGEST: usize = 40;
 
 /// The number of runs, or clusters, of each length.

@@ -58,7 +58,7 @@ impl Literal {
         self.flags[slot] & (OCCUPIED | CONTINUATION | SHIFTED | TOMBSTONE) == 0
     }
 
-    /// Fig. 6: the first slot of the run of a quotient.
+    /// The first slot of the run of a quotient, found by the walk of the encyclopedia's Fig. 6.
     fn run(&self, quotient: usize) -> usize {
         let (mut slot, mut runs) = (quotient, 0);
         while self.has(slot, SHIFTED) {
@@ -73,7 +73,7 @@ impl Literal {
         slot
     }
 
-    /// The slot of a fingerprint.
+    /// The slot of a fingerprint, given as its quotient and remainder; `None` if the filter does not have it.
     fn find(&self, quotient: usize, remainder: u8) -> Option<usize> {
         if !self.has(quotient, OCCUPIED) {
             return None;
@@ -99,8 +99,8 @@ impl Literal {
         self.find(quotient, remainder).is_some()
     }
 
-    /// Inserts a copy. Returns false if that would take the last empty slot: walks end at the first slot of a cluster,
-    /// and a full table may have no such slot.
+    /// Inserts a copy of the fingerprint of `hash`. Returns false if that would take the last empty slot: walks end at
+    /// the first slot of a cluster, and a full table may have no such slot.
     pub(super) fn insert(&mut self, hash: u64) -> bool {
         let (quotient, remainder) = self.split(hash);
         let is_full = self.used + 1 == self.flags.len();
@@ -152,7 +152,7 @@ impl Literal {
         true
     }
 
-    /// The next slot of the run of `slot` that is no tombstone.
+    /// The next slot of the run to which `slot` belongs that is no tombstone; `None` after the last one.
     fn next_live(&self, mut slot: usize) -> Option<usize> {
         loop {
             slot = self.next(slot);

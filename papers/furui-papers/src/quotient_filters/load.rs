@@ -1,4 +1,4 @@
-//! The time of an operation as the table fills.
+//! Measures the time of operations on a quotient filter as its table fills.
 
 use std::hint::black_box;
 
@@ -11,14 +11,14 @@ use crate::report::{Axis, Cell, Context, Finding, Plot, Result, Source, Table, V
 
 const ROUNDS: usize = 5;
 const REMAINDER_BITS: u32 = 8;
-/// The loads that are measured, in twentieths of the slots.
+/// The loads (shares of used slots) that are measured, in twentieths of the slots.
 const LOADS: std::ops::RangeInclusive<u64> = 1..=19;
 
 const QUOTIENT: &str = "quotient filter";
 const BLOOM: &str = "Bloom filter of as many bits";
 const QFILTER: &str = "the crate qfilter";
 
-/// A filter whose operations are measured.
+/// A filter of 64-bit hashes whose operations are measured.
 trait Table64 {
     fn insert(&mut self, hash: u64);
     fn contains(&self, hash: u64) -> bool;
@@ -67,7 +67,7 @@ impl Table64 for qfilter::Filter {
     }
 }
 
-/// The keys of one round.
+/// The keys with which the operations of one round are measured.
 struct Keys<'a> {
     fresh: &'a [u64],
     hits: &'a [u64],
@@ -109,7 +109,7 @@ impl<T: Table64> Contestant for T {
     }
 }
 
-/// The columns with the times of the operations.
+/// The names of the columns with the times of the operations.
 const OPERATIONS: [&str; 4] = ["insert ns", "hit ns", "miss ns", "delete ns"];
 
 pub(super) fn run(context: &Context) -> Result<Finding> {

@@ -1,4 +1,4 @@
-//! Moving to a table of twice the slots, from the fingerprints alone.
+//! Measures how a quotient filter moves to a table with twice the slots, from the fingerprints alone.
 
 use furui::KeyHash;
 use furui::filter::{Filter, FilterMut, QuotientFilter};

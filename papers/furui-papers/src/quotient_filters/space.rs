@@ -1,11 +1,11 @@
-//! The bits a key at each false-positive rate.
+//! Measures the number of bits a key of filters at each false-positive rate.
 
 use furui::filter::{Bloom, QuotientFilter};
 
 use crate::report::{Axis, Cell, Context, Finding, Mark, Plot, Result, Table, Verdict, brief};
 
 const KEYS: u64 = 1_000_000;
-/// The rates are 2^-e for these exponents e.
+/// The exponents e of the false-positive rates 2^-e that are measured.
 const EXPONENTS: std::ops::RangeInclusive<i32> = 2..=24;
 
 const COLUMNS: [&str; 3] = ["quotient filter", "Bloom filter", "least possible"];

@@ -19,7 +19,7 @@ pub(super) enum Layout {
     OnePage,
 }
 
-/// The size of a filter, and its layout.
+/// The size of a Bloom filter in a file, and the layout of the bits of its keys.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
     pub(super) pages: u64,
@@ -53,7 +53,7 @@ impl Shape {
         })
     }
 
-    /// The bits at a place: for each bit, its page and its position in the page.
+    /// The bits that are at a place of a key: for each bit, the number of its page and its position in the page.
     #[inline]
     fn bits_at(self, place: u64) -> impl Iterator<Item = (usize, usize)> {
         let step = mix(place) | 1;
@@ -84,17 +84,17 @@ impl Shape {
     }
 }
 
-/// A filter in a file, with a cache of pages. Keys come in batches, which go through the file page by page. The clock
-/// algorithm replaces pages, and they are written when they are replaced.
+/// A Bloom filter in a file, with a cache of pages in memory. Keys come in batches, which are processed in the order of
+/// the file's pages. The clock algorithm replaces pages, and they are written when they are replaced.
 pub(super) struct StorageBloom {
     shape: Shape,
     file: File,
-    /// The frame that holds each page, or `NONE`.
+    /// For each page, the index of the frame of the cache that holds it, or `NONE`.
     frame_of: Vec<u32>,
     frames: Vec<Frame>,
     memory: Vec<u8>,
     hand: usize,
-    /// True if the last batch went through the file from its end.
+    /// True if the last batch was processed from the end of the file to its beginning.
     backwards: bool,
     pub(super) bytes_read: u64,
     pub(super) bytes_written: u64,
@@ -185,7 +185,7 @@ impl StorageBloom {
         Ok(())
     }
 
-    /// The frame that holds this page; reads the page first if necessary.
+    /// The index of the frame of the cache that holds this page; reads the page first if necessary.
     fn frame(&mut self, page: usize) -> Result<usize> {
         if self.frame_of[page] != NONE {
             let frame = self.frame_of[page] as usize;

@@ -1,4 +1,5 @@
-//! The walk of Fig. 6 against rank and select, and tombstones against shifting.
+//! Compares, for the quotient filter, the walk of the encyclopedia's Fig. 6 with rank and select, and tombstones with
+//! shifting.
 
 use std::hint::black_box;
 
@@ -12,7 +13,7 @@ use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Table, Ve
 
 const ROUNDS: usize = 5;
 const REMAINDER_BITS: u32 = 8;
-/// The loads that are measured, in percent of the slots.
+/// The loads (shares of used slots) that are measured, in percent of the slots.
 const LOADS: [u64; 6] = [50, 60, 70, 80, 90, 95];
 /// The share of the held keys that are deleted and replaced by new ones, in percent.
 const REPLACED: u64 = 50;
@@ -142,8 +143,8 @@ pub(super) fn tombstones(context: &Context) -> Result<Finding> {
     Ok(Finding::new("Uniform 64-bit hashes.", verdict, [table], []))
 }
 
-/// Deletes keys of a table and inserts others. Returns the figures of a row: the nanoseconds of a deletion, an
-/// insertion, a hit and a miss, and the percentages of slots in use and of insertions that were refused.
+/// Deletes keys of a table and inserts others. Returns the figures of a row of the table of results: the nanoseconds of
+/// a deletion, an insertion, a hit and a miss, and the percentages of slots in use and of insertions that were refused.
 fn replace(
     slots: u64,
     held: u64,

@@ -92,7 +92,7 @@ impl Axis {
         }
     }
 
-    /// The label of a tick.
+    /// The label of a tick at the position `place` on the axis.
     pub(crate) fn tick(&self, place: f64) -> String {
         match &self.scale {
             Scale::Linear => number(place),

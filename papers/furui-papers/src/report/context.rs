@@ -11,9 +11,9 @@ pub(crate) type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
 /// The data, the size and the seed of an experiment.
 pub(crate) struct Context {
-    /// The directory of the real data, if it is given.
+    /// The directory of the real data; `None` if it is not given.
     pub(crate) data: Option<PathBuf>,
-    /// True if all sizes are tiny, for tests.
+    /// True if all sizes of experiments are tiny, for tests.
     pub(crate) quick: bool,
     /// True if the measurements that the papers made at a large scale are repeated at that scale. On two processors,
     /// this takes two hours, most of them for the dictionary of louds-table3.

@@ -17,7 +17,7 @@ pub(crate) struct Experiment {
 
 /// The results of an experiment. The names of its tables and plots are unique within the source.
 pub(crate) struct Finding {
-    /// The data, in a sentence: the name of real data, or how synthetic data is made.
+    /// A sentence about the data: the name of real data, or how synthetic data is made.
     pub(crate) data: String,
     pub(crate) tables: Vec<Table>,
     pub(crate) plots: Vec<Plot>,
@@ -49,7 +49,7 @@ impl Experiment {
         format!("{}-{}", self.source.prefix(), self.name)
     }
 
-    /// The title, such as `Fig. 4: what it shows`.
+    /// The title of the experiment, such as `Fig. 4: what it shows`.
     pub(crate) fn title(&self) -> &'static str {
         self.paragraphs().next().expect("a title")
     }
@@ -60,8 +60,8 @@ impl Experiment {
         self.paragraphs().nth(1).expect("a claim").replace('\n', " ")
     }
 
-    /// All remarks: those of `experiments.md`, in which each `{}` is replaced by a remark of the run, and then the
-    /// other remarks of the run.
+    /// All remarks on an experiment: those of `experiments.md`, in which each `{}` is replaced by a remark of the run,
+    /// and then the other remarks of the run.
     pub(crate) fn notes(&self, finding: &Finding) -> Vec<String> {
         let list = self.paragraphs().nth(2).unwrap_or_default().strip_prefix("- ");
         let of_file = list.into_iter().flat_map(|list| list.split("\n- ")).map(|note| note.replace("\n ", ""));

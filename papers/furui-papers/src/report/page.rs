@@ -1,4 +1,4 @@
-//! The pages: one for each paper, with a section for each experiment, and the index of all.
+//! Writes the pages of the experiments: one for each paper, with a section for each experiment, and the index of all.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -10,16 +10,17 @@ use super::{Context, Experiment, Finding, Grade, Source, theirs};
 /// Tables with more rows than this are folded on the page.
 const LONG: usize = 24;
 
-/// The comment before each section, by which a run of one experiment finds and replaces its own section.
+/// The beginning of the comment before each section of a page, by which a run of one experiment finds and replaces its
+/// own section.
 const MARKER: &str = "\n<!-- experiment ";
 
-/// The page that links to all others.
+/// The name of the page that links to all others.
 pub(crate) const INDEX: &str = "README.md";
 
 /// The verdict of an experiment that has no section, because it is newer than the last run.
 pub(crate) const NOT_MEASURED: &str = "not measured yet";
 
-/// The beginning of the index.
+/// The text at the beginning of the index.
 const HEAD: &str = "\
 # The papers, measured again
 
@@ -40,7 +41,7 @@ deviates, and why. At the end is what the papers leave open.
 
 ";
 
-/// The end of the index.
+/// The text at the end of the index.
 pub(crate) const OPEN: &str = include_str!("open.md");
 
 /// The directory of the pages.
@@ -50,7 +51,7 @@ pub(crate) struct Pages {
     commit: String,
 }
 
-/// The row of the index for a section.
+/// The row of the index for a section of a page.
 struct Entry {
     title: String,
     grades: Vec<Grade>,
@@ -262,7 +263,8 @@ fn anchor(title: &str) -> String {
     kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
 }
 
-/// The commit of the working directory, if it is known.
+/// The short hash of the commit of the working directory, with a note if core, search or papers has changes that are
+/// not committed; `unknown` if there is no git.
 fn commit() -> String {
     let git = |args: &[&str]| {
         let output = std::process::Command::new("git").args(args).output().ok()?;
@@ -280,7 +282,7 @@ fn commit() -> String {
     }
 }
 
-/// The name of the processor.
+/// The name of the machine's processor.
 fn machine() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));

@@ -10,11 +10,11 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::axis::Axis;
 use super::{Cell, Table};
 
-/// The size of the picture in pixels.
+/// The size of the picture of a plot, in pixels.
 const SIZE: (u32, u32) = (860, 420);
-/// The width of the legend on the right, in pixels.
+/// The width of the legend on the right of a plot, in pixels.
 const LEGEND: u32 = 240;
-/// The maximum number of letters in a line of the legend.
+/// The maximum number of letters in a line of a plot's legend.
 const LEGEND_LETTERS: usize = 32;
 
 /// The colour of text and axes. It is visible on white and on black, because the background is that of the page.
@@ -34,7 +34,7 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(0xd0, 0x50, 0x8c),
 ];
 
-/// A picture. Its file is written next to the tables that it is drawn from.
+/// A plot. Its file is written next to the tables that it is drawn from.
 pub(crate) struct Plot {
     /// The name of the plot's file.
     pub(crate) name: String,
@@ -44,7 +44,7 @@ pub(crate) struct Plot {
     series: Vec<Series>,
 }
 
-/// A series: points in one style.
+/// A series of a plot: points in one style.
 struct Series {
     name: String,
     points: Vec<(f64, f64)>,
@@ -70,7 +70,7 @@ impl Plot {
         Self { name: name.to_owned(), title: title.into(), x, y, series: vec![] }
     }
 
-    /// Adds a series.
+    /// Adds a series of points with this mark and name.
     pub(crate) fn with(mut self, mark: Mark, name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
         self.series.push(Series { name: name.into(), points, mark });
         self
@@ -81,12 +81,12 @@ impl Plot {
         self.with(Mark::Line, name, points)
     }
 
-    /// Adds points without lines.
+    /// Adds a series of points that are not joined by lines.
     pub(crate) fn dots(self, name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
         self.with(Mark::Points, name, points)
     }
 
-    /// Adds the values of a formula.
+    /// Adds the values of a formula as a thin line.
     pub(crate) fn formula(self, name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
         self.with(Mark::Formula, name, points)
     }
@@ -243,7 +243,7 @@ fn lines(text: &str, most: usize) -> Vec<String> {
 /// A polygon in pixels around a point.
 type Marked<C, B> = <EmptyElement<C, B> as Add<Polygon<(i32, i32)>>>::Output;
 
-/// The mark of a series: one of a few shapes.
+/// Draws the mark of a series at a point: one of a few shapes.
 fn mark<C, B: DrawingBackend>(shape: usize, at: C, colour: RGBColor) -> Marked<C, B> {
     let corners: &[(i32, i32)] = match shape % 4 {
         0 => &[(-3, -1), (-1, -3), (1, -3), (3, -1), (3, 1), (1, 3), (-1, 3), (-3, 1)],

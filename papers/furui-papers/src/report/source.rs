@@ -1,4 +1,4 @@
-//! The sources of the experiments: the papers.
+//! The sources of the experiments: the papers, and the questions of this project.
 
 /// The source of an experiment: one of the papers, or a question of this project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<Vec<Cell>>,
 }
 
-/// A cell of a row.
+/// A cell of a row of a table: a number or a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell {
     Text(String),
@@ -54,7 +54,7 @@ impl Cell {
         }
     }
 
-    /// Formats a cell for people: four digits, or all digits of a whole number.
+    /// Formats a cell for people: a number with four digits, or with all digits if it is whole.
     fn brief(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),

@@ -43,7 +43,7 @@ pub(crate) fn places() -> impl Iterator<Item = &'static str> {
     parts.map(|part| part.split_once('}').expect("a figure ends").0)
 }
 
-/// The reason why a figure is missing.
+/// The reason why a figure is missing in the tables.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Missing {
     /// There is no such table, or none with these columns.

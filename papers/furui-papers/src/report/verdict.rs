@@ -13,7 +13,7 @@ pub(crate) enum Grade {
     WithinBand,
     /// The claim does not hold on this data.
     NotReproduced,
-    /// The claim is about data that is not available.
+    /// The claim is about data that is not available here.
     NoData,
     /// Nothing is claimed; the experiment only measures.
     Measured,
@@ -100,7 +100,7 @@ impl Verdict {
         all
     }
 
-    /// The verdict with one more sentence, on which no claim depends.
+    /// Returns the verdict with one more sentence, on which no claim depends.
     pub(crate) fn and(mut self, sentence: impl Into<String>) -> Self {
         self.more.push(sentence.into());
         self
@@ -122,7 +122,7 @@ impl Verdict {
     }
 }
 
-/// The line before a list of verdicts.
+/// The line before a list of several verdicts.
 const VERDICTS: &str = "**Verdicts:**";
 
 /// The grades in a section with a verdict as [`Verdict::markdown`] writes it.

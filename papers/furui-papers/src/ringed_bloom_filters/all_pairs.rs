@@ -10,15 +10,15 @@ use super::corpus::Corpus;
 
 const ZETA: f64 = ContentId::BITS as f64;
 
-/// The sizes in bits of fixed filters, one for each number of probes, that are best for half of the documents of the
-/// corpus. The paper chose its size for 50,000 of 100,000 documents.
+/// For each number of probes, the size in bits of the fixed filter that is best for half of the documents of the
+/// corpus. Sei et al. chose their size for 50,000 of 100,000 documents.
 pub(crate) fn tuned_for(corpus: &Corpus) -> Vec<u64> {
     AllPairs::new(corpus, corpus.documents() / 2).tuned_bits()
 }
 
 /// The sizes of the words' lists among the first documents of a corpus.
 pub(crate) struct AllPairs {
-    /// The number of lists of each size.
+    /// The number of words' lists of each size.
     sizes: BTreeMap<u64, u64>,
     words: f64,
     documents: f64,
@@ -45,7 +45,7 @@ impl AllPairs {
         self.sizes.iter().map(|(&size, &count)| of(size as f64) * count as f64).sum::<f64>() / self.words
     }
 
-    /// The mean traffic, in bits, of the paper's algorithm (TFA) with Bloom filters of `bits` bits (eq. 1).
+    /// The mean traffic, in bits, of the algorithm (TFA) of Sei et al. with Bloom filters of `bits` bits (eq. 1).
     pub(crate) fn fixed(&self, probes: u32, bits: u64) -> f64 {
         // The number of documents in common with a list is taken to be proportional to the list's size.
         let similarity = self.common * self.documents / (self.size * self.size);
@@ -53,14 +53,14 @@ impl AllPairs {
         bits as f64 + ZETA * (self.common + self.size * self.mean(wrong))
     }
 
-    /// The mean traffic, in bits, of the paper's algorithm (TFA) with ringed filters of γ bits a key (eq. 15).
+    /// The mean traffic, in bits, of the algorithm (TFA) of Sei et al. with ringed filters of γ bits a key (eq. 15).
     pub(crate) fn ringed(&self, probes: u32, gamma: f64) -> f64 {
         let rate = (-(-f64::from(probes) / gamma).exp_m1()).powi(probes as i32);
         self.mean(|size| (size * gamma).ceil()) + ZETA * (self.common + (self.size - self.common) * rate)
     }
 
-    /// For each number of probes, the size in bits of the fixed filter that has the least mean traffic. The paper chose
-    /// its size in this way. Sizes are tried in steps of 2 %, which is enough, because the minimum is flat.
+    /// For each number of probes, the size in bits of the fixed filter that has the least mean traffic. Sei et al.
+    /// chose their size in this way. Sizes are tried in steps of 2 %, which is enough, because the minimum is flat.
     pub(crate) fn tuned_bits(&self) -> Vec<u64> {
         let candidates = (0..).map(|i| (16.0 * 1.02f64.powi(i)) as u64).take_while(|&bits| bits < 1 << 18);
         let candidates: Vec<u64> = candidates.collect();

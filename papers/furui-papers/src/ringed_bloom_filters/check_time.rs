@@ -1,4 +1,5 @@
-//! Fig. 6: the time to check a million keys against one filter, with their hashes computed beforehand or not.
+//! Fig. 6 of the paper on ringed filters: the time to check a million keys against one filter, with their hashes
+//! computed beforehand or not.
 
 use std::hint::black_box;
 
@@ -11,11 +12,11 @@ use crate::clock::{medians, ns_each};
 use crate::keys::mix;
 use crate::report::{Axis, Context, Finding, Grade, Plot, Result, Source, Table, Verdict, brief};
 
-/// The number of keys in the filter.
+/// The number of keys in the filter that is checked.
 const MEMBERS: u64 = 10_000;
 const ROUNDS: usize = 5;
 
-/// The number of ids that a node reads at a time.
+/// The number of ids of a list that a node reads at a time.
 const PIECE: usize = 1 << 12;
 
 pub(super) fn fig6(context: &Context) -> Result<Finding> {
@@ -60,9 +61,9 @@ pub(super) fn fig6(context: &Context) -> Result<Finding> {
     Ok(Finding::new(SYNTHETIC, verdict, [table, node], [plot]).with_notes(notes))
 }
 
-/// Measures the three filters of the paper: first with k + 1 hash functions, each a SHA-1, then with our functions,
-/// which are all derived from one hash of 64 bits. With our functions, it takes longer to read precomputed positions
-/// for a fixed filter than to compute them. So the table has one time for fixed and variable filters.
+/// Measures the three filters of the paper of Sei et al.: first with k + 1 hash functions, each a SHA-1, then with our
+/// functions, which are all derived from one hash of 64 bits. With our functions, it takes longer to read precomputed
+/// positions for a fixed filter than to compute them. So the table has one time for fixed and variable filters.
 fn times(quick: bool) -> Result<Table> {
     let asked: u64 = if quick { 10_000 } else { 1_000_000 };
     let columns = [
@@ -119,7 +120,7 @@ fn times(quick: bool) -> Result<Table> {
     Ok(table)
 }
 
-/// The k + 1 independent hash functions of the paper, each a SHA-1 with a prefix of its own.
+/// The k + 1 independent hash functions of the paper of Sei et al., each a SHA-1 with a prefix of its own.
 struct Digests(Vec<KeyHasher>);
 
 impl Digests {
@@ -134,7 +135,7 @@ impl Digests {
     }
 }
 
-/// The positions of a key's bits, by the paper's formulas with a modulus.
+/// The positions of a key's bits in a filter, by the formulas of Sei et al. with a modulus.
 enum Layout {
     /// Bit i of a key is at hᵢ mod m.
     Fixed { bits: u64 },
@@ -158,8 +159,8 @@ impl Layout {
         }
     }
 
-    /// The numbers that can be computed from a key's hashes before the number of members is known. The size of a fixed
-    /// filter is always known.
+    /// The numbers that can be computed from a key's hashes before the number of keys in the filter is known. The size
+    /// of a fixed filter is always known.
     fn before(&self, hashes: &[u64]) -> Vec<u64> {
         match self {
             Self::Fixed { bits } => hashes[1..].iter().map(|hash| hash % bits).collect(),

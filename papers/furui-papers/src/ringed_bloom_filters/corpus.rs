@@ -20,7 +20,7 @@ pub(crate) struct Corpus {
     lists: Lists,
     /// For each word, the first document that contains it.
     first: Vec<u32>,
-    /// The number of words of each document.
+    /// For each document, the number of its distinct words.
     words_of: Vec<u32>,
 }
 
@@ -75,7 +75,7 @@ impl Corpus {
         matches!(self.lists, Lists::Drawn(_))
     }
 
-    /// True if the corpus has the figures of the paper's Table 1.
+    /// True if the corpus has the numbers of documents and words that Table 1 of the paper on ringed filters states.
     pub(crate) fn has_shape_of_the_paper(&self) -> bool {
         self.is_made_up() && self.documents() == Law::PAPER.documents
     }

@@ -1,4 +1,5 @@
-//! The cuts of 39 % and 73 %: how much less traffic ringed filters cause than fixed ones.
+//! The cuts of 39 % and 73 %: how much less traffic ringed filters cause than fixed ones, according to the paper on
+//! ringed filters.
 
 use furui::filter::{Gamma, RingedParams};
 use furui_search::Coding;
@@ -30,10 +31,10 @@ const CUTS: [&str; 8] = [
 /// The name of the column with the reduction ("cut") of the mean traffic over all pairs of words.
 const ALL_PAIRS: &str = "cut of the mean %, all pairs, formula";
 
-/// A function that computes a figure of the traffic of a round.
+/// A function that computes one number from the traffic of a round, such as its mean.
 type Figure = fn(&Traffic) -> f64;
 
-/// A function that combines the figures of two rounds.
+/// A function that combines the numbers of two rounds.
 type Join = fn(f64, f64) -> f64;
 
 pub(super) fn cuts(context: &Context) -> Result<Finding> {
@@ -123,7 +124,7 @@ fn verdict(table: &Table, smaller_first: &Table, ways: &[[&str; 2]], corpus: &Co
 }
 
 /// The reduction of traffic by ringed filters at 2⁻⁷ compared with fixed ones at 2⁻⁵, by the number of documents. For
-/// each pair of filters, the last row is the mean of the other rows, which is one reading of the paper's 39 %.
+/// each pair of filters, the last row is the mean of the other rows, which is one reading of the 39 % of Sei et al.
 ///
 /// One large pair of lists outweighs hundreds of others, so the result of 5000 queries depends on chance. The table
 /// therefore has the mean over all pairs of words, by formula, and the mean over many rounds of queries, with the

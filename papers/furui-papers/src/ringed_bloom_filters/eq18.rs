@@ -1,4 +1,4 @@
-//! Eqs. 18 and 19: the best rate for a pair of lists.
+//! Eqs. 18 and 19 of the paper on ringed filters: the false-positive rate with the least traffic for a pair of lists.
 
 use furui::filter::Gamma;
 use furui_search::plan;

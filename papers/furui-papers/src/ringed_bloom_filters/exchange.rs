@@ -1,4 +1,4 @@
-//! The messages between two holders of lists: the real bytes are encoded, decoded, matched, settled and counted.
+//! The messages between two nodes that keep lists: the real bytes are encoded, decoded, matched, settled and counted.
 
 use furui::filter::{Gamma, RingedParams};
 use furui_search::{CodecError, CodedSet, Coding, ContentId, Matcher, Wants, plan, settle};
@@ -7,7 +7,7 @@ use super::predict::{Prediction, Size, predict};
 use super::workload::Workload;
 use crate::report::Cell;
 
-/// The choice of the coding of a set.
+/// The rule by which the coding of a set is chosen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Choice {
     /// Always this coding, whatever the sizes.
@@ -16,11 +16,11 @@ pub(crate) enum Choice {
     BestRinged { gamma: Gamma, delta: u32 },
     /// A Golomb-Rice coded set, in two messages.
     Two,
-    /// The coding that a node chooses.
+    /// The coding that a node of the search network chooses.
     Default,
 }
 
-/// The choice of the list that is sent.
+/// The rule that says which of two lists is sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Order {
     /// The list of the word that was drawn first.
@@ -29,11 +29,11 @@ pub(crate) enum Order {
     SmallerFirst,
 }
 
-/// A way to intersect two lists.
+/// A way to intersect two lists: which one is sent, and in which coding.
 pub(crate) type Way = (Order, Choice);
 
 impl Choice {
-    /// Chooses the paper's ringed filter, or one with another γ.
+    /// Chooses the ringed filter of Sei et al., or one with another number of bits a key (γ).
     pub(crate) fn ringed(probes: u32, gamma: Gamma, delta: u32) -> Self {
         Self::Always(Coding::Ringed(RingedParams::new(probes, gamma, delta).expect("valid parameters")))
     }
@@ -59,13 +59,13 @@ impl Choice {
     }
 }
 
-/// The traffic of one exchange.
+/// The traffic of one exchange between two nodes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Exchange {
     /// The bits of the set (T₁), of the answer (T₂) and of a third message. If whole ids are sent, T₂ is left out, as
-    /// in the paper.
+    /// in the paper of Sei et al.
     pub(crate) bits: u64,
-    /// The bytes of sets, answers and third messages.
+    /// The total size of the sets, the answers and the third messages, in bytes.
     pub(crate) bytes: u64,
     /// True if a third message was sent.
     pub(crate) in_three: bool,
@@ -73,8 +73,8 @@ pub(crate) struct Exchange {
     pub(crate) repeated: bool,
 }
 
-/// Sends a set from the holder of `own` to the holder of `other`. With `check`, compares every message with its
-/// prediction.
+/// Sends a set from the node that keeps `own` to the node that keeps `other`. With `check`, compares every message with
+/// its prediction.
 pub(crate) fn exchange(
     own: &[ContentId],
     other: &[ContentId],
@@ -124,7 +124,7 @@ pub(crate) fn exchange(
     Ok(exchange)
 }
 
-/// The bits and bytes of many exchanges.
+/// The total bits and bytes of many exchanges.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Traffic {
     pub(crate) exchanges: u64,
@@ -151,7 +151,7 @@ impl Traffic {
         self.bits as f64 / self.exchanges as f64
     }
 
-    /// The mean bytes of an exchange.
+    /// The mean number of bytes of an exchange.
     pub(crate) fn mean_bytes(&self) -> f64 {
         self.bytes as f64 / self.exchanges as f64
     }

@@ -31,7 +31,7 @@ use zipf::Law;
 use crate::keys::mix;
 use crate::report::{Context, Result, Run};
 
-/// The numbers k of the paper's rates α = 2⁻ᵏ, from 2⁻¹ to 2⁻¹¹.
+/// The numbers k of the rates α = 2⁻ᵏ of Sei et al., from 2⁻¹ to 2⁻¹¹.
 const RATES: RangeInclusive<u32> = 1..=11;
 
 /// The number of probes for α = 2⁻¹⁰, the rate in Figs. 4 and 5.
@@ -40,10 +40,10 @@ const PROBES: u32 = 10;
 /// The number of keys, in all filters together, by which one point of a curve in Figs. 4 and 5 is measured.
 const KEYS: u64 = 300_000;
 
-/// The window δ of the paper's ringed filters, in groups of bits.
+/// The window δ of the ringed filters of Sei et al., in groups of bits.
 const DELTA: u32 = 100_000;
 
-/// The size of the paper's fixed filters, in bits. By eq. 4 it is the size for 300 keys at α = 2⁻⁵.
+/// The size of the fixed filters of Sei et al., in bits. By eq. 4 it is the size for 300 keys at α = 2⁻⁵.
 const PAPER_BITS: u64 = 2164;
 
 /// The keys of the experiments on single filters.

@@ -1,4 +1,4 @@
-//! Table 1, and Fig. 7: the documents, and the traffic of the Naive algorithm.
+//! Table 1 and Fig. 7 of the paper on ringed filters: the documents, and the traffic of the Naive algorithm.
 
 use furui_search::Coding;
 
@@ -34,8 +34,8 @@ pub(super) fn table1(context: &Context) -> Result<Finding> {
     Ok(Finding::new(data, verdict, [table], []))
 }
 
-/// Table 1: the numbers of documents and words of each corpus, and the mean numbers of words a document and documents a
-/// word.
+/// Table 1 of the paper on ringed filters: the numbers of documents and words of each corpus, and the mean numbers of
+/// words a document and documents a word.
 fn documents(corpora: &[Corpus]) -> Table {
     let columns =
         ["corpus", "documents", "words", "words a document", "documents a word", "documents of the commonest word"];
@@ -105,7 +105,7 @@ pub(super) fn fig7(context: &Context) -> Result<Finding> {
     Ok(Finding::new(data, verdict, [table], [plot]))
 }
 
-/// Fig. 7: the traffic of the Naive algorithm by the number of documents, in kilobits.
+/// Fig. 7 of the paper on ringed filters: the traffic of the Naive algorithm by the number of documents, in kilobits.
 fn by_documents(corpora: &[Corpus], context: &Context) -> Result<Table> {
     let columns = ["corpus", "documents", "mean kbit", "max kbit", "smaller first, mean", "max"];
     let mut table = Table::new("fig7", "Fig. 7: traffic of the Naive algorithm".to_owned(), columns);

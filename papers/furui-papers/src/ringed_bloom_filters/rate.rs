@@ -1,4 +1,5 @@
-//! Figs. 8 and 9: the traffic with fixed and with ringed filters, and the rates with the least.
+//! Figs. 8 and 9 of the paper on ringed filters: the traffic with fixed and with ringed filters, and the rates with the
+//! least traffic.
 
 use furui::filter::{Gamma, RingedParams};
 
@@ -131,7 +132,7 @@ fn best_fixed(mean: &Table, best: &Table, corpus: &Corpus) -> Verdict {
     )
 }
 
-/// The verdict on Fig. 9: the maximum traffic over all documents.
+/// The verdict on Fig. 9 of Sei et al.: the maximum traffic over all documents.
 fn maximum(max: &Table, corpus: &Corpus) -> Verdict {
     let at = |column: &str, k: u64| {
         let documents = u64::from(corpus.documents()).into();
@@ -180,11 +181,11 @@ fn documents(table: &Table, corpus: &Corpus) -> Vec<u64> {
     documents
 }
 
-/// Figs. 8 and 9: the mean and maximum traffic of the paper's algorithm (TFA) with fixed and ringed filters, by the
-/// number of documents and α. There are two kinds of fixed filters. The first kind is made for the same number of keys
-/// at each α, as the paper's filters must be. The second kind has, at each α, the size with the least mean
-/// traffic for half of the documents. The list of the first word is sent, as in the paper; in the last two columns the
-/// smaller list is sent, as nodes do.
+/// Figs. 8 and 9 of the paper on ringed filters: the mean and maximum traffic of its algorithm (TFA) with fixed and
+/// ringed filters, by the number of documents and α. There are two kinds of fixed filters. The first kind is made for
+/// the same number of keys at each α, as the paper's filters must be. The second kind has, at each α, the size with the
+/// least mean traffic for half of the documents. The list of the first word is sent, as in the paper; in the last two
+/// columns the smaller list is sent, as nodes do.
 fn by_rate(corpora: &[Corpus], context: &Context) -> Result<[Table; 2]> {
     let columns = [
         "corpus",
@@ -229,7 +230,7 @@ fn by_rate(corpora: &[Corpus], context: &Context) -> Result<[Table; 2]> {
 }
 
 /// The bits of a fixed filter of rate 2^-`probes`. It is made for the number of keys with which a filter of 2164 bits,
-/// the paper's size, has the rate 2⁻⁵. For a corpus other than the paper's, the size that is best at 2⁻⁵ takes the
+/// the size of Sei et al., has the rate 2⁻⁵. For a corpus other than theirs, the size that is best at 2⁻⁵ takes the
 /// place of 2164 bits.
 fn bits_of_keys(corpus: &Corpus, tuned: &[u64], probes: u32) -> u64 {
     let at_five = if corpus.has_shape_of_the_paper() { PAPER_BITS } else { tuned[4] };

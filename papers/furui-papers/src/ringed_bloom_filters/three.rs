@@ -1,4 +1,4 @@
-//! Section 6.2: queries of three words by chaining.
+//! Section 6.2 of the paper on ringed filters: queries of three words, whose lists are intersected one after the other.
 
 use furui::filter::Gamma;
 use furui_search::{CodecError, Coding, ContentId, plan};
@@ -36,8 +36,8 @@ pub(super) fn three(context: &Context) -> Result<Finding> {
     Ok(Finding::new(data, verdict, [table], [plot]))
 }
 
-/// The rules for a chain of exchanges, in which the ids that two lists have in common are sent on to the keeper of the
-/// third list.
+/// The rules for a chain of exchanges, in which the ids that two lists have in common are sent on to the node that
+/// keeps the third list.
 #[derive(Clone, Copy)]
 struct Chain {
     choice: Choice,

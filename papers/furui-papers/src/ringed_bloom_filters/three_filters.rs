@@ -1,4 +1,4 @@
-//! Fig. 5: the rates of fixed, variable and ringed filters.
+//! Fig. 5 of the paper on ringed filters: the false-positive rates of fixed, variable and ringed filters.
 
 use furui::filter::{Bloom, FilterMut, Gamma, RingedBloom, RingedParams, sizing};
 use furui::raw::ringed_rate;
@@ -53,10 +53,10 @@ pub(super) fn fig5(context: &Context) -> Result<Finding> {
     Ok(Finding::new(SYNTHETIC, verdict, [table], [plot]))
 }
 
-/// Fig. 5: the rates of fixed, variable and ringed filters (δ = 100,000) by the number of keys. The fixed filter is
-/// made for 500 keys, the mean number. The ringed filter has as many bits as the variable one, m = M(α, n) (eq. 7), or
-/// a whole number of bits a key, γ = M(α, 1) (eq. 6), which is more. The last row has the means of the rates, and their
-/// ratios.
+/// Fig. 5 of the paper on ringed filters: the rates of fixed, variable and ringed filters (δ = 100,000) by the number
+/// of keys. The fixed filter is made for 500 keys, the mean number. The ringed filter has as many bits as the variable
+/// one, m = M(α, n) (eq. 7), or a whole number of bits a key, γ = M(α, 1) (eq. 6), which is more. The last row has the
+/// means of the rates, and their ratios.
 fn rates(quick: bool) -> Result<Table> {
     let columns = [
         "keys",

@@ -1,4 +1,5 @@
-//! Fig. 4, and eq. 5 and Fig. 2 before it: the rates of ringed filters by the length of their windows.
+//! Fig. 4, and eq. 5 and Fig. 2 before it, of the paper on ringed filters: the rates of ringed filters by the length of
+//! their windows.
 
 use furui::KeyHash;
 use furui::filter::{Bloom, FilterMut, Gamma, RingedBloom, RingedParams, sizing};
@@ -71,8 +72,8 @@ pub(super) fn fig4(context: &Context) -> Result<Finding> {
     Ok(Finding::new(SYNTHETIC, verdict, [table, eq5, fig2], [plot]))
 }
 
-/// Fig. 4: the rate of a ringed filter by its number of keys, for short and long windows: by eq. 13, by a more accurate
-/// formula, and measured on real filters.
+/// Fig. 4 of the paper on ringed filters: the rate of a ringed filter by its number of keys, for short and long
+/// windows: by eq. 13, by a more accurate formula, and measured on real filters.
 fn windows(quick: bool) -> Result<Table> {
     let mut table = Table::new(
         "fig4",
@@ -117,9 +118,10 @@ fn windows(quick: bool) -> Result<Table> {
     Ok(table)
 }
 
-/// Section 3, before eq. 6: a set is stored in n filters of one element each, and a key is looked up in all of them. At
-/// n = 1 the rate is α. The paper's α′ = 1 - (1 - α)ⁿ assumes that the filters are independent. The table also has the
-/// rates of an n-divided filter and of a ringed filter, both with the same number of bits.
+/// Section 3 of the paper on ringed filters, before eq. 6: a set is stored in n filters of one element each, and a key
+/// is looked up in all of them. At n = 1 the rate is α. The paper's α′ = 1 - (1 - α)ⁿ assumes that the filters are
+/// independent. The table also has the rates of an n-divided filter and of a ringed filter, both with the same number
+/// of bits.
 fn eq5(quick: bool) -> Result<Table> {
     let asked: u64 = if quick { 100_000 } else { 1_000_000 };
     let columns =
@@ -167,8 +169,8 @@ fn eq5(quick: bool) -> Result<Table> {
     Ok(table)
 }
 
-/// Fig. 2: how much the rates of the windows of one filter vary, depending on the length of a window. With δ = 1 the
-/// windows are the groups of the n-divided filter.
+/// Fig. 2 of the paper on ringed filters: how much the rates of the windows of one filter vary, depending on the length
+/// of a window. With δ = 1 the windows are the groups of the n-divided filter.
 fn fig2() -> Result<Table> {
     let n: u64 = 10_000;
     let columns = ["delta", "mean", "least", "at 10 %", "median", "at 90 %", "greatest", "spread / mean"];

@@ -1,4 +1,4 @@
-//! Queries: uniform choices of words, each with the lists to be intersected.
+//! Queries for measurements: uniform choices of words, each with the lists to be intersected.
 
 use furui_search::ContentId;
 

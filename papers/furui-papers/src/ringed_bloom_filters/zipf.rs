@@ -2,7 +2,7 @@
 
 use crate::keys::Random;
 
-/// The parameters of the law; [`Law::PAPER`] has those of the paper.
+/// The parameters of the law; [`Law::PAPER`] has those of the paper of Sei et al.
 #[derive(Clone, Copy)]
 pub(crate) struct Law {
     pub(crate) documents: u32,
@@ -10,13 +10,14 @@ pub(crate) struct Law {
     pub(crate) words: u32,
     /// The mean number of words of a document.
     pub(crate) words_each: f64,
-    /// The number of documents of the most frequent word. This is the only parameter that the paper does not give.
+    /// The number of documents of the most frequent word. This is the only parameter that the paper of Sei et al. does
+    /// not give.
     pub(crate) top: u32,
 }
 
 impl Law {
-    /// The parameters of the paper's Table 1. With `top` at 68,000, the largest list among 5000 pairs is near the one
-    /// in the paper's Fig. 7.
+    /// The parameters of Table 1 of Sei et al. With `top` at 68,000, the largest list among 5000 pairs is near the one
+    /// in their Fig. 7.
     pub(crate) const PAPER: Self = Self { documents: 100_000, words: 47_086, words_each: 632.7, top: 68_000 };
     /// Small parameters of about the same proportions, for tests.
     pub(crate) const QUICK: Self = Self { documents: 2000, words: 1000, words_each: 16.0, top: 1300 };

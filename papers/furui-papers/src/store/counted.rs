@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use furui::Result;
 use furui::store::{Log, ReadAt, Storage};
 
-/// The number of reads of files, and the number of bytes read.
+/// The number of reads of files, and the total number of bytes read.
 #[derive(Default)]
 pub(crate) struct Reads {
     calls: AtomicU64,

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::report::Result;
 
-/// The number of keys that are inserted into a store at once.
+/// The number of keys that are inserted into a store in one transaction.
 pub(crate) const TRANSACTION: u64 = 100_000;
 
 /// A set of 64-bit keys on storage.
@@ -23,7 +23,7 @@ pub(crate) trait Store {
     fn insert(&mut self, keys: &[u64]) -> Result<Option<u64>>;
     /// The number of these keys that the store has, or `None` if it cannot tell.
     fn count(&mut self, keys: &[u64]) -> Result<Option<usize>>;
-    /// Makes durable what was inserted.
+    /// Makes durable everything that was inserted.
     fn sync(&mut self) -> Result<()>;
 }
 
@@ -31,7 +31,7 @@ pub(crate) trait Store {
 pub(crate) struct WorkDirectory(PathBuf);
 
 impl WorkDirectory {
-    /// Creates a directory in `place`.
+    /// Creates a directory in `place` with a name that no other of these directories has.
     pub(crate) fn create(place: &Path) -> Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);

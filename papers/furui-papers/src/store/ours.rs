@@ -8,7 +8,7 @@ use crate::report::Result;
 
 /// The number of lines, of 60 bytes each, in a block of 512 KiB. The command reads such blocks while the set is in RAM.
 const BATCH: u64 = 8 << 10;
-/// The maximum number of lines in a batch once there are runs.
+/// The maximum number of lines in a batch once the set has runs on storage.
 const LARGE_BATCH: u64 = 128 << 10;
 
 /// Opens the set in `storage`, or an empty one.

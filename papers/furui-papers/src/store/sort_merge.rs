@@ -17,7 +17,7 @@ pub(crate) struct SortMerge {
     file: PathBuf,
     buffer: Vec<u64>,
     limit: usize,
-    /// The number of keys in the file.
+    /// The number of keys in the sorted file.
     pub(crate) len: u64,
 }
 

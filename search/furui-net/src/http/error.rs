@@ -13,10 +13,10 @@ use super::{BODY_TIME, PATIENCE, lines};
 pub(super) struct ApiError {
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<usize>,
-    /// A sentence for the user that says what is wrong, and what to do.
+    /// A sentence for the user that says what is wrong, and what to do about it.
     #[serde(rename = "error")]
     pub(super) text: String,
-    /// The HTTP status of the response.
+    /// The HTTP status code of the response.
     #[serde(skip)]
     pub(super) status: StatusCode,
 }
@@ -26,64 +26,65 @@ impl ApiError {
         Self { at: None, text: text.to_string(), status }
     }
 
-    /// The request is invalid for the reason `why`.
+    /// Makes the error for a request that is invalid for a reason.
     pub(super) fn invalid(text: impl Display) -> Self {
         Self::new(StatusCode::BAD_REQUEST, text)
     }
 
-    /// The parameter `q` is missing, or another parameter of a search is invalid.
+    /// Makes the error for a search without the parameter `q`, or with another parameter that is invalid.
     pub(super) fn parameters(why: impl Display) -> Self {
         Self::invalid(format_args!("{why}; ask as in /search?q=two+words&limit=20&explain=true"))
     }
 
-    /// A parameter of a publication is invalid.
+    /// Makes the error for a publication with an invalid parameter.
     pub(super) fn publish(why: impl Display) -> Self {
         Self::invalid(format_args!("{why}; publish by posting to /publish, or to /publish?again=true"))
     }
 
-    /// The path does not exist.
+    /// Makes the error for a path that does not exist.
     pub(super) fn not_found() -> Self {
         let text = "nothing here; ask for / in a browser, /search?q=WORDS, /status, /blocked or /metrics, or post to \
                     /wanted, /publish, /unpublish, /block, /unblock or /purge";
         Self::new(StatusCode::NOT_FOUND, text)
     }
 
-    /// The path exists, but does not allow the method of the request.
+    /// Makes the error for a path that exists, but does not allow the method of the request.
     pub(super) fn method() -> Self {
         let text = "the method is not allowed here; POST to /wanted, /publish, /unpublish, /block, /unblock and \
                     /purge, and GET everything else";
         Self::new(StatusCode::METHOD_NOT_ALLOWED, text)
     }
 
-    /// The request comes from a page of another site, or its `Host` is not this node.
+    /// Makes the error for a request that comes from a page of another site, or whose header `Host` does not name this
+    /// node.
     pub(super) fn foreign(what: &str) -> Self {
         let text = format_args!("{what}; address the node by its IP address, as in http://127.0.0.1:PORT");
         Self::new(StatusCode::FORBIDDEN, text)
     }
 
-    /// The node is already serving the maximum number `most` of requests of this kind.
+    /// Makes the error for a node that is already serving the maximum number `most` of requests of the kind `what`.
     pub(super) fn busy(most: usize, what: &str) -> Self {
         let text = format_args!("the node already runs its maximum of {most} {what}; ask again later");
         Self::new(StatusCode::SERVICE_UNAVAILABLE, text)
     }
 
-    /// The node could not carry out the request for the reason `why`.
+    /// Makes the error for a request that the node could not carry out for the reason `why`.
     pub(super) fn node(why: impl Display) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, why)
     }
 
-    /// The node is shutting down.
+    /// Makes the error for a request that arrives while the node shuts down.
     pub(super) fn closing() -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "the node is being shut down; start it again")
     }
 
-    /// The body of the request did not arrive in time.
+    /// Makes the error for a request whose body did not arrive in time.
     pub(super) fn late() -> Self {
         let text = format_args!("the body did not arrive within {} seconds; send it again", BODY_TIME.as_secs());
         Self::new(StatusCode::REQUEST_TIMEOUT, text)
     }
 
-    /// The node did not answer in time.
+    /// Makes the error for a request that the node did not answer in time.
     pub(super) fn slow() -> Self {
         let text = format_args!("no answer within {} seconds; look at /status, and ask again", PATIENCE.as_secs());
         Self::new(StatusCode::GATEWAY_TIMEOUT, text)

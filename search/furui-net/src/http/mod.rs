@@ -58,30 +58,36 @@ pub use search::{SearchLine, Summary};
 pub use server::{HEAD_TIME, MAX_CONNECTIONS};
 pub use step::Step;
 
-/// The maximum number of concurrent searches. Chosen.
+/// The maximum number of searches that a node runs for its HTTP clients at the same time. The value is a choice, not a
+/// measurement.
 pub const MAX_SEARCHES: usize = 64;
-/// The maximum number of concurrent requests that publish. Chosen.
+/// The maximum number of HTTP requests that publish or withdraw at the same time. The value is a choice, not a
+/// measurement.
 pub const MAX_PUBLISHES: usize = 8;
 /// The maximum length of a line of a published body, in bytes. It suffices for the longest document with all of its
 /// characters escaped.
 pub const MAX_LINE: usize = 8 << 20;
-/// The maximum number of documents that are published at a time. Chosen.
+/// The maximum number of documents of a request that are published in one batch. The value is a choice, not a
+/// measurement.
 pub const BATCH_DOCUMENTS: usize = 256;
-/// The size in bytes at which a batch of documents is published. Chosen: the size of a few messages.
+/// The size in bytes at which a batch of a request's documents is published. Chosen: the size of a few messages.
 pub const BATCH_BYTES: usize = 1 << 20;
-/// The maximum number of lines in a body of ids, URLs, or entries to block. Chosen.
+/// The maximum number of lines in a request's body of ids, of URLs, or of entries to block. The value is a choice, not
+/// a measurement.
 pub const MAX_IDS: usize = 4096;
-/// The maximum length of a body of URLs or of entries to block, in bytes. Chosen.
+/// The maximum length of a request's body of URLs or of entries to block, in bytes. The value is a choice, not a
+/// measurement.
 const MAX_BODY: usize = 1 << 20;
-/// The maximum number of results of one search. The cursor in the last line of the answer continues the search. Chosen.
+/// The maximum number of results of one search. The cursor in the last line of the answer continues the search. The
+/// value is a choice, not a measurement.
 pub const MAX_LIMIT: u32 = 1_000;
-/// The default number of results of a search. Chosen: a page of results.
+/// The default number of results of a search. Chosen: one page of results.
 const DEFAULT_LIMIT: u32 = 10;
 /// The maximum pause of a client while it sends documents to publish, and the maximum time for it to send any other
-/// body. Chosen: a client is on this machine or near it.
+/// body. Chosen: a client runs on the node's own machine or near it.
 const BODY_TIME: Duration = Duration::from_secs(10);
-/// The maximum time without progress of a node while it answers a search or publishes a batch. Chosen: above all time
-/// limits between nodes.
+/// The maximum time without progress of a node while it answers a search or publishes a batch. Chosen: longer than all
+/// time limits between nodes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Serves the HTTP interface until the future `until` is ready. Requests in progress then have a second to finish.
@@ -90,7 +96,7 @@ pub async fn serve(listener: TcpListener, node: impl Backend, usual: Wants, unti
     server::run(listener, router(node, usual), until).await;
 }
 
-/// The state that all request handlers share.
+/// The state that all handlers of HTTP requests share.
 #[derive(Clone)]
 struct Face<N> {
     node: N,

@@ -13,7 +13,8 @@ use super::lines::Lines;
 use super::{ApiError, BATCH_BYTES, BATCH_DOCUMENTS, BODY_TIME, Backend, Face, MAX_LINE, MAX_PUBLISHES, run};
 use crate::node::{Document, Published};
 
-/// The query parameters of `POST /publish`.
+/// The query parameters of `POST /publish`. `again` is true if documents that were published recently are published
+/// too.
 #[derive(Deserialize)]
 pub(super) struct How {
     #[serde(default)]
@@ -55,7 +56,7 @@ pub fn read_line(line: &[u8]) -> Result<Record, String> {
     Ok(Record { url: line.url, title: line.title.unwrap_or_default(), text: line.text.unwrap_or_default(), publisher })
 }
 
-/// The JSON object in a line of the body.
+/// The JSON object in a line of the body: a document to publish.
 #[derive(Deserialize)]
 struct Line {
     url: String,
@@ -71,16 +72,16 @@ struct Line {
 pub enum PublishLine {
     /// The line of the body is not a valid document.
     Bad {
-        /// The number of the line, from 1 on.
+        /// The number of the line in the body of the request, from 1 on.
         line: u64,
-        /// The reason that it is not a valid document.
+        /// The reason that the line is not a valid document.
         error: String,
     },
     /// The totals of all batches that were published so far.
     Sums(PublishSums),
 }
 
-/// The totals for the documents of a request so far.
+/// The totals for those documents of a request that have been processed so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PublishSums {
     /// The number of documents that were processed, including those that had been published recently.
@@ -89,11 +90,12 @@ pub struct PublishSums {
     pub new: u64,
     /// The number of published documents that replaced an earlier document under the same URL.
     pub changed: u64,
-    /// The number of published documents that fewer nodes than the number of replicas have stored.
+    /// The number of published documents that were stored by fewer nodes than the number of replicas that each should
+    /// have.
     pub scarce: u64,
     /// The number of lines that are not valid documents.
     pub bad: u64,
-    /// True in the last line.
+    /// True in the last line of the answer, false in all others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub done: bool,
 }
@@ -196,7 +198,8 @@ impl Batch {
 /// A line with its number, from 1 on. A line that is too long is cut to one byte more than [`MAX_LINE`].
 type NumberedLine = (u64, Vec<u8>);
 
-/// Parses the document in a line, which has a number. `None` if the line is blank.
+/// Parses the document in a line. Returns the line's number in the body, and the document or the reason that it is
+/// invalid; `None` if the line is blank.
 fn document((number, line): NumberedLine) -> Option<(u64, Result<Document, String>)> {
     let is_blank = line.len() <= MAX_LINE && line.trim_ascii().is_empty();
     (!is_blank).then(|| (number, read(&line)))
@@ -216,13 +219,13 @@ fn read(line: &[u8]) -> Result<Document, String> {
 #[derive(Default)]
 struct Splitter {
     line: Vec<u8>,
-    /// The number of lines before the current one.
+    /// The number of lines of the body before the current one.
     before: u64,
 }
 
 impl Splitter {
-    /// Removes the next line from the front of `rest`, and returns it with its number. If `rest` has no line end, all
-    /// of it is buffered as the beginning of a line, and `None` is returned.
+    /// Removes the next line from the front of `rest`, and returns it with its number in the body. If `rest` has no
+    /// line end, all of it is buffered as the beginning of a line, and `None` is returned.
     fn next(&mut self, rest: &mut &[u8]) -> Option<NumberedLine> {
         let end = rest.iter().position(|&byte| byte == b'\n');
         let piece = &rest[..end.unwrap_or(rest.len())];

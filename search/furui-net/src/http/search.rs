@@ -17,7 +17,7 @@ use crate::node::{Hit, SearchEvent, SearchOptions};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum SearchLine {
-    /// A document was found.
+    /// A document that was found.
     Hit(Hit),
     /// A step of the search, sent only if the request asked for an explanation.
     Step(Step),
@@ -33,10 +33,11 @@ pub struct Summary {
     pub total: u64,
     /// The total size of all messages of the search, in bytes.
     pub bytes: u64,
-    /// The place of the last examined document, where a further search continues; `None` if there are no more results.
+    /// The place of the last examined document in the ranking, where a further search continues; `None` if there are no
+    /// more results.
     pub cursor: Option<Place>,
-    /// True if the answer is complete: every list was complete as far as its keeper knows, and no document is missing
-    /// because no node could show it or because false postings displaced it.
+    /// True if the answer is complete: every list was complete as far as the node that keeps it knows, and no document
+    /// is missing because no node could show it or because false postings displaced it.
     pub whole: bool,
 }
 
@@ -74,7 +75,8 @@ pub(super) async fn search<N: Backend>(
     Ok(([(header::CONTENT_TYPE, LINES)], body).into_response())
 }
 
-/// Converts an event to the lines of the answer.
+/// Converts an event of a search to lines of the answer, each with one JSON object; the steps of the search are
+/// included if `explain` is true.
 fn lines(event: Result<SearchEvent, ApiError>, explain: bool) -> String {
     match event {
         Ok(SearchEvent::Hits(hits)) => hits.iter().map(line).collect(),

@@ -17,17 +17,19 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep, sleep, timeout};
 
-/// The maximum number of connections. Further ones wait to be accepted. Chosen: more than the requests
-/// that are answered at the same time.
+/// The maximum number of open HTTP connections. Further ones wait to be accepted. Chosen: more than the requests that
+/// are answered at the same time.
 pub const MAX_CONNECTIONS: usize = 256;
 /// The maximum time for the head of a request to arrive, and for which an idle connection is kept open. Chosen: a
-/// client is on this machine or near it.
+/// client runs on the node's own machine or near it.
 pub const HEAD_TIME: Duration = Duration::from_secs(10);
 /// The maximum time for which a client may read nothing of an answer. Chosen: three times as long as a head may take.
 const STALL_TIME: Duration = Duration::from_secs(30);
-/// The maximum time for which the shutdown waits for requests in progress before all connections are closed. Chosen.
+/// The maximum time for which the shutdown waits for requests in progress before all connections are closed. The value
+/// is a choice, not a measurement.
 const CLOSING: Duration = Duration::from_secs(1);
-/// The pause after accepting a connection has failed, for example because the process has too many open files. Chosen.
+/// The pause after accepting a connection has failed, for example because the process has too many open files. The
+/// value is a choice, not a measurement.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(200);
 
 /// Serves `router` until the future `until` is ready. Then no more requests are accepted, and those in progress have

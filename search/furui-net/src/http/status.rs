@@ -18,7 +18,7 @@ pub(super) async fn metrics<N: Backend>(State(face): State<Face<N>>) -> Result<R
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], figures(&status)).into_response())
 }
 
-/// Formats the figures in Prometheus' text format, version 0.0.4.
+/// Formats the node's state as metrics in Prometheus' text format, version 0.0.4.
 fn figures(status: &NodeStatus) -> String {
     let NodeStatus { repair, shelf, traffic, .. } = status;
     let mut text = String::new();

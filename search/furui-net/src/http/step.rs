@@ -13,7 +13,7 @@ pub struct Step {
     pub sent: u64,
     /// The bytes received in this step.
     pub received: u64,
-    /// The time from the beginning of the search to the end of the step in milliseconds, if it is known.
+    /// The time from the beginning of the search to the end of the step, in milliseconds; `None` if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ms: Option<f64>,
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::lines::json;
 use super::{ApiError, Backend, Face, MAX_BODY, MAX_IDS, MAX_PUBLISHES, body_lines, run};
 
-/// The query parameters of `POST /unpublish`.
+/// The query parameters of `POST /unpublish`. `all` is true if all published documents are withdrawn.
 #[derive(Deserialize)]
 pub(super) struct What {
     #[serde(default)]

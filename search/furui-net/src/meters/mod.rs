@@ -35,12 +35,12 @@ pub(crate) struct Limit {
 }
 
 impl Limit {
-    /// Makes a limit on the rate: the amount may be used per period on average, and at once after a pause.
+    /// Makes a limit on a rate: a party may use the amount per period on average, and all of it at once after a pause.
     pub(crate) const fn per(amount: u64, period: Duration) -> Self {
         Self { amount: amount as f64, period: Some(period) }
     }
 
-    /// Makes a limit on the amount that is held at a time. Held amounts count until they are given back.
+    /// Makes a limit on the amount that a party holds at a time. Held amounts count until they are given back.
     pub(crate) const fn held(amount: u64) -> Self {
         Self { amount: amount as f64, period: None }
     }
@@ -54,7 +54,7 @@ struct Used {
 }
 
 impl Used {
-    /// The amount that still counts as used at the time `now`.
+    /// The part of the used amount that still counts at the time `now`.
     fn at(&self, now: Duration, limit: Limit) -> f64 {
         let decayed = limit
             .period
@@ -85,30 +85,30 @@ impl<K: Clone + Eq + Hash> Meters<K> {
         Self { limit, accounts: Accounts::default() }
     }
 
-    /// True if the party's limit allows this further amount.
+    /// True if the limit for each party allows this further amount for the party `key`.
     pub(crate) fn allows(&self, key: &K, amount: u64, now: Duration) -> bool {
         self.used(key, now) + amount as f64 <= self.limit.amount
     }
 
-    /// Counts an amount as used, even if it exceeds the limit.
+    /// Counts an amount as used by the party `key`, even if it exceeds the limit.
     pub(crate) fn charge(&mut self, key: &K, amount: u64, now: Duration) {
         let limit = self.limit;
         self.accounts.entry(key, |_, used| used.at(now, limit)).charge(amount, now, limit);
     }
 
-    /// Subtracts an amount that the party has released.
+    /// Subtracts an amount that the party `key` held and has released.
     pub(crate) fn give_back(&mut self, key: &K, amount: u64) {
         if let Some(used) = self.accounts.get_mut(key) {
             used.give_back(amount);
         }
     }
 
-    /// The amount that counts as used by the party at the time `now`.
+    /// The amount that counts as used by the party `key` at the time `now`.
     fn used(&self, key: &K, now: Duration) -> f64 {
         self.accounts.get(key).map_or(0.0, |used| used.at(now, self.limit))
     }
 
-    /// The number of other parties of which some amount still counts as used.
+    /// The number of parties other than `key` of which some amount still counts as used at the time `now`.
     fn others(&self, key: &K, now: Duration) -> usize {
         let others = self.accounts.iter().filter(|(other, _)| *other != key);
         others.filter(|(_, used)| used.at(now, self.limit) > 0.0).count()

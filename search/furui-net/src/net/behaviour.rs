@@ -23,32 +23,36 @@ use super::{Config, StartError, Transport};
 
 /// The name of the Kademlia protocol in this network.
 pub(super) const KAD: StreamProtocol = StreamProtocol::new("/furui/kad/1");
-/// The name of the request-response protocol.
+/// The name of the request-response protocol by which nodes exchange search messages.
 const EXCHANGE: StreamProtocol = StreamProtocol::new("/furui/1");
 
-/// The time limit for opening a connection, including handshakes. Chosen.
+/// The time limit for opening a connection, including handshakes. The value is a choice, not a measurement.
 const DIAL_TIMEOUT: Duration = Duration::from_secs(10);
-/// The time limit for one peer to answer a step of a look-up. Chosen.
+/// The time limit for one peer to answer a step of a Kademlia look-up. The value is a choice, not a measurement.
 const LOOKUP_STEP_TIMEOUT: Duration = Duration::from_secs(3);
-/// The time limit for a whole look-up. Chosen.
+/// The time limit for a whole Kademlia look-up. The value is a choice, not a measurement.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(20);
-/// The time after which an unused connection is closed. Chosen.
+/// The time after which an unused connection is closed. The value is a choice, not a measurement.
 const IDLE: Duration = Duration::from_secs(600);
 /// The number of disjoint paths of a look-up. No node is asked on two of them, so a hostile node can mislead only one.
-/// Each path costs as much as a look-up with one path. Disjoint paths are borrowed from S/Kademlia; their number is
-/// chosen.
+/// Each path costs as much as a look-up with one path. Disjoint paths are borrowed from S/Kademlia; their number is a
+/// choice.
 const PATHS: NonZeroUsize = NonZeroUsize::new(2).expect("it is not 0");
-/// The interval of pings. A connection is closed after two pings without an answer. Chosen.
+/// The interval of pings. A connection is closed after two pings without an answer. The value is a choice, not a
+/// measurement.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
-/// The interval at which connected peers identify themselves again. Chosen.
+/// The interval at which connected peers send each other their addresses and protocols again. The value is a choice,
+/// not a measurement.
 const IDENTIFY_INTERVAL: Duration = Duration::from_secs(3600);
-/// The maximum number of requests in flight on a connection. The remaining streams are for the other protocols. Chosen.
+/// The maximum number of requests in flight on a connection. The remaining streams of the connection are for the other
+/// protocols. The value is a choice, not a measurement.
 const MAX_EXCHANGES: usize = 64;
-/// The maximum number of all connections. Chosen.
+/// The maximum number of connections of a node. The value is a choice, not a measurement.
 const MAX_CONNECTIONS: u32 = 1024;
-/// The maximum number of connections with one peer. Chosen.
+/// The maximum number of connections between a node and one peer. The value is a choice, not a measurement.
 const MAX_PER_PEER: u32 = 4;
-/// The maximum number of outgoing connections whose handshakes are not complete. Chosen.
+/// The maximum number of outgoing connections whose handshakes are not complete. The value is a choice, not a
+/// measurement.
 const MAX_PENDING: u32 = 128;
 
 #[derive(NetworkBehaviour)]
@@ -100,7 +104,8 @@ impl Behaviour {
     }
 }
 
-/// Kademlia for routing only: it stores nothing for other nodes, and the driver refreshes the routing table.
+/// Makes the Kademlia behaviour, which serves for routing only: it stores nothing for other nodes, and the driver
+/// refreshes the routing table.
 fn kademlia(me: PeerId) -> kad::Behaviour<MemoryStore> {
     let mut config = kad::Config::new(KAD);
     config

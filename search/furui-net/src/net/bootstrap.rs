@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::{StartError, Transport};
 
-/// The maximum number of addresses that are dialled for one host name. Chosen.
+/// The maximum number of addresses that are dialled for one host name. The value is a choice, not a measurement.
 const MAX_RESOLVED: usize = 8;
 
 /// An address through which a node joins the network, as its owner configured it.

@@ -11,23 +11,23 @@ use tokio::time::{Instant, timeout};
 
 use super::{Prefix, Refusals};
 
-/// The maximum total size of the requests that are held in memory, in bytes. A request is held from the arrival of its
-/// first byte until it is answered. Chosen.
+/// The maximum total size of the requests of other nodes that are held in memory, in bytes. A request is held from the
+/// arrival of its first byte until it is answered. The value is a choice, not a measurement.
 const MAX_REQUEST_BYTES: usize = 64 << 20;
 /// The maximum total size of one peer's requests that are held in memory, over all of its connections, in bytes.
-/// Further requests of the peer wait unread. Chosen: four of the largest requests, which fill a sixteenth of the
-/// memory.
+/// Further requests of the peer wait unread. Chosen: four of the largest requests, which fill a sixteenth of
+/// [`MAX_REQUEST_BYTES`].
 pub(super) const PEER_REQUEST_BYTES: usize = 4 << 20;
 /// The maximum total size of one address prefix's requests that are held in memory, in bytes. Chosen: four prefixes
-/// fill the memory.
+/// fill [`MAX_REQUEST_BYTES`].
 const PREFIX_REQUEST_BYTES: usize = 16 << 20;
 /// The maximum number of one peer's requests that wait unread. The streams of further ones are closed.
-/// Chosen.
+/// The value is a choice, not a measurement.
 const PEER_WAITING: usize = 16;
-/// The maximum number of requests of one address prefix that wait unread. Chosen: eight peers.
+/// The maximum number of requests of one address prefix that wait unread. Chosen: as many as those of eight peers.
 const PREFIX_WAITING: usize = 128;
 /// The number of bytes by which the memory for a request grows as its bytes arrive, so that an announced length alone
-/// allocates no memory. Chosen: a small part of a request's share, and few steps for most requests.
+/// allocates no memory. Chosen: a small part of a peer's share, and few steps for most requests.
 pub(super) const STEP: usize = 16 << 10;
 /// The time in which each [`STEP`] of a request must arrive: the minimum rate is about 5 KiB a second. Chosen:
 /// below the slowest common links.
@@ -51,21 +51,21 @@ pub(super) struct BufferBudget {
 struct State {
     peers: HashMap<PeerId, Arc<Share>>,
     prefixes: HashMap<Prefix, Arc<Share>>,
-    /// The origin of the connection that is being opened, for the codec of this connection.
+    /// The peer and address prefix of the connection that is being opened, for the codec of this connection.
     next: Option<RequestReader>,
-    /// The requests whose bytes are being read, by reading number.
+    /// The requests whose bytes are being read, by the numbers that they were given.
     readings: BTreeMap<u64, Reading>,
     next_reading: u64,
 }
 
-/// The memory for the requests of one peer or prefix.
+/// The memory for the requests of one peer or address prefix.
 #[derive(Debug)]
 struct Share {
     bytes: Arc<Semaphore>,
     waiting: Semaphore,
 }
 
-/// A request that is being read.
+/// A request of another node whose bytes are being read.
 struct Reading {
     /// The time at which the last [`STEP`] of its bytes arrived.
     at: Instant,
@@ -81,7 +81,7 @@ pub(super) struct RequestReader {
     name: (PeerId, Prefix),
 }
 
-/// The memory that is reserved for one request. Dropping it releases the memory.
+/// The memory that is reserved for one request. Dropping this releases the memory.
 #[derive(Debug)]
 pub(crate) struct RequestMemory {
     _peer: OwnedSemaphorePermit,
@@ -115,8 +115,8 @@ impl BufferBudget {
         Arc::new(Self { pool, state: Mutex::default(), refusals })
     }
 
-    /// Records the origin of the connection that is being opened. The codec of this connection then obtains it with
-    /// [`opened`](Self::opened).
+    /// Records the peer and address prefix of the connection that is being opened. The codec of this connection then
+    /// obtains them with [`opened`](Self::opened).
     pub(super) fn open(self: &Arc<Self>, peer: PeerId, prefix: Prefix) {
         let mut state = self.state();
         let peer_share = of(&mut state.peers, peer, PEER_REQUEST_BYTES, PEER_WAITING);
@@ -129,7 +129,8 @@ impl BufferBudget {
         state.next = Some(origin);
     }
 
-    /// Removes and returns the origin that [`open`](Self::open) has recorded.
+    /// Removes and returns the peer and address prefix that [`open`](Self::open) has recorded, as the reader of the
+    /// connection's requests; `None` if none is recorded.
     pub(super) fn opened(&self) -> Option<RequestReader> {
         self.state().next.take()
     }
@@ -151,7 +152,8 @@ impl BufferBudget {
     }
 }
 
-/// Returns the share under this key, and makes it if it is missing. Unused shares are removed.
+/// Returns the share of memory of the peer or address prefix `key`, and makes it if it is missing. Unused shares are
+/// removed.
 fn of<K: Hash + Eq>(shares: &mut HashMap<K, Arc<Share>>, key: K, bytes: usize, waiting: usize) -> Arc<Share> {
     if !shares.contains_key(&key) {
         shares.retain(|_, share| Arc::strong_count(share) > 1 || share.bytes.available_permits() < bytes);
@@ -177,7 +179,7 @@ impl<'a> ReadingEntry<'a> {
         Self { buffers, number, evicted }
     }
 
-    /// Records that a step of the request has arrived.
+    /// Records that a further [`STEP`] of the request has arrived.
     fn step(&self) {
         if let Some(reading) = self.buffers.state().readings.get_mut(&self.number) {
             reading.at = Instant::now();

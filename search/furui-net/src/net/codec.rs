@@ -8,10 +8,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::buffer_budget::{BufferBudget, RequestMemory, RequestReader, STEP};
 use super::counters::Tally;
 
-/// The maximum length of a request or an answer, in bytes. Chosen.
+/// The maximum length of a request or an answer, in bytes. The value is a choice, not a measurement.
 pub const MAX_MESSAGE: usize = 1 << 20;
 
-/// The maximum total size of the answers that this node reads at the same time, in bytes. Chosen: as for requests.
+/// The maximum total size of the answers that this node reads at the same time, in bytes. Chosen: the same as for
+/// requests.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
 
 /// The codec of the request-response protocol. A request is its length (4 bytes, little-endian) and its bytes. An

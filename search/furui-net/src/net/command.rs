@@ -1,4 +1,4 @@
-//! The commands from handles to the driver, and the state that they share.
+//! The commands that handles of a node send to the driver of its network, and the state that they share.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ use super::reach::Reach;
 /// Work on the driver's state.
 pub(super) type Command = Box<dyn FnOnce(&mut Driver) + Send>;
 
-/// The state that the driver shares with the handles.
+/// The state that the driver of the network shares with its handles.
 #[derive(Default)]
 pub(super) struct Shared {
     pub(super) tally: Arc<Tally>,
@@ -26,7 +26,7 @@ pub(super) struct Shared {
     pub(super) me: Mutex<(Option<Peer>, Vec<Multiaddr>)>,
 }
 
-/// The phase of the driver: joining, joined or stopped.
+/// The phase of the driver of a node's network: joining, joined or stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     Joining,

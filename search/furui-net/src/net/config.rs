@@ -7,9 +7,9 @@ use super::Identity;
 /// The configuration of a node in the network.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The key of the node.
+    /// The Ed25519 key of the node, which is its identity.
     pub identity: Identity,
-    /// The transport of the node's connections.
+    /// The transport of the node's connections: TCP, or channels within the process.
     pub transport: Transport,
     /// The multiaddresses to listen on, for example `/ip4/127.0.0.1/tcp/0`. Port 0 selects a free port.
     pub listen: Vec<String>,
@@ -24,7 +24,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// The default time limit of a call. Chosen.
+    /// The default time limit of a call. The value is a choice, not a measurement.
     pub const CALL_TIMEOUT: Duration = Duration::from_secs(10);
 
     /// Makes the configuration of a node without bootstrap addresses. It listens on a free port of the loopback
@@ -45,10 +45,10 @@ impl Config {
     }
 }
 
-/// A transport of connections.
+/// The transport of a node's connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
-    /// TCP.
+    /// TCP, for nodes on different machines or processes.
     Tcp,
     /// Channels within this process, for tests. Connections are encrypted as over TCP.
     Memory,
@@ -60,24 +60,24 @@ pub enum StartError {
     /// A text is not a multiaddress.
     #[error("`{address}` is not a multiaddress ({why}); give one like /ip4/127.0.0.1/tcp/4010")]
     Address {
-        /// The invalid text.
+        /// The text that is not a multiaddress.
         address: String,
-        /// The reason.
+        /// The reason that the text is not a multiaddress.
         why: String,
     },
-    /// An address of this kind cannot be used to reach a node.
+    /// An address through which to join the network is of a kind that cannot be used to reach a node.
     #[error(
         "no node is reached by an address like `{address}`; give one like /ip4/192.0.2.1/tcp/4001 or \
          /dns4/node.example/tcp/4001"
     )]
     Bootstrap {
-        /// The address.
+        /// The address that the configuration names.
         address: String,
     },
     /// The node cannot listen on an address.
     #[error("cannot listen on {address}: {why}; choose another address, or port 0 for any free one")]
     Listen {
-        /// The address.
+        /// The address that the configuration names.
         address: String,
         /// The error message of the system.
         why: String,

@@ -19,19 +19,19 @@ pub struct Counters {
     /// The bytes of requests and answers sent, framing included.
     #[serde(skip)]
     pub exchange_out: u64,
-    /// The bytes received from the transport.
+    /// The bytes received from the transport, with encryption, multiplexing and routing.
     #[serde(rename = "received")]
     pub wire_in: u64,
-    /// The bytes sent to the transport.
+    /// The bytes sent to the transport, with encryption, multiplexing and routing.
     #[serde(rename = "sent")]
     pub wire_out: u64,
-    /// The number of look-ups answered from the routing table.
+    /// The number of look-ups of a key's nearest nodes that were answered from the routing table.
     #[serde(skip)]
     pub known: u64,
-    /// The number of look-ups answered from the cached result of an earlier one.
+    /// The number of look-ups of a key's nearest nodes that were answered from the cached result of an earlier one.
     #[serde(skip)]
     pub cached: u64,
-    /// The number of look-ups that sent requests to other nodes.
+    /// The number of look-ups of a key's nearest nodes that sent requests to other nodes.
     #[serde(skip)]
     pub asked: u64,
     /// The number of requests by other nodes that were refused because of a quota.

@@ -1,5 +1,5 @@
-//! Chooses the keepers of a key among the nodes nearest to it with different address prefixes, so that no owner of one
-//! address controls all of them.
+//! Chooses the nodes that keep a key (its keepers) among the nodes nearest to it with different address prefixes, so
+//! that no owner of one address controls all of them.
 
 use std::collections::HashSet;
 
@@ -8,23 +8,23 @@ use libp2p::kad::K_VALUE;
 
 use super::Prefix;
 
-/// The number of nodes nearest to a key among which its keepers are chosen, which is the maximum that a look-up finds.
+/// The number of nodes nearest to a key among which those that keep it are chosen: the maximum that a look-up finds.
 pub const WINDOW: usize = K_VALUE.get();
 
-/// The keepers of a key chosen among the nodes nearest to it.
+/// The nodes that keep a key, chosen among the nodes nearest to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen<T> {
-    /// The keepers: first the nearest with different address prefixes, and then, if there are too few prefixes, the
-    /// nearest of the other nodes.
+    /// The chosen nodes: first the nearest with different address prefixes, and then, if there are too few prefixes,
+    /// the nearest of the other nodes.
     pub keepers: Vec<T>,
-    /// True if there are as many keepers as wanted and all have different prefixes, so that more distant nodes would
-    /// not change the choice.
+    /// True if there are as many chosen nodes as wanted and all have different prefixes, so that more distant nodes
+    /// would not change the choice.
     pub is_final: bool,
 }
 
-/// Chooses `wanted` keepers among `nearest`, the nodes nearest to a key in ascending distance: at most one per address
-/// prefix as long as there are enough prefixes. A node whose prefix is not [counted](Prefix::is_counted) is treated as
-/// having one of its own.
+/// Chooses `wanted` nodes to keep a key among `nearest`, the nodes nearest to a key in ascending distance: at most one
+/// per address prefix as long as there are enough prefixes. A node whose prefix is not [counted](Prefix::is_counted) is
+/// treated as having one of its own.
 pub fn choose<T>(nearest: Vec<T>, wanted: usize, prefix: impl Fn(&T) -> Prefix) -> Chosen<T> {
     let mut taken = HashSet::new();
     let (mut keepers, mut others) = (Vec::with_capacity(wanted), Vec::new());
@@ -41,15 +41,16 @@ pub fn choose<T>(nearest: Vec<T>, wanted: usize, prefix: impl Fn(&T) -> Prefix) 
     Chosen { keepers, is_final }
 }
 
-/// The increasing numbers of nearest nodes among which [`choose`] is tried, until it has found `wanted` keepers.
+/// The increasing numbers of nearest nodes among which [`choose`] is tried, until it has found `wanted` nodes with
+/// different prefixes.
 pub(super) fn widths(wanted: usize) -> impl Iterator<Item = usize> {
     let wanted = wanted.min(WINDOW);
     let wider = [limits::HOLDERS, WINDOW].into_iter().filter(move |&wide| wide > wanted);
     std::iter::once(wanted).chain(wider)
 }
 
-/// Chooses the keepers among `nearest`, the first `wide` nodes nearest to a key. `None` if more nodes must be
-/// considered.
+/// Chooses `wanted` nodes to keep a key among `nearest`, the first `wide` nodes nearest to the key. `None` if more
+/// nodes must be considered.
 pub(super) fn choose_among(nearest: Vec<Peer>, wanted: usize, wide: usize) -> Option<Vec<Peer>> {
     let are_all = nearest.len() < wide || wide >= WINDOW;
     let chosen = choose(nearest, wanted, Prefix::of_peer);

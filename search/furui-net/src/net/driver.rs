@@ -43,14 +43,14 @@ pub(super) struct Driver {
     lookups: HashMap<QueryId, Lookup>,
     refresh: Refresh,
     refresh_at: Instant,
-    /// The size of the routing table at the start of the last refresh.
+    /// The number of peers in the routing table at the start of the last refresh.
     table_then: usize,
-    /// The senders for callers that wait for the end of the refresh in progress.
+    /// The senders for callers that wait for the end of the refresh of the routing table in progress.
     refreshed: Vec<oneshot::Sender<()>>,
-    /// The senders for callers that wait for a refresh that has not begun yet.
+    /// The senders for callers that wait for a refresh of the routing table that has not begun yet.
     wants_refresh: Vec<oneshot::Sender<()>>,
     calls: HashMap<OutboundRequestId, Call>,
-    /// For each peer with calls, the number of calls in flight and the queue of waiting calls.
+    /// For each peer to which this node has calls, the number of calls in flight and the queue of waiting calls.
     lanes: HashMap<PeerId, Lane>,
     /// For each peer of the routing table, which bounds their number, the number of consecutive calls that timed out.
     strikes: HashMap<PeerId, u8>,
@@ -89,8 +89,8 @@ struct Lane {
     waiting: VecDeque<(Vec<Multiaddr>, Vec<u8>, Call)>,
 }
 
-/// The state of a refresh, which looks up this node's own key and then a random key in each bucket beyond its
-/// neighbourhood.
+/// The state of a refresh of the routing table, which looks up this node's own key and then a random key in each bucket
+/// beyond its neighbourhood.
 enum Refresh {
     Idle,
     Neighbours(QueryId),
@@ -252,7 +252,7 @@ impl Driver {
     }
 }
 
-/// A short reason for a failed dial.
+/// Describes in a few words why a dial has failed.
 fn why(error: &DialError) -> String {
     match error {
         DialError::Transport(failures) => {

@@ -11,7 +11,7 @@ use super::codec::MAX_MESSAGE;
 pub struct Inbound {
     /// The node that sent the request.
     pub from: Peer,
-    /// The address prefix of the node's connection.
+    /// The address prefix of the connection with the node that sent the request.
     pub prefix: Prefix,
     /// The bytes of the request.
     pub request: Vec<u8>,
@@ -48,7 +48,7 @@ impl Reply {
     }
 }
 
-/// The reason that a call has no answer.
+/// The reason that a call to another node has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CallError {
     /// The peer's identity or address is invalid.
@@ -69,7 +69,7 @@ pub enum CallError {
     /// The request, or the peer's answer, is longer than [`MAX_MESSAGE`].
     #[error("the message is longer than the protocol allows")]
     TooLong,
-    /// The peer does not support this protocol.
+    /// The peer does not support the request-response protocol of this network.
     #[error("the peer does not speak furui's protocol")]
     Foreign,
     /// This node is shut down.

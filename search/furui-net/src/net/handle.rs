@@ -13,11 +13,14 @@ use super::driver::Driver;
 use super::quota::MAX_IN_FLIGHT;
 use super::{CallError, Config, Counters, Inbound, Prefix, Refusals, Reply, StartError, diversity, known};
 
-/// The maximum number of this node's calls in flight. Further calls wait. Chosen.
+/// The maximum number of this node's calls to other nodes in flight. Further calls wait. The value is a choice, not a
+/// measurement.
 const MAX_CALLS: usize = 256;
-/// The maximum number of look-ups in flight. Further look-ups wait. Chosen.
+/// The maximum number of look-ups of a key's nearest nodes in flight. Further look-ups wait. The value is a choice, not
+/// a measurement.
 const MAX_LOOKUPS: usize = 64;
-/// The maximum number of commands that wait for the driver. Chosen.
+/// The maximum number of commands of handles that wait for the driver of the network. The value is a choice, not a
+/// measurement.
 const COMMANDS: usize = 64;
 
 /// A handle to this node in the network. Clones refer to the same node. The node leaves the network when the last
@@ -117,8 +120,8 @@ impl Net {
         self.ask_later(move |driver, answer| driver.closest(key, n, answer, permit)).await.unwrap_or_default()
     }
 
-    /// Returns the `n` keepers of `key`: the nodes nearest to it, but at most one per address [prefix](Prefix), as long
-    /// as the [`WINDOW`](super::WINDOW) nearest nodes have enough different prefixes.
+    /// Returns the `n` nodes that keep `key`: the nodes nearest to it, but at most one per address [prefix](Prefix), as
+    /// long as the [`WINDOW`](super::WINDOW) nearest nodes have enough different prefixes.
     ///
     /// The cost is that of [`closest`](Self::closest), unless two of the nearest nodes have the same prefix.
     pub async fn keepers(&self, key: &[u8], n: usize) -> Vec<Peer> {
@@ -131,8 +134,8 @@ impl Net {
         Vec::new()
     }
 
-    /// Returns the result of [`keepers`](Self::keepers) for each of many keys; `None` for a key whose keepers are not
-    /// known without asking another node.
+    /// Returns the result of [`keepers`](Self::keepers) for each of many keys; `None` for a key if this node would have
+    /// to ask another one.
     pub async fn known(&self, keys: Vec<Vec<u8>>, n: usize) -> Vec<Option<Vec<Peer>>> {
         let count = keys.len();
         self.ask(move |driver| driver.known_keepers(&keys, n)).await.unwrap_or_else(|| vec![None; count])
@@ -176,7 +179,7 @@ impl Net {
         self.ask(move |driver| driver.is_connected(&peer)).await.unwrap_or_default()
     }
 
-    /// The traffic of this node.
+    /// Returns the traffic of this node since its start.
     pub fn counters(&self) -> Counters {
         self.shared.tally.read()
     }
@@ -205,8 +208,8 @@ impl Net {
         self.neighbourhood.clone()
     }
 
-    /// Waits until the node has joined: until a bootstrap node has answered and the node knows its neighbours. The
-    /// first node of a network does not wait. Also returns if the node is shut down before.
+    /// Waits until the node has joined the network: until a bootstrap node has answered and the node knows its
+    /// neighbours. The first node of a network does not wait. Also returns if the node is shut down before.
     pub async fn joined(&self) {
         // Waiting fails if the driver has ended.
         let _ = self.status.clone().wait_for(|status| *status != Status::Joining).await;
@@ -227,7 +230,7 @@ impl Net {
         }
     }
 
-    /// Waits until the driver's task has panicked. Never returns if the task ends without a panic.
+    /// Waits until the task that drives the network has panicked. Never returns if the task ends without a panic.
     pub async fn failed(&self) {
         if self.status.clone().wait_for(|status| *status == Status::Stopped).await.is_ok() {
             std::future::pending().await

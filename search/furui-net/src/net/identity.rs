@@ -15,7 +15,7 @@ pub struct Identity(Keypair);
 impl Identity {
     const SECRET: u64 = 32;
 
-    /// Generates a new identity.
+    /// Generates a new identity: a random Ed25519 key.
     pub fn generate() -> Self {
         Self(Keypair::generate_ed25519())
     }
@@ -65,7 +65,7 @@ impl Identity {
         }
     }
 
-    /// The 32 secret bytes.
+    /// The 32 bytes of the node's secret key.
     pub(crate) fn secret(&self) -> [u8; 32] {
         let pair = self.0.clone().try_into_ed25519().expect("it was generated or read as one");
         let mut secret = [0; 32];
@@ -103,40 +103,40 @@ pub(crate) fn is_open_to_others(_: &Metadata) -> bool {
     false
 }
 
-/// The reason that an identity is not available.
+/// The reason that a node's secret key is not available.
 #[derive(Debug, Error)]
 pub enum IdentityError {
     /// The secret key does not have 32 bytes.
     #[error("a secret key has 32 bytes, but this one has {found}")]
     Length {
-        /// The number of bytes of the key.
+        /// The number of bytes that the key has.
         found: usize,
     },
-    /// The file cannot be read or written.
+    /// The file with the secret key cannot be read or written.
     #[error("cannot keep the node's key in {}: {error}", .path.display())]
     File {
-        /// The path of the file.
+        /// The path of the file with the secret key.
         path: PathBuf,
         /// The error of the system.
         error: io::Error,
     },
-    /// The length of the file is not 32 bytes.
+    /// The file with the secret key does not have 32 bytes.
     #[error(
         "{} is not the 32 bytes of a node's key; put it back from a copy, or remove it: then the node is a new one, and \
          cannot withdraw what it has published",
         .path.display()
     )]
     Damaged {
-        /// The path of the file.
+        /// The path of the file with the secret key.
         path: PathBuf,
     },
-    /// Users other than the owner may read the file.
+    /// Users other than the owner may read the file with the secret key.
     #[error(
         "other users may read the node's key in {0}; run `chmod 600 {0}` if the key can still be trusted",
         .path.display()
     )]
     Exposed {
-        /// The path of the file.
+        /// The path of the file with the secret key.
         path: PathBuf,
     },
 }

@@ -27,7 +27,7 @@ const MAX_PENDING_PER_PREFIX: usize = 32;
 /// that has the most. Chosen: together with the node's own connections, this is below the number of files that the
 /// command lets a node open.
 const MAX_INCOMING: usize = 640;
-/// The maximum number of incoming connections from one address prefix. Chosen: ten prefixes fill all.
+/// The maximum number of incoming connections from one address prefix. Chosen: ten prefixes fill [`MAX_INCOMING`].
 const MAX_PER_PREFIX: usize = 64;
 
 const BLOCKED: &str = "the owner of this node has blocked it";
@@ -38,7 +38,7 @@ const BLOCKED: &str = "the owner of this node has blocked it";
 pub(super) struct IncomingLimits {
     pending: BTreeMap<ConnectionId, Prefix>,
     open: BTreeMap<ConnectionId, Open>,
-    /// The connections to close in order to make room for others.
+    /// The connections to close in order to make room for newer ones, each with its peer.
     to_close: VecDeque<(ConnectionId, PeerId)>,
     buffers: Arc<BufferBudget>,
     refusals: Arc<Refusals>,
@@ -53,7 +53,7 @@ struct Open {
     is_closing: bool,
 }
 
-/// The reason that a connection is denied.
+/// The reason that an incoming connection is denied.
 #[derive(Debug, Error)]
 #[error("refused because {0}")]
 struct NotLetIn(&'static str);
@@ -83,7 +83,7 @@ impl IncomingLimits {
         Ok(())
     }
 
-    /// The address prefix of the other end of a connection.
+    /// The address prefix of the other end of a connection; [`Prefix::Local`] if the connection is unknown.
     pub(super) fn prefix(&self, connection: ConnectionId) -> Prefix {
         self.open.get(&connection).map_or(Prefix::Local, |open| open.prefix)
     }

@@ -2,7 +2,7 @@ use furui_search::Peer;
 use libp2p::kad::KBucketKey as Key;
 use libp2p::{Multiaddr, PeerId};
 
-/// A peer in the routing table, with its position in the key space.
+/// A peer in the routing table, with its key in the key space of Kademlia.
 pub(super) struct KnownPeer {
     pub(super) key: Key<PeerId>,
     pub(super) peer: Peer,

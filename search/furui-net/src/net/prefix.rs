@@ -12,14 +12,14 @@ use libp2p::multiaddr::Protocol;
 pub enum Prefix {
     /// No address: a connection within the process, or the node itself. Limits per prefix do not apply.
     Local,
-    /// An IPv4 address.
+    /// A whole IPv4 address.
     V4([u8; 4]),
     /// The first 56 bits of an IPv6 address.
     V6([u8; 7]),
 }
 
 impl Prefix {
-    /// The prefix of a connection's address.
+    /// The prefix of the remote address of a connection.
     pub(super) fn of(address: &Multiaddr) -> Self {
         ip_of(address).map_or(Self::Local, Self::of_ip)
     }
@@ -29,7 +29,7 @@ impl Prefix {
         Multiaddr::try_from(peer.address().to_vec()).map_or(Self::Local, |address| Self::of(&address))
     }
 
-    /// True if limits per prefix apply: not to a connection within the process or the machine.
+    /// True if limits per prefix apply. They do not apply to connections within the process or the machine.
     pub fn is_counted(self) -> bool {
         match self {
             Self::Local => false,

@@ -9,11 +9,13 @@ use crate::meters::{Limit, Meters};
 /// The maximum number of one peer's requests that are served at a time. Chosen: more than a search sends to one peer at
 /// a time.
 pub(super) const PEER_IN_FLIGHT: u32 = 32;
-/// The maximum number of requests of one address prefix that are served at a time. Chosen: four busy peers.
+/// The maximum number of requests of one address prefix that are served at a time. Chosen: as many as those of four
+/// busy peers.
 const PREFIX_IN_FLIGHT: u32 = 128;
-/// The maximum number of all peers' requests that are served at a time. Chosen: two busy prefixes.
+/// The maximum number of requests, of all peers together, that are served at a time. Chosen: two busy prefixes.
 pub(super) const MAX_IN_FLIGHT: usize = 256;
-/// The number of requests that a peer may send at once after a pause, and per [`BURST_TIME`] on average. Chosen.
+/// The number of requests that a peer may send at once after a pause, and per [`BURST_TIME`] on average. The value is a
+/// choice, not a measurement.
 const PEER_BURST: u64 = 2000;
 /// The period in which a peer may send [`PEER_BURST`] requests. Chosen: a thousand requests a second.
 const BURST_TIME: Duration = Duration::from_secs(2);

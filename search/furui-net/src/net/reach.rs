@@ -11,16 +11,17 @@ use libp2p::core::transport::{DialOpts, ListenerId, PortUse, TransportError, Tra
 use super::prefix::ip_of;
 
 /// Decides which addresses a node may dial. Peers state addresses (when they identify themselves, in look-ups, and as
-/// the keepers of lists in a search), and must not make a node dial services of its machine or of its owner's network.
+/// the nodes that keep lists in a search), and must not make a node dial services of its machine or of its owner's
+/// network.
 ///
 /// A node with a public address dials public addresses only. A node whose own addresses are all private or loopback
 /// addresses also dials private ones, and a node that has loopback addresses only dials everything. A bootstrap address
 /// in the node's configuration counts as one of its own.
 #[derive(Debug, Default)]
 pub(super) struct Reach {
-    /// The kind of the node's own addresses.
+    /// The [`Kind`] of the node's own addresses: the most public one that it has.
     own: AtomicU8,
-    /// The nearest kind of the bootstrap addresses.
+    /// The [`Kind`] of the bootstrap addresses: the nearest one, so that the node may dial peers of that kind too.
     named: AtomicU8,
 }
 
@@ -78,7 +79,7 @@ impl Reach {
         self.own.store(kinds.min().map_or(0, |kind| kind as u8), Ordering::Relaxed);
     }
 
-    /// Records a bootstrap address of the configuration.
+    /// Records a bootstrap address of the configuration, so that addresses of its kind may be dialled.
     pub(super) fn name(&self, address: &Multiaddr) {
         if let Some(kind) = Kind::of(address) {
             self.named.fetch_max(kind as u8, Ordering::Relaxed);

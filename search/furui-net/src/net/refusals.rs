@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::meters::make_room;
 
-/// The maximum number of entries. At the maximum, the entry whose last refusal is the oldest is evicted. Chosen: more
-/// than a person reads.
+/// The maximum number of entries in the log of refusals. At the maximum, the entry whose last refusal is the oldest is
+/// evicted. Chosen: more than a person reads.
 const MAX_ENTRIES: usize = 256;
 
 /// The log of recent refusals, which tells the owner of the node which peers were refused and for which reasons.
@@ -24,7 +24,7 @@ pub struct Refusal {
     pub who: String,
     /// The reason: the rest of a sentence that begins with "refused because".
     pub why: &'static str,
-    /// The number of refusals for this reason.
+    /// The number of times that this peer or address was refused for this reason.
     pub count: u64,
     /// The time of the last refusal, in seconds since 1970.
     pub last: u64,
@@ -41,7 +41,7 @@ impl Refusals {
         *entry = (entry.0 + 1, SystemTime::now());
     }
 
-    /// The entries, the latest refusal first.
+    /// The entries of the log, the latest refusal first.
     pub fn latest(&self) -> Vec<Refusal> {
         let entries = self.entries();
         let mut all: Vec<_> = entries.iter().collect();

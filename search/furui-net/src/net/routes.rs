@@ -9,11 +9,13 @@ use tokio::time::Instant;
 use super::area::Area;
 use super::known::{KnownPeer, id};
 
-/// The time for which the result of a look-up is reused. Chosen.
+/// The time for which the result of a look-up of a key's nearest nodes is reused. The value is a choice, not a
+/// measurement.
 const CACHE_LIFE: Duration = Duration::from_secs(600);
-/// The maximum number of results that are cached. Chosen.
+/// The maximum number of look-up results that are cached. The value is a choice, not a measurement.
 const CACHE_KEYS: usize = 16384;
-/// The maximum number of cached look-up results with many peers, which also answer look-ups of keys nearby. Chosen.
+/// The maximum number of cached look-up results with many peers, which also answer look-ups of keys nearby. The value
+/// is a choice, not a measurement.
 const AREAS: usize = 256;
 /// The number of buckets of a routing table: one for each number of leading bits that a peer's key shares with this
 /// node's.
@@ -34,7 +36,7 @@ pub(super) struct Routes {
     areas: VecDeque<Area>,
 }
 
-/// The cached result of a look-up.
+/// The cached result of a look-up of the nodes nearest to a key.
 struct Found {
     key: Key<Vec<u8>>,
     wanted: usize,
@@ -121,7 +123,8 @@ impl Routes {
         self.areas.extend(Area::new(key.clone(), peers, now));
     }
 
-    /// Caches the result of a look-up.
+    /// Caches the result of a look-up of the nodes nearest to `key`. `wanted` is the number of nodes that were
+    /// requested.
     pub(super) fn keep(&mut self, key: Vec<u8>, wanted: usize, peers: Vec<Peer>, now: Instant) {
         let found = Found { key: Key::new(key.clone()), wanted, peers, at: now };
         self.cache.insert(key.clone(), found);

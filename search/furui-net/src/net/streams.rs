@@ -9,12 +9,13 @@ use libp2p::core::muxing::{StreamMuxer, StreamMuxerEvent};
 use libp2p::core::upgrade::{InboundConnectionUpgrade, OutboundConnectionUpgrade, UpgradeInfo};
 use yamux::{Connection, ConnectionError, Mode, Stream};
 
-/// The maximum number of streams of a connection. Chosen.
+/// The maximum number of open streams of a connection. The value is a choice, not a measurement.
 const MAX_STREAMS: usize = 128;
 /// The size of a stream's receive window: the maximum number of unread bytes. It is the smallest window that yamux
 /// allows.
 const WINDOW: usize = 256 << 10;
-/// The maximum number of incoming streams that wait to be accepted. Chosen.
+/// The maximum number of incoming streams of a connection that wait to be accepted. The value is a choice, not a
+/// measurement.
 const MAX_WAITING: usize = 64;
 
 /// Multiplexes a connection by yamux, as the crate libp2p-yamux does. That crate cannot bound the unread bytes of a

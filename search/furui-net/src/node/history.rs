@@ -7,21 +7,21 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use super::Inner;
 use crate::net::Counters;
 
-/// The length of a [`Span`]. Chosen.
+/// The length of a [`Span`], the interval in which traffic is added up. The value is a choice, not a measurement.
 pub const SPAN: Duration = Duration::from_secs(10);
-/// The number of spans that are remembered: half an hour. Chosen.
+/// The number of [`Span`]s that are remembered: half an hour. The value is a choice, not a measurement.
 pub const SPANS: usize = 180;
 
-/// The traffic in one [`SPAN`].
+/// The traffic with other nodes in an interval of the length [`SPAN`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// The bytes sent to other nodes.
+    /// The number of bytes sent to other nodes.
     pub sent: u64,
-    /// The bytes received from other nodes.
+    /// The number of bytes received from other nodes.
     pub received: u64,
 }
 
-/// The traffic of the last [`SPANS`] spans, kept in memory only.
+/// The traffic of the last [`SPANS`] intervals of the length [`SPAN`], kept in memory only.
 #[derive(Default)]
 pub(super) struct History(Mutex<Spans>);
 
@@ -32,7 +32,7 @@ struct Spans {
 }
 
 impl History {
-    /// Ends a span, with the current counters.
+    /// Ends the current [`Span`]: its traffic is the difference between `now` and the counters at its start.
     fn end_span(&self, now: Counters) {
         let mut spans = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = std::mem::replace(&mut spans.before, now);
@@ -44,7 +44,7 @@ impl History {
         spans.ring.push_back(Span { sent, received });
     }
 
-    /// The traffic of the spans that have ended, oldest first.
+    /// The traffic of the [`SPAN`]s (intervals) that have ended, oldest first.
     pub(super) fn spans(&self) -> Vec<Span> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).ring.iter().copied().collect()
     }

@@ -7,19 +7,19 @@ use super::places::Places;
 use super::word_key;
 use crate::shelf::Shelf;
 
-/// The maximum number of nodes in [`Kept::since`]. If it is exceeded, no list of this node counts as complete until the
-/// node has taken over everything again. Chosen.
+/// The maximum number of nodes in [`Kept::since`]. If it is exceeded, the node calls none of its lists complete until
+/// it has taken over everything again. The value is a choice, not a measurement.
 const MET: usize = 1 << 13;
 
 /// The shelf of this node, with the bookkeeping that tells which of its lists are complete.
 pub(super) struct Kept {
     pub(super) shelf: Shelf,
     me: Peer,
-    /// The known nodes when one of the nearest nodes last came or went.
+    /// The nodes that were known when one of the nearest nodes last joined or left.
     pub(super) near: Places,
     /// All nodes known when this node last held everything that it should, and all that have come since; `None` if that
-    /// never was so. A key whose keepers include this node even among all of these has had this node as a keeper all
-    /// the time, so its list is complete here.
+    /// never was so. A key that this node keeps even among all of these nodes was kept by it all the time, so the key's
+    /// list is complete here.
     since: Option<Places>,
 }
 
@@ -36,7 +36,7 @@ impl Kept {
         self.shelf.set_whole(true);
     }
 
-    /// The nodes by which [`Kept`] decides for which keys this node has been a keeper without interruption.
+    /// The nodes by which [`Kept`] decides which keys this node has kept without interruption.
     pub(super) fn certain(&self) -> &Places {
         self.since.as_ref().unwrap_or(&self.near)
     }
@@ -53,7 +53,7 @@ impl Kept {
     }
 
     /// Records that nodes have come or gone; `near` are the nodes around. If this node was alone before, nothing was
-    /// transferred to it yet, so no list counts as complete.
+    /// transferred to it yet, so it calls none of its lists complete.
     pub(super) fn met_others(&mut self, near: Places) {
         self.near = near;
         let Some(since) = &mut self.since else { return };
@@ -67,10 +67,10 @@ impl Kept {
 }
 
 impl Index for Kept {
-    /// The size of a word's list, and whether the list is complete. It is complete if this node has been one of its
-    /// keepers ever since this node last held everything that it should. When other nodes leave, this node becomes a
-    /// keeper of lists that it does not have yet. When nodes join, new postings of some lists are sent to them instead
-    /// of to this node, and are missing here even after those nodes have left.
+    /// The size of a word's list, and whether the list is complete. It is complete if this node was to keep it all the
+    /// time since the node last held everything that it should. When other nodes leave, this node is to keep lists that
+    /// it does not have yet. When nodes join, new postings of some lists are sent to them instead of to this node, and
+    /// are missing here even after those nodes have left.
     fn size(&mut self, word: &str) -> Result<Listing> {
         let Listing { ids, whole } = self.shelf.size(word)?;
         let settled = || self.since.as_ref().is_some_and(|places| places.keeps(&self.me, &word_key(word)));

@@ -268,18 +268,19 @@ pub fn identity(directory: &Path) -> Result<Identity, NodeError> {
     Ok(Identity::load_or_create(&directory.join(IDENTITY))?)
 }
 
-/// The origin under which the shelf counts the data of a peer. `taken_over` is true if this node requested the data.
+/// The origin under which the shelf (the node's storage) records the data of a peer. `taken_over` is true if this node
+/// requested the data.
 fn origin(peer: &Peer, prefix: Prefix, taken_over: bool) -> Origin {
     Origin { peer: peer.identity().to_vec(), prefix: prefix.to_string(), taken_over }
 }
 
-/// The key that determines the keepers of a word's list. It is a hash of the word, because each node that is asked in a
+/// The key whose nearest nodes keep a word's list. It is a hash of the word, because each node that is asked in a
 /// look-up sees it.
 fn word_key(word: &str) -> Vec<u8> {
     Sha256::new().chain_update(b"word/").chain_update(word).finalize().to_vec()
 }
 
-/// The key that determines the keepers of a document's record.
+/// The key whose nearest nodes keep a document's record.
 fn record_key(id: ContentId) -> Vec<u8> {
     [&b"record/"[..], id.as_bytes()].concat()
 }
@@ -315,7 +316,7 @@ pub enum NodeError {
     /// A file of the directory cannot be used.
     #[error("cannot use {}: {source}", .file.display())]
     Directory {
-        /// The path of the file.
+        /// The path of the file that cannot be used.
         file: PathBuf,
         /// The reason that the system gives.
         source: io::Error,
@@ -327,7 +328,7 @@ pub enum NodeError {
         .directory.display()
     )]
     Exposed {
-        /// The path of the directory.
+        /// The path of the directory that other users may enter.
         directory: PathBuf,
     },
     /// The node is shut down.

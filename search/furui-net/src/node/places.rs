@@ -5,12 +5,13 @@ use sha2::{Digest, Sha256};
 
 use crate::net::{Net, Prefix, WINDOW, choose};
 
-/// The nodes that this node knows, with their places in the key space of Kademlia. The keepers of a key are the nodes
-/// with the smallest XOR distance to the key's place that have different address prefixes ([`choose`]).
+/// The nodes that this node knows, with their places in the key space of Kademlia. The nodes that keep a key (its
+/// keepers) are those with the smallest XOR distance to the key's place that have different address prefixes
+/// ([`choose`]).
 #[derive(Clone)]
 pub(super) struct Places {
     nodes: Vec<Known>,
-    /// True if at least two nodes have the same address prefix.
+    /// True if at least two of the nodes have the same address prefix.
     share_prefixes: bool,
 }
 
@@ -23,7 +24,7 @@ struct Known {
 
 type Place = [u8; 32];
 
-/// The number of bits of a place.
+/// The number of bits of a place, which is a SHA-256 hash. Two places share at most this number of leading bits.
 const BITS: u32 = 256;
 /// The number of sample places by which a fraction of the key space is estimated. Chosen: an estimate to a few percent.
 const PROBES: u32 = 1024;
@@ -53,19 +54,19 @@ impl Places {
         self.share_prefixes = share_prefixes(&self.nodes);
     }
 
-    /// True if `peer` is one of the keepers of `key`.
+    /// True if `peer` is one of the [`limits::REPLICAS`] nodes that keep `key`, as far as this node knows the others.
     pub(super) fn keeps(&self, peer: &Peer, key: &[u8]) -> bool {
         self.is_among(limits::REPLICAS, peer, &place(key))
     }
 
-    /// True if `peer` may be one of the keepers of `key` from the view of another node, which may know nodes that this
-    /// one does not, or know that some have gone.
+    /// True if `peer` may be one of the nodes that keep `key` from the view of another node, which may know nodes that
+    /// this one does not, or know that some have gone.
     pub(super) fn may_keep(&self, peer: &Peer, key: &[u8]) -> bool {
         self.is_among(limits::HOLDERS, peer, &place(key))
     }
 
-    /// Estimates the fraction of keys of which `me` is a keeper, among the keys whose places share at least `bits`
-    /// leading bits with the place of `me`. [`PROBES`] sample places are tested.
+    /// Estimates the fraction of keys that `me` keeps, among the keys whose places share at least `bits` leading bits
+    /// with the place of `me`. [`PROBES`] sample places are tested.
     pub(super) fn part_kept(&self, me: &Peer, bits: u32) -> f64 {
         let own = place(me.identity());
         let begins_as_own = |probe: u32| {
@@ -80,7 +81,7 @@ impl Places {
         kept.count() as f64 / f64::from(PROBES)
     }
 
-    /// True if `peer` would be one of the keepers of a key at this place if each key had `most` keepers.
+    /// True if `peer` would be one of the nodes that keep a key at this place if each key were kept by `most` nodes.
     fn is_among(&self, most: usize, peer: &Peer, at: &Place) -> bool {
         if self.nodes.len() <= most {
             return true;
@@ -93,7 +94,7 @@ impl Places {
         closer.take(most).count() < most
     }
 
-    /// The keepers of a key at this place if each key has `most` keepers.
+    /// The nodes that keep a key at this place if each key is kept by `most` nodes.
     fn chosen(&self, most: usize, at: &Place) -> Vec<&Peer> {
         let mut nearest: Vec<(Place, &Known)> =
             self.nodes.iter().map(|node| (distance(at, &node.place), node)).collect();
@@ -107,7 +108,7 @@ impl Places {
     }
 
     /// The number of leading bits that a key's place must share with the place of `me` so that `me` certainly is one of
-    /// the keepers of the key.
+    /// the nodes that keep the key.
     pub(super) fn own_bits(&self, me: &Peer) -> u32 {
         let at = place(me.identity());
         let others: Vec<(u32, Prefix)> = self

@@ -12,10 +12,11 @@ use super::recent::Recent;
 use super::tables::View;
 use super::{Shelf, lists};
 
-/// The contribution of a call's postings to one document, if the shelf does not have all of them from this origin yet.
+/// What the postings of one call would add to one document, if the shelf (the node's storage) does not have all of them
+/// from this origin yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addition {
-    /// The document.
+    /// The id of the document.
     pub id: ContentId,
     /// True if the document is kept when the postings' origin is removed: another origin brought it first, or it is
     /// proven, or the origin is counted together with others.
@@ -27,10 +28,10 @@ pub struct Addition {
     pub best: Weight,
 }
 
-/// The state of one document of the call.
+/// The state of one document while the postings of a call are collected.
 struct Entry {
     addition: Addition,
-    /// The number of the document on the shelf; `None` if the shelf does not have it.
+    /// The shelf's number of the document; `None` if the shelf does not have the document.
     number: Option<u32>,
     /// True if the call may confirm postings that another publisher has brought.
     confirms: bool,
@@ -41,7 +42,7 @@ struct Additions<'s> {
     recent: &'s Recent,
     view: &'s View,
     all: Vec<Entry>,
-    /// The index in `all` of each document.
+    /// For each document, the index of its addition in `all`.
     places: HashMap<ContentId, usize>,
 }
 
@@ -97,9 +98,9 @@ impl Shelf {
 }
 
 impl Additions<'_> {
-    /// Adds the postings of a word; `word` is its number, if it has one. `look_up` returns the number of a document, if
-    /// it has one; whether it is [strange](Addition::strange); and whether the call may confirm postings of another
-    /// publisher.
+    /// Adds the postings of a word; `word` is its number on the shelf, if it has one. `look_up` returns three facts
+    /// about a document: its number on the shelf, if it has one; true if it is [strange](Addition::strange); and true
+    /// if the call may confirm postings of another publisher.
     fn add(
         &mut self,
         word: Option<u32>,

@@ -22,9 +22,9 @@ use super::{RECORDS, Shelf, locks, records};
 /// A word of a shelf with the size and the fingerprint of its list. Equal lists have equal sizes and fingerprints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordList {
-    /// The word.
+    /// The word of which this is the list.
     pub word: String,
-    /// The number of ids in the word's list.
+    /// The number of ids in the word's list, one for each document that contains the word.
     pub ids: u64,
     /// The sum, modulo 2⁶⁴, of the ids' [hashes](ContentId::hash).
     pub fingerprint: u64,
@@ -33,9 +33,9 @@ pub struct WordList {
 /// The size of a [`Shelf`]: the numbers of its entries, and its bytes on disk and in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Statistics {
-    /// The number of words with postings.
+    /// The number of words whose lists have postings.
     pub words: u64,
-    /// The number of postings.
+    /// The number of postings in all lists.
     pub postings: u64,
     /// The number of documents with a posting or a record.
     #[serde(skip)]
@@ -226,7 +226,7 @@ impl Shelf {
         Ok(older.get(number)?.and_then(|document| document.block).map(|block| (number, Some(block))))
     }
 
-    /// The number of a word; `None` if the word has no number.
+    /// The number by which the shelf's tables refer to a word; `None` if the word has no number.
     pub(super) fn number_of(&self, word: &str) -> Outcome<Option<u32>> {
         self.words.get(word.as_bytes()).map_err(Fault::Other)
     }

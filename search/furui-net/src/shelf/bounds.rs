@@ -2,24 +2,26 @@ use std::fmt;
 use std::path::Path;
 use std::time::Instant;
 
-/// The limits for the data that a shelf stores for other nodes. Data that this node publishes itself is not limited.
+/// The limits on the data that a shelf (a node's storage) keeps for other nodes. Data that this node publishes itself
+/// is not limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The maximum size of the shelf's files, in bytes. For a shelf in memory, it limits the size of the data of other
-    /// nodes.
+    /// The maximum size of the files with a node's lists and records, in bytes. If they are in memory, it limits the
+    /// size of the data of other nodes.
     pub disk: u64,
     /// The free space of the file system, in bytes, below which no data of other nodes is stored.
     pub free: u64,
 }
 
 impl Bounds {
-    /// The default of [`disk`](Self::disk) for a node. If a tenth of the disk is less, that is the default. Chosen.
+    /// The default of [`disk`](Self::disk) for a node. If a tenth of the disk is less, that is the default. The value is
+    /// a choice, not a measurement.
     pub const DISK: u64 = 10 << 30;
-    /// The free space below which a node stores no data of other nodes, in bytes. The file system of the node's
-    /// directory counts. Chosen.
+    /// The free space of the file system with the node's directory, in bytes, below which the node stores no data of
+    /// other nodes. The value is a choice, not a measurement.
     pub const FREE_FLOOR: u64 = 512 << 20;
 
-    /// Returns the bounds of a node whose shelf is in a directory or, without a directory, in memory. Without `disk`,
+    /// Returns the bounds of a node whose shelf (its storage) is in a directory or, without a directory, in memory. Without `disk`,
     /// the default is used.
     pub fn of(directory: Option<&Path>, disk: Option<u64>) -> Self {
         let default = || directory.and_then(disk_space).map_or(Self::DISK, |(size, _)| Self::DISK.min(size / 10));
@@ -38,7 +40,7 @@ impl Default for Bounds {
 /// The reason that data of another node is not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Full {
-    /// The origin has used up its fair share.
+    /// The peer, or its address prefix, has used up its fair share of the space.
     Share,
     /// The size limit is reached, and the shelf has made room so recently that it may not do so again yet.
     Bound,
@@ -63,7 +65,7 @@ impl fmt::Display for Full {
     }
 }
 
-/// The bounds in force, and the time from which room may be made again.
+/// The limits of a shelf that are in force, and the time from which room may be made again.
 #[derive(Debug, Default)]
 pub(super) struct Bounded {
     pub(super) bounds: Bounds,

@@ -11,9 +11,9 @@ use super::{MAX_CHANGE, RECORDS, varint};
 /// [`MAX_CHANGE`] limits, but less than twice as long.
 const MAX_ROW: usize = 2 * MAX_CHANGE;
 
-/// The bytes that are charged for a posting.
+/// The number of bytes that are charged to an origin for a posting.
 const POSTING: usize = 4;
-/// The bytes that are charged for a new word, in addition to its length.
+/// The number of bytes that are charged to an origin for a new word, in addition to the word's length.
 const WORD: usize = 16;
 
 /// The additions of one call of [`Shelf::store`](super::Shelf::store), with words and documents as numbers. It is
@@ -22,14 +22,14 @@ const WORD: usize = 16;
 pub(super) struct Change {
     /// The expiry time of the change's documents, in seconds since 1970.
     pub(super) expires: u32,
-    /// The number of the origin of the change.
+    /// The shelf's number of the origin of the change: the peer that sent the data.
     pub(super) origin: u32,
     /// The documents that the change claims, in ascending order. A change of this node itself claims the older
     /// documents of other origins that the node publishes too. A change of a publisher claims the documents that become
     /// [proven](super::documents::DocumentEntry::proven), and a change that was taken over claims the older documents
     /// that become [mixed](super::documents::DocumentEntry::mixed).
     pub(super) claimed: Vec<u32>,
-    /// The new words, with their numbers.
+    /// The words that the shelf did not have, with the numbers that they get.
     pub(super) words: Vec<(String, u32)>,
     /// The number of the first new document.
     pub(super) first: u32,
@@ -41,7 +41,7 @@ pub(super) struct Change {
     pub(super) measured: Vec<Posting>,
     /// For each word, the new postings of its list. Words and documents are in ascending order.
     pub(super) postings: Vec<(u32, Vec<Posting>)>,
-    /// The new records, by document number.
+    /// The new records, each with the number of its document.
     pub(super) records: RecordBlock,
 }
 
@@ -60,7 +60,7 @@ impl Change {
             + records
     }
 
-    /// True if the change contains nothing.
+    /// True if the change adds nothing to the shelf.
     pub(super) fn is_empty(&self) -> bool {
         self.size() == 0
     }

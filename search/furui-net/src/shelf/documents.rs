@@ -28,7 +28,7 @@ pub(super) struct DocumentEntry {
     /// The length of the document, as the step of a [`Weight`](furui_search::Weight); 0 if no posting has stated it
     /// yet.
     pub(super) length: u8,
-    /// The number of the origin that has brought the document first.
+    /// The number of the origin (the peer) that has brought the document first.
     pub(super) origin: u32,
     /// True if the data that another origin brought for the document was compared with the record, so that the document
     /// is kept when its origin is removed.
@@ -102,7 +102,8 @@ pub(super) fn alive(chunk: u32, row: &[u8]) -> Outcome<impl Iterator<Item = (u32
         .filter(|(_, document)| document.expires > 0))
 }
 
-/// Reads entries of documents. Access in ascending order of numbers is fastest, because the current row is cached.
+/// Reads entries of documents from the tables. Access in ascending order of numbers is fastest, because the current row
+/// is cached.
 pub(super) struct Documents<'v> {
     view: &'v View,
     chunk: Option<(u32, Option<AccessGuard<'v, Row>>)>,
@@ -113,7 +114,7 @@ impl<'v> Documents<'v> {
         Self { view, chunk: None }
     }
 
-    /// Reads the document with this number; `None` if there is none.
+    /// Reads the entry of the document with this number; `None` if there is none.
     pub(super) fn get(&mut self, number: u32) -> Outcome<Option<DocumentEntry>> {
         let chunk = number / CHUNK;
         let row = match &self.chunk {

@@ -9,7 +9,8 @@ use super::fault::{Fault, Outcome};
 use super::tables::{META, ORIGINS, Tablets, Totals, View};
 use super::{RECORDS, Shelf, lists, records};
 
-/// The maximum number of documents removed in one transaction, which bounds its memory. Chosen.
+/// The maximum number of documents that are removed in one transaction, which bounds its memory. The value is a choice,
+/// not a measurement.
 const PASS: usize = 1 << 18;
 
 impl Shelf {

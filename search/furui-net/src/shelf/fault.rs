@@ -7,7 +7,7 @@ use crate::database;
 /// An error of the layers below a shelf, which do not know the name of the file.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// An error of the database.
+    /// An error of the database library.
     Database(redb::Error),
     /// The database is damaged. The text names the table and the row.
     Damaged(String),

@@ -18,9 +18,9 @@ use super::resolver::{Bringing, Resolver};
 use super::tables::{JOURNAL, ORIGINS, Tables, Totals};
 use super::{Brought, MAX_CHANGE, MAX_RECORD, Runs, ShelfOptions, locks};
 
-/// The name of the database's file.
+/// The name of the database's file in the directory of a shelf.
 pub(super) const DATABASE: &str = "shelf.redb";
-/// The name of the directory with the dictionary of words.
+/// The name of the directory, in that of a shelf, with the dictionary of words.
 pub(super) const WORDS: &str = "words";
 
 /// The storage of a node: for each word the ids of the documents that contain it, and the records of documents, on disk
@@ -54,7 +54,7 @@ pub struct Shelf {
     pub(super) recent: Recent,
     pub(super) runs: Runs,
     pub(super) options: ShelfOptions,
-    /// The number of the journal's next row.
+    /// The number that the next row of the journal gets.
     sequence: u64,
     /// The number of locks that were opened since the shelf was opened.
     pub(super) withdrawals: u64,
@@ -66,10 +66,10 @@ pub struct Shelf {
     pub(super) directory: Option<PathBuf>,
 }
 
-/// The result of [`Shelf::store`].
+/// The numbers of what a call of [`Shelf::store`] has stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stored {
-    /// The number of new postings and records.
+    /// The number of postings and records that were stored and that the shelf did not have.
     pub new: u64,
     /// The approximate size in bytes of new postings and records of documents that another origin had brought first.
     pub foreign: u64,
@@ -325,7 +325,8 @@ impl Shelf {
     }
 }
 
-/// True if an error says that no disk space is left, or that too many files are open. The latter has no `ErrorKind`.
+/// True if an error says that no disk space is left, or that too many files are open, for which there is no
+/// `ErrorKind`.
 fn may_pass(error: &Error) -> bool {
     use io::ErrorKind::{QuotaExceeded, StorageFull};
     let Error::Io { source, .. } = error else { return false };

@@ -16,13 +16,13 @@ use super::{RECORDS, Shelf};
 /// A posting of a list, with its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// The document.
+    /// The id of the document that the posting is about.
     pub id: ContentId,
     /// The weight of the posting.
     pub weight: Weight,
     /// The origin that brought the document first. `None` if this node itself publishes it.
     pub origin: Option<Origin>,
-    /// True if only that origin can have brought the posting.
+    /// True if no other origin than `origin` can have brought the posting.
     pub sure: bool,
 }
 

@@ -11,7 +11,8 @@ use super::posting::{self, Posting};
 use super::tables::{Row, Tablets, View};
 use super::varint;
 
-/// The maximum encoded length of the postings in a word's own row, in bytes. Chosen.
+/// The maximum encoded length, in bytes, of a list's postings that are stored in the row of the word itself. Longer
+/// lists have blocks of their own. The value is a choice, not a measurement.
 const INLINE_BYTES: usize = 256;
 /// The maximum length of an unpacked block, in bytes, so that it fits into a page of the database even if packing does
 /// not shorten it.
@@ -68,7 +69,8 @@ pub(super) fn read(view: &View, word: u32, mut show: impl FnMut(&[Posting]) -> O
     Ok(())
 }
 
-/// Removes from the ascending postings `fresh` those whose documents are in the list already.
+/// Removes from `fresh`, the ascending postings to add to the word's list, those whose documents are in the list
+/// already.
 pub(super) fn retain_new(view: &View, word: u32, fresh: &mut Vec<Posting>) -> Outcome<()> {
     let Some(row) = view.words.get(word)? else { return Ok(()) };
     let (_, inline) = Extent::read(word, row.value())?;
@@ -100,7 +102,7 @@ pub(super) fn retain_new(view: &View, word: u32, fresh: &mut Vec<Posting>) -> Ou
     Ok(())
 }
 
-/// Adds ascending postings that are not in the list. `sum` is the sum of the hashes of their ids.
+/// Adds ascending postings to a word's list, which has none of their documents. `sum` is the sum of the hashes of their ids.
 pub(super) fn add(tables: &mut Tablets<'_>, word: u32, fresh: &[Posting], sum: u64) -> Outcome<()> {
     let mut extent = Extent::default();
     let mut postings = vec![];

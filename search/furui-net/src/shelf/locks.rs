@@ -10,7 +10,7 @@ use super::fault::{Fault, Outcome};
 use super::tables::{LOCKS, Row, View};
 use crate::net::is_signed;
 
-/// The encoded length of a lock and its expiry time, in bytes.
+/// The encoded length of a lock and its expiry time in a row of the table of locks, in bytes.
 const ENTRY: usize = Lock::BYTES + 4;
 
 /// A lock and its expiry time, in seconds since 1970.
@@ -52,7 +52,7 @@ pub(super) fn is_gone(view: &View, number: u32) -> Outcome<bool> {
     Ok(beside(&view.locks, number)?.is_some_and(|locks| locks.is_empty()))
 }
 
-/// The records and locks of a call that may be stored.
+/// The records and locks of a call that may be stored, because no key has opened the locks before.
 pub(super) struct Unopened<'r> {
     pub(super) records: Cow<'r, [(ContentId, Vec<u8>)]>,
     pub(super) locks: Vec<(ContentId, Lock)>,
@@ -81,7 +81,7 @@ pub(super) fn unopened<'r>(
     Ok(Unopened { records: Cow::Owned(records), locks: unopened })
 }
 
-/// A lock to add to a record.
+/// A lock to add to the record of a document.
 pub(super) struct New {
     pub(super) number: u32,
     pub(super) id: ContentId,
@@ -113,7 +113,7 @@ pub(super) fn add(transaction: &WriteTransaction, locks: &[New], expires: u32) -
     Ok(())
 }
 
-/// Reads the locks of a document; `None` if it never had any.
+/// Reads the locks of the document with this number; `None` if it never had any.
 pub(super) fn beside(locks: &impl ReadableTable<u32, Row>, number: u32) -> Outcome<Option<Vec<Kept>>> {
     match locks.get(number)? {
         Some(row) => entries(number, row.value()).map(Some),

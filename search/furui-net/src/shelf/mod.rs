@@ -37,11 +37,12 @@ pub use origins::{Origin, Usage};
 pub use room::Brought;
 use runs::Runs;
 
-/// The maximum length of a record, in bytes. Chosen.
+/// The maximum length of a document's record, in bytes. The value is a choice, not a measurement.
 pub const MAX_RECORD: usize = 4 << 20;
 /// The maximum size of the additions of one call of [`Shelf::store`], in bytes, as [`Shelf::store`] counts them.
-/// Chosen.
+/// The value is a choice, not a measurement.
 pub const MAX_CHANGE: usize = 64 << 20;
 
-/// The number of the pseudo-word whose list contains all records. The dictionary never assigns this number to a word.
+/// The number of the pseudo-word whose list contains the documents of all records. The dictionary never assigns this
+/// number to a word.
 const RECORDS: u32 = u32::MAX;

@@ -3,12 +3,12 @@
 pub struct ShelfOptions {
     /// The maximum size of the cache of sorted lists, in bytes.
     pub cached_bytes: usize,
-    /// The maximum number of ids that are sorted together, and of ids in one answer. To answer from a longer list, the
-    /// whole list is read once for each part of this size; meanwhile twice this number of ids, of 20 bytes each, is in
-    /// memory.
+    /// The maximum number of ids of a list that are sorted together, and of ids in one answer. To answer from a longer
+    /// list, the whole list is read once for each part of this size; meanwhile twice this number of ids, of 20 bytes
+    /// each, is in memory.
     pub run_ids: usize,
-    /// The approximate size of recent changes, in bytes, at which they are written to the tables. The journal on disk
-    /// is at most half as large.
+    /// The approximate size of recent changes in memory, in bytes, at which they are written to the tables. The journal
+    /// on disk is at most half as large.
     pub recent_bytes: usize,
     /// The maximum size of the database's page cache, in bytes.
     pub page_bytes: usize,

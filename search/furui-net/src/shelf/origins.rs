@@ -5,16 +5,16 @@ use redb::{ReadableTable, Table};
 use super::fault::{Fault, Outcome};
 use super::tables::Row;
 
-/// The maximum number of publishers of one address prefix that are counted separately. Further ones are counted
-/// together. Chosen.
+/// The maximum number of publishers of one address prefix whose data is counted for each of them. Further ones are
+/// counted together. The value is a choice, not a measurement.
 const PER_PREFIX: usize = 64;
-/// The maximum number of publishers that are counted separately. Further ones, whatever their prefix, are counted
-/// together. Chosen.
+/// The maximum number of publishers whose data is counted for each of them. Further ones, whatever their prefix, are
+/// counted together. The value is a choice, not a measurement.
 const MOST: usize = 8192;
 /// The origin number of this node itself, whose publications are never removed to make room.
 pub(super) const OWN: u32 = 0;
 
-/// The flag in the length byte of an encoded identity for an origin whose data was taken over.
+/// The flag in the length byte of an encoded peer identity that marks an origin whose data was taken over.
 const TAKEN_OVER: u8 = 0x80;
 
 /// The origin of a document on this node: the publisher or, if the node took the document over, the neighbour that had
@@ -29,10 +29,10 @@ pub struct Origin {
     pub taken_over: bool,
 }
 
-/// The amount of data that a node keeps for one origin.
+/// The amount of data that a node keeps for one origin, which is a peer that sent it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// The origin.
+    /// The origin whose data is counted.
     pub origin: Origin,
     /// The number of documents that this origin has brought first.
     pub documents: u64,
@@ -41,15 +41,15 @@ pub struct Usage {
     pub bytes: u64,
 }
 
-/// All origins of a shelf, by number. The entry of each document contains the number of the origin that has brought it
-/// first.
+/// All origins (the peers that sent data) of a shelf, by number. The entry of each document contains the number of the
+/// origin that has brought it first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Origins {
     numbers: HashMap<Origin, u32>,
-    /// The number of separately counted origins of each prefix.
+    /// For each address prefix, the number of its origins that are counted separately.
     prefixes: HashMap<String, usize>,
     all: BTreeMap<u32, Usage>,
-    /// The numbers of origins whose rows in the table differ from `all`.
+    /// The numbers of origins whose rows in the table differ from those in memory.
     changed: BTreeSet<u32>,
     /// The numbers of origins that have no row in the table yet.
     new: BTreeSet<u32>,
@@ -66,7 +66,7 @@ impl Origins {
         Ok(origins)
     }
 
-    /// Writes the rows of new origins, with no documents and bytes.
+    /// Writes the rows of new origins with the counts of documents and bytes at 0.
     pub(super) fn write_new(&mut self, table: &mut Table<'_, u32, Row>) -> Outcome<()> {
         for number in std::mem::take(&mut self.new) {
             if let Some(usage) = self.all.get(&number) {
@@ -76,8 +76,8 @@ impl Origins {
         Ok(())
     }
 
-    /// Writes the rows that have changed. The journal must be empty, because its changes are counted again when it is
-    /// replayed.
+    /// Writes the rows of origins whose counts have changed. The journal must be empty, because its changes are counted
+    /// again when it is replayed.
     pub(super) fn write(&mut self, table: &mut Table<'_, u32, Row>) -> Outcome<()> {
         self.write_new(table)?;
         for number in std::mem::take(&mut self.changed) {
@@ -154,7 +154,8 @@ impl Origins {
         self.changed.insert(number);
     }
 
-    /// Removes the origins without documents. The journal must be empty, because its changes refer to origins.
+    /// Removes the origins without documents. The journal must be empty, because its changes refer to origins by
+    /// number.
     pub(super) fn forget_empty(&mut self) {
         let empty: Vec<u32> = self.all().filter(|(_, usage)| usage.documents == 0).map(|(number, _)| number).collect();
         for number in empty {
@@ -180,7 +181,7 @@ impl Origins {
         self.all.get(&number)
     }
 
-    /// The total bytes of all origins.
+    /// The total size of the data of all origins, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.all.values().map(|usage| usage.bytes).sum()
     }

@@ -5,10 +5,11 @@ use std::io::Read;
 use zstd::bulk;
 use zstd::stream::read::Decoder;
 
-/// The base-2 logarithm of the decoder's maximum window, in bytes, which bounds its memory. Chosen.
+/// The base-2 logarithm of the maximum window of the zstd decoder, in bytes, which bounds its memory. The value is a
+/// choice, not a measurement.
 const WINDOW_LOG: u32 = 23;
 
-/// The compression effort.
+/// The effort that the compressor spends on a block of bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Effort {
     /// Little effort, for bytes that are sent, or are rarely read.
@@ -17,7 +18,7 @@ pub(crate) enum Effort {
     Much,
 }
 
-/// Compresses bytes to their length in 4 bytes and a zstd frame.
+/// Compresses bytes. The result is their length in 4 bytes, and a zstd frame.
 pub(crate) fn pack(bytes: &[u8], effort: Effort) -> Vec<u8> {
     let length = u32::try_from(bytes.len()).expect("no more than the limits of a shelf allow");
     let level = match effort {

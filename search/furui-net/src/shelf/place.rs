@@ -3,7 +3,7 @@ use std::io::Write;
 use furui::Result;
 use furui::store::{Bytes, Directory, DiskFile, Log, Memory, OverlayFile, Storage};
 
-/// The storage of a shelf's words.
+/// The storage of the dictionary of a shelf's words: a directory or memory.
 #[derive(Debug)]
 pub(super) enum Place {
     Directory(Directory),

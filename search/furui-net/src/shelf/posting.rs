@@ -24,7 +24,7 @@ impl Posting {
         }
     }
 
-    /// The minimum document number of the next posting in a list.
+    /// The minimum document number that the next posting in the list can have.
     pub(super) fn next(self) -> u64 {
         u64::from(self.number) + 1
     }
@@ -64,7 +64,7 @@ pub(super) fn merge(postings: &mut Vec<Posting>, more: &[Posting]) {
     }
 }
 
-/// True if one of these ascending postings has this document number.
+/// True if one of these postings, which are in ascending order, has this document number.
 pub(super) fn has(postings: &[Posting], number: u32) -> bool {
     postings.binary_search_by_key(&number, |posting| posting.number).is_ok()
 }

@@ -15,11 +15,11 @@ use super::{RECORDS, Runs};
 /// The contents of the journal in memory: all changes since the tables were last updated.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
-    /// The number of the first recent document. Documents with smaller numbers are in the tables.
+    /// The number of the first document in the journal. Documents with smaller numbers are in the tables.
     pub(super) first: u32,
-    /// The entries of recent documents, numbered from `first` on.
+    /// The entries of the documents in the journal, numbered from `first` on.
     pub(super) documents: Vec<DocumentEntry>,
-    /// The numbers of the recent documents, by id.
+    /// The numbers of the documents in the journal, by id.
     pub(super) ids: HashMap<ContentId, u32>,
     /// The entries of older documents that have changed, as they are now.
     pub(super) changed: BTreeMap<u32, DocumentEntry>,
@@ -31,10 +31,10 @@ pub(super) struct Recent {
     pub(super) bytes: usize,
 }
 
-/// The new postings of a list, and its older extent.
+/// The new postings of a list, with the length and fingerprint of the list's older part.
 #[derive(Debug)]
 pub(super) struct Fresh {
-    /// The extent of the list's older part, which is in the tables.
+    /// The extent (length and fingerprint) of the list's older part, which is in the tables.
     pub(super) table: Extent,
     /// The new postings in ascending order.
     pub(super) postings: Vec<Posting>,
@@ -43,19 +43,19 @@ pub(super) struct Fresh {
 }
 
 impl Fresh {
-    /// The extent of the whole list, new postings included.
+    /// The extent (length and fingerprint) of the whole list, new postings included.
     pub(super) fn extent(&self) -> Extent {
         Extent { ids: self.table.ids + self.postings.len() as u64, sum: self.table.sum.wrapping_add(self.sum) }
     }
 }
 
 impl Recent {
-    /// Makes an empty state; the tables have `first` documents.
+    /// Makes an empty state of the journal. `first` is the number of documents in the tables.
     pub(super) fn new(first: u32) -> Self {
         Self { first, ..Self::default() }
     }
 
-    /// The number of the next new document.
+    /// The number that the next new document gets.
     pub(super) fn next(&self) -> u32 {
         self.first + self.documents.len() as u32
     }

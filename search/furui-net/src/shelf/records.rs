@@ -10,21 +10,25 @@ use super::packed::{self, Effort};
 use super::tables::Tablets;
 use super::{MAX_RECORD, varint};
 
-/// The maximum length of a block, in bytes: sixteen pages of the database, less the database's own overhead.
+/// The maximum length of a block of compressed records, in bytes: sixteen pages of the database, less the database's
+/// own overhead.
 const BLOCK_BYTES: usize = 65_400;
-/// The minimum length in bytes of a block that counts as full, so that it is not extended. Chosen.
+/// The minimum length in bytes at which a block of records counts as full, so that it is not extended. The value is a
+/// choice, not a measurement.
 const FULL: usize = BLOCK_BYTES * 7 / 8;
 /// The maximum uncompressed length, in bytes, of the records in a block with more than one record. To read one record,
-/// its whole block is decompressed. Chosen.
+/// its whole block is decompressed. The value is a choice, not a measurement.
 const RAW_BYTES: usize = 1 << 20;
-/// The uncompressed length of a block that is tried first, in bytes. It suits text that compresses well. Chosen.
+/// The uncompressed length, in bytes, of the first attempt to fill a block of records. It suits text that compresses
+/// well. The value is a choice, not a measurement.
 const FIRST_RAW: usize = 320 << 10;
-/// The maximum number of attempts to fill a block. Chosen.
+/// The maximum number of attempts to find the records that fill a compressed block. The value is a choice, not a
+/// measurement.
 const TRIES: usize = 3;
-/// The maximum uncompressed length of any block, in bytes.
+/// The maximum uncompressed length of a block of records, in bytes.
 const MAX_RAW: usize = MAX_RECORD + RAW_BYTES + (1 << 20);
 
-/// The records of a block, each with the number of its document.
+/// The records of a compressed block, each with the number of its document.
 pub(super) type RecordBlock = Vec<(u32, Vec<u8>)>;
 
 /// Compresses records into blocks, in their order. Returns for each block the number of its records, and its bytes.
@@ -80,7 +84,7 @@ fn pack_block(records: &[(u32, Vec<u8>)]) -> Vec<u8> {
     packed::pack(&raw, Effort::Much)
 }
 
-/// Decompresses the records of a block.
+/// Decompresses the records of the block with the number `block`.
 pub(super) fn unpack(block: u32, bytes: &[u8]) -> Outcome<RecordBlock> {
     split(bytes).ok_or_else(|| Fault::damaged("records", block))
 }

@@ -15,7 +15,7 @@ use super::{RECORDS, lists};
 /// The parameters of a call that stores data: its origin, the expiry time, and the documents that were checked.
 #[derive(Clone, Copy)]
 pub(super) struct Bringing<'s> {
-    /// The number of the call's origin.
+    /// The shelf's number of the origin: the peer that sent the data of the call.
     pub(super) origin: u32,
     /// True if this node took the data over from the origin.
     pub(super) taken_over: bool,
@@ -23,11 +23,11 @@ pub(super) struct Bringing<'s> {
     pub(super) expires: u32,
     /// The documents all of whose data in the call was compared with the record.
     pub(super) proven: &'s HashSet<ContentId>,
-    /// The documents whose length in the call is known to be true.
+    /// The documents whose length, as the call states it, is known to be true.
     pub(super) exact: &'s HashSet<ContentId>,
 }
 
-/// Determines which parts of a call are new, and makes the [`Change`] of the call.
+/// Determines which parts of a call's data are new to the shelf, and makes the [`Change`] that adds them.
 pub(super) struct Resolver<'s> {
     recent: &'s Recent,
     view: &'s View,
@@ -110,7 +110,7 @@ impl<'s> Resolver<'s> {
         Ok(())
     }
 
-    /// Completes the change of the call.
+    /// Returns the complete change of the call.
     pub(super) fn finish(mut self) -> Outcome<Change> {
         let change = &mut self.change;
         change.refreshed.sort_unstable();

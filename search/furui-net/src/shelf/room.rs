@@ -12,8 +12,8 @@ use super::fault::Outcome;
 use super::origins::{Origin, Usage};
 use super::{Shelf, Stored};
 
-/// The fraction of the size limit that is freed at once is one part in this number, because making room reads all
-/// lists, however little is freed.
+/// When room is made for other nodes' data, one part in this number of the size limit is freed at once, because making
+/// room reads all lists, however little is freed.
 const PART: u64 = 16;
 /// After the shelf has made room, it does not do so again for this multiple of the time that it took. Chosen: making
 /// room takes at most a tenth of the time.
@@ -61,7 +61,8 @@ impl Shelf {
         self.origins.all().map(|(_, usage)| usage.clone()).collect()
     }
 
-    /// The current size that [`Bounds::disk`] limits, in bytes.
+    /// The size, in bytes, of what [`Bounds::disk`] limits: the shelf's files or, for a shelf in memory, the data of
+    /// other nodes.
     fn bounded_bytes(&self) -> Result<u64> {
         self.directory.as_deref().map_or_else(|| Ok(self.origins.bytes()), disk_bytes)
     }
@@ -87,7 +88,7 @@ impl Shelf {
         Ok(if is_enough { Ok(()) } else { Err(Full::Bound) })
     }
 
-    /// Removes the oldest documents of an origin until they amount to `bytes` bytes.
+    /// Removes the oldest documents of an origin until the removed ones amount to `bytes` bytes.
     fn remove_oldest(&mut self, origin: u32, bytes: u64) -> Outcome<()> {
         let mut left = bytes;
         self.remove(|_, document| {

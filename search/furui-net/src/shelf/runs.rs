@@ -10,7 +10,7 @@ pub(super) struct Runs {
     by_word: HashMap<u32, Run>,
     bytes: usize,
     most_bytes: usize,
-    /// A counter of look-ups, which serves as the time for the least-recently-used eviction.
+    /// A counter of look-ups in the cache, which serves as the time for the least-recently-used eviction.
     time: u64,
 }
 
@@ -20,7 +20,7 @@ pub(super) struct Runs {
 pub(super) struct Run {
     first: u64,
     list: ListPart,
-    /// True if the run contains all ids from `first` on.
+    /// True if the run contains all ids of the list whose heads are at least `first`.
     complete: bool,
     /// The postings that were added to the list since this part of it was cached.
     pending: Vec<(ContentId, Weight)>,
@@ -35,7 +35,7 @@ impl Runs {
         Self { by_word: HashMap::new(), bytes: 0, most_bytes, time: 0 }
     }
 
-    /// Records that `postings` were added to the list of `word`.
+    /// Records that `postings` were added to the list of `word`, so that its cached parts are extended.
     pub(super) fn add(&mut self, word: u32, postings: &[(ContentId, Weight)]) {
         if let Some(run) = self.by_word.get_mut(&word) {
             run.pending.extend(postings);
@@ -76,13 +76,13 @@ impl Runs {
         self.evict();
     }
 
-    /// Empties the cache.
+    /// Empties the cache of sorted parts of lists.
     pub(super) fn clear(&mut self) {
         self.by_word.clear();
         self.bytes = 0;
     }
 
-    /// The size of the cache, in bytes.
+    /// The size of the cached parts of lists, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }

@@ -25,7 +25,7 @@ pub(super) const WITHDRAWN: TableDefinition<&[u8; 40], &[u8; 24]> = TableDefinit
 /// The version of the tables' format, which is described in docs/format.md, "A node's directory".
 const VERSION: u64 = 5;
 
-/// The database, and the snapshot of it from which readers are served.
+/// The database of a shelf, and the snapshot of it from which readers are served.
 #[derive(Debug)]
 pub(super) struct Tables {
     database: Database,
@@ -33,7 +33,7 @@ pub(super) struct Tables {
     view: Option<View>,
 }
 
-/// A snapshot of the tables, from which queries are answered.
+/// A snapshot of a shelf's tables, from which queries are answered.
 #[derive(Debug)]
 pub(super) struct View {
     pub(super) words: ReadOnlyTable<u32, Row>,
@@ -45,7 +45,7 @@ pub(super) struct View {
     pub(super) withdrawn: ReadOnlyTable<&'static [u8; 40], &'static [u8; 24]>,
 }
 
-/// The tables, opened for changes in one transaction.
+/// The tables of a shelf, opened for changes in one transaction.
 pub(super) struct Tablets<'t> {
     pub(super) words: Table<'t, u32, Row>,
     pub(super) lists: Table<'t, (u32, u32), Row>,
@@ -54,18 +54,18 @@ pub(super) struct Tablets<'t> {
     pub(super) records: Table<'t, u32, Row>,
 }
 
-/// The counters in the table `meta`, which apply to all tables.
+/// The counters in the table `meta`, which apply to all tables of a shelf.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Totals {
     /// The seed of the keyed hash by which ids are looked up.
     pub(super) seed: u64,
-    /// The number of the next document.
+    /// The number that the next new document gets.
     pub(super) next_document: u32,
-    /// The number of the next block of records.
+    /// The number that the next block of records gets.
     pub(super) next_block: u32,
-    /// A number greater than the numbers of all words.
+    /// A number greater than the numbers of all words in the tables.
     pub(super) next_word: u32,
-    /// The number of postings of all words.
+    /// The total number of postings in the lists of all words.
     pub(super) postings: u64,
     /// The number of documents with a posting or a record.
     pub(super) documents: u64,

@@ -12,9 +12,11 @@ use super::locks::{Locks, beside, entries, withdrawn_row};
 use super::tables::{META, Tablets, WITHDRAWN};
 use super::{RECORDS, Shelf, expire, lists};
 
-/// The maximum number of keys that are remembered: 24 MiB. Chosen.
+/// The maximum number of keys, which have opened locks, that are remembered: 24 MiB. The value is a choice, not a
+/// measurement.
 const MAX_WITHDRAWN: u64 = 1 << 18;
-/// A key that opens no lock on this shelf is remembered only while fewer keys than this are remembered. Chosen.
+/// A key that opens no lock of this shelf (the node's storage) is remembered only while fewer keys than this are
+/// remembered. The value is a choice, not a measurement.
 const MAX_TOLD: u64 = MAX_WITHDRAWN / 2;
 
 impl Shelf {
@@ -45,12 +47,12 @@ impl Shelf {
         })
     }
 
-    /// The number of a document; `None` if it has none.
+    /// The shelf's number of a document; `None` if it has none.
     pub(super) fn number(&mut self, id: ContentId) -> Outcome<Option<u32>> {
         self.recent.find(&mut Documents::new(self.tables.view()?), self.totals.id_hash(), id)
     }
 
-    /// The entry of a document; `None` if it has no number.
+    /// The entry of a document in the tables or the journal; `None` if the document has no number.
     pub(super) fn entry(&mut self, id: ContentId) -> Outcome<Option<DocumentEntry>> {
         let mut older = Documents::new(self.tables.view()?);
         let number = self.recent.find(&mut older, self.totals.id_hash(), id)?;
@@ -60,7 +62,8 @@ impl Shelf {
     /// Removes the locks that these keys open, and remembers the keys until `expires`, in seconds since 1970. A record
     /// without locks left is withdrawn. Returns the number of locks removed.
     ///
-    /// Keys that open no lock are remembered only if `told` is true, which means that another keeper sent them.
+    /// Keys that open no lock are remembered only if `told` is true, which means that another node that keeps the
+    /// document sent them.
     ///
     /// # Errors
     /// Those of [`store`](Self::store).

@@ -1,4 +1,4 @@
-//! The command `furui demo`: a search network within this process, for trying the search engine.
+//! The command `furui demo`: a search network within one process, for trying the search engine.
 
 mod browser;
 mod corpus;
@@ -19,7 +19,7 @@ use crate::node::{Client, interruption};
 use crate::options::demo::DemoOptions;
 use crate::program::Program;
 
-/// The default port of the page, which is also the default port of `furui search`.
+/// The default port of the demo's search page, which is also the default port of `furui search`.
 const PORT: u16 = 7717;
 
 /// The suggested queries, each of which has results. The browser is opened with the first.
@@ -35,7 +35,7 @@ const SUGGESTED: [&str; 9] = [
     "篩 site:ja.wikipedia.org",
 ];
 
-/// Runs the command.
+/// Runs `furui demo`.
 pub fn run(options: &DemoOptions, program: &dyn Program) -> Result<ExitCode, Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|source| Error::io("cannot start", "threads", source))?;
@@ -110,7 +110,7 @@ async fn network(count: u8) -> Result<Vec<Node>, NodeError> {
     Ok(nodes)
 }
 
-/// Publishes the sample documents, as `furui publish` would.
+/// Publishes the sample documents through a node's HTTP interface, as `furui publish` would.
 fn publish(client: &Client) -> Result<(), Error> {
     let documents = corpus::documents();
     let count = documents.len();
@@ -131,7 +131,7 @@ fn publish(client: &Client) -> Result<(), Error> {
     }
 }
 
-/// Prints the address of the page, and the suggested queries.
+/// Prints the address of the search page, and the suggested queries.
 fn announce(url: &str, program: &dyn Program) -> Result<(), Error> {
     let mut text = format!("\nThe page is at {url}\n\nTry\n");
     for query in SUGGESTED {

@@ -10,9 +10,10 @@ use crate::Error;
 
 /// The maximum time for a node to accept a connection.
 const CONNECT: Duration = Duration::from_secs(10);
-/// The maximum time for a node to begin its answer. It exceeds the node's own time limits, which the node reports.
+/// The maximum time for a node to begin its answer. It exceeds the node's own time limits, so that the node can report
+/// that one of them has passed.
 const BEGIN: Duration = Duration::from_secs(120);
-/// The maximum length of a line of an answer.
+/// The maximum length of a line of a node's answer, in bytes.
 const MAX_LINE: u64 = 1 << 20;
 
 /// A client of the HTTP interface of a node.
@@ -26,7 +27,7 @@ pub struct Client {
 #[serde(deny_unknown_fields)]
 struct Refused {
     error: String,
-    /// The position of the error in a query, which the message contains, too.
+    /// The byte offset of the error in the query. It is not used, because the message contains it too.
     #[serde(default, rename = "at")]
     _at: Option<u64>,
 }
@@ -45,13 +46,13 @@ impl Client {
         Self { agent: config.into(), url: url.into() }
     }
 
-    /// Gets `path` with these parameters.
+    /// Sends a GET request for `path` with these parameters. Returns the lines of the node's answer.
     pub fn get(&self, path: &str, parameters: &[(&str, &str)]) -> Result<Lines, Error> {
         let request = self.agent.get(format!("{}{path}", self.url)).query_pairs(parameters.iter().copied());
         self.lines(request.call())
     }
 
-    /// Posts `body` to `path`.
+    /// Sends a POST request to `path` with `body`. Returns the lines of the node's answer.
     pub fn post(&self, path: &str, body: &[u8]) -> Result<Lines, Error> {
         self.lines(self.agent.post(format!("{}{path}", self.url)).send(body))
     }
@@ -72,12 +73,15 @@ impl Client {
         match lines.next() {
             // The body of the answer contains the node's error message.
             Err(error @ Error::Message(_)) => Err(error),
-            _ => Err(Error::Message(format!("{} answers {status}: is this a node?", self.url))),
+            _ => Err(Error::Message(format!(
+                "{} answers with the status {status}: is this a node? Name the URL of one by --node",
+                self.url
+            ))),
         }
     }
 }
 
-/// Reads the lines of an answer.
+/// Reads the answer of a node, line by line.
 pub struct Lines {
     reader: BufReader<BodyReader<'static>>,
     url: String,
@@ -85,23 +89,26 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Reads the next line, which must be of this type. A line that is `{"error":…}` becomes the error of the whole
-    /// answer.
+    /// Reads the next line of the answer, which must be JSON of this type. A line that is `{"error":…}` becomes the
+    /// error of the whole answer.
     pub fn read<T: DeserializeOwned>(&mut self) -> Result<T, Error> {
         if !self.next()? {
             return Err(self.cut_off());
         }
         serde_json::from_slice(&self.line).map_err(|error| {
-            Error::Message(format!("{} does not answer as a node does ({error}): is it a node?", self.url))
+            Error::Message(format!(
+                "{} does not answer as a node does ({error}): is it a node? Name the URL of one by --node",
+                self.url
+            ))
         })
     }
 
-    /// The line that was read last.
+    /// The line of the answer that was read last.
     pub fn line(&self) -> &[u8] {
         &self.line
     }
 
-    /// Reads the next line. Returns false at the end.
+    /// Reads the next line of the answer. Returns false at the end.
     fn next(&mut self) -> Result<bool, Error> {
         self.line.clear();
         let read = self.reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut self.line);

@@ -28,7 +28,7 @@ const WARNINGS: usize = 100;
 /// The number of files that a node may have open: for its connections, the HTTP interface, and its own files.
 const FILES: u64 = 4096;
 
-/// Runs the command.
+/// Runs `furui node`.
 pub fn run(options: &NodeOptions, program: &'static dyn Program) -> Result<ExitCode, Error> {
     // Only the owner may access the files of a node.
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
@@ -85,7 +85,7 @@ async fn serve(settings: Settings, program: &'static dyn Program) -> Result<Exit
     }
 }
 
-/// Prints the addresses in use.
+/// Prints the addresses on which the node listens for other nodes and for HTTP.
 fn announce(node: &Node, http: SocketAddr, program: &dyn Program) -> Result<(), Error> {
     let mut lines: String =
         node.net().listen_addresses().iter().map(|address| format!("listening {address}\n")).collect();

@@ -7,7 +7,7 @@ use super::node::NodeAddress;
 /// Block peers, addresses, sites and words on this node; without arguments, print what is blocked
 ///
 /// The node does not speak with blocked peers and addresses, stores nothing under a blocked word, and neither stores
-/// nor shows documents of a blocked site. What it has stored already stays: see "furui purge". The list is the file
+/// nor shows documents of a blocked site. What it has already stored is kept: see "furui purge". The list is the file
 /// "blocked" in the node's directory, which the node reads again on SIGHUP. Other nodes are not told.
 #[derive(Args)]
 pub struct BlockOptions {
@@ -28,10 +28,10 @@ pub struct UnblockOptions {
     pub node: NodeAddress,
 }
 
-/// Remove from this node what a peer or network brought, the documents of a site, or the list of a word
+/// Remove from this node what a peer or network sent, the documents of a site, or the list of a word
 ///
-/// What is published through this node stays, apart from the lists of words. Other nodes keep what they have, and bring
-/// it again unless it is blocked: see "furui block".
+/// What is published through this node is kept, apart from the lists of words. Other nodes keep what they have, and
+/// send it again unless it is blocked: see "furui block".
 #[derive(Args)]
 pub struct PurgeOptions {
     /// A peer (12D3…), an address or network (192.0.2.0/24), a site (example.org, with the hosts below it), or a word

@@ -36,9 +36,10 @@ pub struct NodeOptions {
     /// repeated. Without it, this is the first node of a network
     #[arg(long, value_name = "MULTIADDR")]
     pub bootstrap: Vec<String>,
-    /// The most that the node keeps on disk for other nodes, such as 20GiB. When it is reached, what each publisher and
-    /// each address brought is kept by fair shares, the oldest goes first, and nodes that have their share are refused.
-    /// What is published through this node always stays [default: 10GiB, or a tenth of the disk if that is less]
+    /// The most that the node keeps on disk for other nodes, such as 20GiB. When it is reached, the oldest documents of
+    /// the node that stored most, from the address that stored most, are removed to make room, and a node that would
+    /// then have more is refused. What is published through this node is always kept [default: 10GiB, or a tenth of the
+    /// disk if that is less]
     #[arg(long, value_name = "SIZE", value_parser = text::size)]
     pub disk: Option<u64>,
     #[command(flatten)]

@@ -56,7 +56,7 @@ pub enum FormatName {
 }
 
 impl PublishOptions {
-    /// The requested format.
+    /// The format of the files that the options request; `None` if it follows from their names.
     pub fn format(&self) -> Option<Format> {
         Some(match self.format? {
             FormatName::Html => Format::Page(Kind::Html),

@@ -8,8 +8,8 @@ use super::node::NodeAddress;
 
 /// Withdraw documents that were published, so that no node finds them any more
 ///
-/// Only documents that this node has published can be withdrawn. A document that other nodes have published, too, stays
-/// until these nodes withdraw it.
+/// Only documents that this node has published can be withdrawn. A document that other nodes have published, too, can
+/// be found until these nodes withdraw it.
 #[derive(Args)]
 #[group(required = true, multiple = true, args = ["urls", "from", "all"])]
 pub struct UnpublishOptions {

@@ -29,14 +29,15 @@ struct Line<'a> {
     publisher: Option<String>,
 }
 
-/// The node's answer with the offered documents that it wants.
+/// The JSON answer of a node to the ids of offered documents: the indices of those that it wants.
 #[derive(Deserialize)]
 struct Wanted {
     wanted: Vec<usize>,
 }
 
 impl Batch {
-    /// Adds a document, given by its record and the id of the record.
+    /// Adds a document to the batch, given by its record and the record's id. `place` is its file and line, for
+    /// messages.
     pub(super) fn push(&mut self, place: String, record: &Record, id: ContentId) {
         let Record { url, title, text, publisher } = record;
         let publisher = publisher.as_ref().map(PublisherKey::to_string);
@@ -68,7 +69,8 @@ impl Batch {
         Ok(PublishSums { documents: sent.documents + known, ..sent })
     }
 
-    /// Asks the node which documents it wants, and returns these.
+    /// Asks the node which of the batch's documents it wants, because they were not published recently, and returns
+    /// these.
     fn wanted(self, client: &Client) -> Result<Vec<Document>, Error> {
         let ids: String = self.documents.iter().map(|document| format!("{}\n", document.id)).collect();
         let Wanted { wanted } = client.post("/wanted", ids.as_bytes())?.read()?;

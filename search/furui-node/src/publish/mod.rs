@@ -1,5 +1,5 @@
-//! `furui publish`: publishes the documents of files, lines, crawls and sites on this machine. Each document is sent
-//! once.
+//! `furui publish`: publishes the documents of files, lines of JSON, crawls and sites at loopback addresses. Each
+//! document is sent once.
 //!
 //! ```text
 //!   tree ─── files, by name or content ─┬─ page ──▶ Page ──▶ ┐
@@ -33,7 +33,7 @@ use once::Once;
 use site_key::SiteKeys;
 use sums::{Reason, Sums};
 
-/// Runs the command.
+/// Runs `furui publish`.
 pub fn run(options: &PublishOptions, program: &dyn Program) -> Result<ExitCode, Error> {
     let mut publisher = Publisher {
         options,
@@ -73,7 +73,7 @@ struct Publisher<'a> {
     keys: SiteKeys,
 }
 
-/// The bytes of a page, and the known facts about it.
+/// The bytes of a page, and the facts about it that are known before it is parsed.
 struct Source<'a> {
     /// The file or URL from which the bytes come, for messages.
     place: String,
@@ -88,7 +88,7 @@ struct Source<'a> {
 }
 
 impl Publisher<'_> {
-    /// Publishes a page.
+    /// Extracts title and text of a page, and publishes it unless the page or the options forbid it.
     fn page(&mut self, source: Source<'_>) -> Result<(), Error> {
         let Source { place, url, is_own, media, title, bytes } = source;
         let page = match Page::read(bytes, media) {
@@ -115,8 +115,8 @@ impl Publisher<'_> {
         self.record(place, Record { url: url.into(), title: cut(title, MAX_TITLE), text: page.text, publisher })
     }
 
-    /// The publisher key that was read in a page or file. If it is invalid, the user is informed, and the result is
-    /// `None`.
+    /// Returns the publisher key that was read in a page or file at `place`. If it is invalid, the user is informed,
+    /// and the result is `None`.
     fn key(&mut self, place: &str, read: Result<PublisherKey, NoPublisherKey>) -> Result<Option<PublisherKey>, Error> {
         match read {
             Ok(key) => Ok(Some(key)),
@@ -133,7 +133,8 @@ impl Publisher<'_> {
         Ok(())
     }
 
-    /// Publishes a document.
+    /// Adds a document to the batch, which is published when it is full. A document whose URL was published before is
+    /// left out.
     fn record(&mut self, place: String, record: Record) -> Result<(), Error> {
         let encoded = match record.encode() {
             Ok(encoded) => encoded,
@@ -158,7 +159,7 @@ impl Publisher<'_> {
         self.options.lang.iter().any(|wanted| [lang, primary].iter().any(|lang| wanted.eq_ignore_ascii_case(lang)))
     }
 
-    /// Publishes the batch of documents.
+    /// Publishes the documents of the batch, and empties it.
     fn send(&mut self) -> Result<(), Error> {
         let batch = std::mem::take(&mut self.batch);
         let sent = batch.send(&self.client, self.options.again, |place, error| self.sums.leave_out(place, error))?;

@@ -3,7 +3,7 @@ use furui::store::Scratch;
 
 use crate::Error;
 
-/// The memory for the URLs that one command publishes, in bytes. URLs that do not fit go to a temporary file.
+/// The memory for the URLs that one command publishes, in bytes. URLs that do not fit are stored in a temporary file.
 const MEMORY: u64 = 16 << 20;
 
 /// The set of URLs that this command has published or skipped so far.

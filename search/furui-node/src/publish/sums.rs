@@ -7,16 +7,16 @@ use crate::Error;
 use crate::program::Program;
 use indicatif::HumanCount;
 
-/// The numbers of documents that were published, or not published for each [`Reason`].
+/// The number of documents that were published, and for each [`Reason`] the number of those that were not.
 pub(super) struct Sums<'a> {
     program: &'a dyn Program,
     strict: bool,
     documents: u64,
     /// The number of documents that the node published in this run.
     sent: u64,
-    /// The number of sent documents that replaced others.
+    /// The number of published documents that replaced earlier ones under the same URL.
     changed: u64,
-    /// The number of sent documents that too few nodes have stored.
+    /// The number of published documents that fewer nodes have stored than should keep them.
     scarce: u64,
     left_out: [u64; REASONS.len()],
 }
@@ -51,7 +51,7 @@ impl<'a> Sums<'a> {
         self.scarce += sent.scarce;
     }
 
-    /// Counts a document that is not published, without a message.
+    /// Counts a document that is not published, without printing a message.
     pub(super) fn pass(&mut self, reason: Reason) {
         self.left_out[reason as usize] += 1;
     }

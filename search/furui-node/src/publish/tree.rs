@@ -94,12 +94,13 @@ impl Publisher<'_> {
         }
         (self.progress)(head.len());
         let place = path.display().to_string();
-        let url = self.url(path, root).map_err(|error| Error::io("cannot name", &place, error))?;
+        let url = self.url(path, root).map_err(|error| Error::io("cannot make a URL for", &place, error))?;
         let media = &kind.into();
         self.page(Source { place, url, is_own: true, media, title: &name, bytes: &head }).map(Ok)
     }
 
-    /// The URL of a file.
+    /// The URL under which a file is published: the `file:` URL of its path or, with the option `--base`, that URL
+    /// extended by the path within `root`.
     fn url(&self, path: &Path, root: &Path) -> io::Result<Url> {
         let Some(base) = &self.options.base else {
             let absolute = std::path::absolute(path)?;

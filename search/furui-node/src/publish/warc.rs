@@ -8,7 +8,7 @@ use super::sums::Reason;
 use super::{Publisher, Source};
 use crate::Error;
 
-/// The number of bytes that are read at a time.
+/// The number of bytes of a WARC file that are read at a time.
 const BUFFER: usize = 256 << 10;
 
 impl Publisher<'_> {

@@ -12,27 +12,27 @@ use super::sums::Reason;
 use super::{Publisher, Source, site_key};
 use crate::Error;
 
-/// The maximum time to fetch a page.
+/// The maximum time to fetch a page or sitemap.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The maximum number of redirects of a page.
+/// The maximum number of redirects that are followed to fetch a page.
 const MAX_REDIRECTS: usize = 5;
 /// The maximum size of a sitemap in bytes, as the sitemap protocol says.
 const MAX_SITEMAP: usize = 50 << 20;
 /// The maximum number of sitemaps of a site.
 const MAX_SITEMAPS: usize = 1000;
 
-/// A site on this machine: the pages at one port.
+/// A web site at one port of a loopback address, from which pages are fetched.
 struct Site<'a> {
     agent: Agent,
-    /// The URL from which the site is fetched.
+    /// The URL of a loopback address from which the site is fetched.
     origin: Url,
     /// The public URL of the site, if it differs from `origin`.
     base: Option<&'a Url>,
 }
 
-/// The result of a request.
+/// The successful response to an HTTP request.
 struct Answer {
-    /// The URL after all redirects.
+    /// The URL from which the body came, after all redirects.
     url: Url,
     media: Option<Media>,
     noindex: bool,
@@ -69,7 +69,10 @@ impl Publisher<'_> {
                 continue;
             };
             if sitemap.has_more {
-                let why = format!("a sitemap of more than {} URLs; the rest of them", furui_pages::MAX_SITEMAP_URLS);
+                let why = format!(
+                    "the URLs after the first {}, the most that a sitemap may have",
+                    furui_pages::MAX_SITEMAP_URLS
+                );
                 self.sums.leave_out(place.as_str(), &why)?;
             }
             for inner in sitemap.sitemaps {
@@ -146,7 +149,8 @@ impl<'a> Site<'a> {
         Self { agent: config.into(), origin, base }
     }
 
-    /// The URL on this machine from which the page with a sitemap's URL is fetched.
+    /// The URL from which the page `named` in a sitemap is fetched: at `origin` if it is under the public URL of the
+    /// site, otherwise `named` itself.
     fn local(&self, named: &str) -> Result<Url, String> {
         let url = Url::parse(named).map_err(|error| error.to_string())?;
         match self.base.filter(|base| base.origin() == url.origin()) {
@@ -172,12 +176,12 @@ impl<'a> Site<'a> {
             let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
             let status = response.status();
             if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
-                let to = header("location").ok_or_else(|| format!("{status} without a target"))?;
-                url = url.join(to).map_err(|error| format!("redirected to {to:?}: {error}"))?;
+                let to = header("location").ok_or_else(|| format!("the server answers {status} without a new URL"))?;
+                url = url.join(to).map_err(|error| format!("redirected to {to:?}, which is no URL: {error}"))?;
                 continue;
             }
             if status != StatusCode::OK {
-                return Err(format!("the answer is {status}"));
+                return Err(format!("the server answers {status}"));
             }
             let media = header("content-type").map_or(Some(Kind::Html.into()), Media::of);
             let noindex = header("x-robots-tag").is_some_and(is_noindex);
@@ -188,14 +192,14 @@ impl<'a> Site<'a> {
         Err(format!("redirected more than {MAX_REDIRECTS} times"))
     }
 
-    /// Returns an error unless a URL is on this machine, at the port that the user has named. No other pages are
-    /// fetched: a site must not redirect to other services of this machine.
+    /// Returns an error unless a URL is at a loopback address and at the port that the user has named. No other pages
+    /// are fetched: a site must not redirect to other services of this computer.
     fn check(&self, url: &Url) -> Result<(), String> {
         check(url)?;
         let (named, port) = (self.origin.port_or_known_default(), url.port_or_known_default());
         if port != named {
             return Err(format!(
-                "only port {} is fetched, as in the URL that was given; publish a site at another port by its own URL",
+                "only pages at port {}, that of the given URL, are fetched; publish a site at another port by its own URL",
                 named.unwrap_or_default()
             ));
         }
@@ -203,10 +207,10 @@ impl<'a> Site<'a> {
     }
 }
 
-/// Returns an error if a URL is not on this machine.
+/// Returns an error unless a URL has the scheme `http`, and a loopback address or a name under `localhost` as its host.
 fn check(url: &Url) -> Result<(), String> {
     if url.scheme() != "http" {
-        return Err(format!("only http: is fetched, not {}:", url.scheme()));
+        return Err(format!("only http: URLs are fetched, not {}:", url.scheme()));
     }
     let is_loopback = match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
@@ -222,7 +226,7 @@ fn check(url: &Url) -> Result<(), String> {
         .to_owned())
 }
 
-/// Moves a URL to another site, with the same path and query.
+/// Returns `url` with the scheme, host and port of `site`; the path and the query are not changed.
 fn at(site: &Url, url: &Url) -> Url {
     let mut moved = site.clone();
     moved.set_path(url.path());
@@ -230,9 +234,9 @@ fn at(site: &Url, url: &Url) -> Url {
     moved
 }
 
-/// Reads everything, or fails if there are more than `most` bytes.
+/// Reads all bytes of `from`. Returns an error if there are more than `most`.
 fn read(from: impl Read, most: usize) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     from.take(most as u64 + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    if bytes.len() > most { Err(format!("more than {most} bytes")) } else { Ok(bytes) }
+    if bytes.len() > most { Err(format!("it has more than {most} bytes")) } else { Ok(bytes) }
 }

@@ -2,7 +2,7 @@ use super::super::codec::{decode_steps, encode_steps};
 use super::super::message::{Cost, Meet, Met, Refusal, Request, Response, Settle, Term, Wants};
 use super::super::{CodecError, CodedSet, Coding, ContentId, Peer, plan, settle};
 
-/// The ids that an exchange sends, and the parameters of their coding.
+/// The set of ids that an exchange sends to the node that keeps another list, and the parameters of its coding.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Question<'a> {
     pub(super) ids: &'a [ContentId],
@@ -14,7 +14,8 @@ pub(super) struct Question<'a> {
     pub(super) weighted: bool,
 }
 
-/// An exchange with one keeper of a word: `Meet` and `Met`. If there is a third message, `Settle` and `Settled` follow.
+/// An exchange with one node that keeps a word's list: `Meet` and `Met`. If there is a third message, `Settle` and
+/// `Settled` follow.
 #[derive(Debug)]
 pub(super) struct Exchange {
     pub(super) with: Peer,
@@ -23,10 +24,10 @@ pub(super) struct Exchange {
     stage: Stage,
 }
 
-/// The rule by which the coding of the next message is chosen.
+/// The rule by which the coding of the next message of an exchange is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
-    /// The coding that the query requests.
+    /// The set has the coding that the query requests.
     AsWanted,
     /// Two messages with long checks, because the sets of the two sides differed after three messages.
     LongChecks,
@@ -41,8 +42,8 @@ enum Stage {
     Settling { claim: Settle, claim_bits: u64, answer: Answer },
 }
 
-/// The answer of a keeper: the indices of those sent ids that are also in the keeper's list, each with the
-/// [`step`](super::super::Weight::step) of the word's occurrences in the document, or with 0 if steps were not
+/// The answer of a node that keeps a word's list: the indices of those sent ids that are also in its list, each with
+/// the [`step`](super::super::Weight::step) of the word's occurrences in the document, or with 0 if steps were not
 /// requested.
 #[derive(Debug)]
 pub(super) struct Answer {
@@ -50,11 +51,11 @@ pub(super) struct Answer {
     pub(super) whole: bool,
 }
 
-/// The action that follows a response.
+/// The action of an exchange that follows a response.
 pub(super) enum Then {
     /// The next message is sent to the peer that has answered.
     Ask,
-    /// The exchange is over.
+    /// The exchange is over, with this answer.
     Answered(Answer),
     /// The peer has refused, so another replica must be asked.
     Refused,
@@ -67,12 +68,13 @@ impl Exchange {
         Self { with, how: How::AsWanted, coding: Coding::Ids, stage: Stage::Meeting }
     }
 
-    /// The coding of the set that was sent last, and true if the next message is the third one.
+    /// The coding of the set that the exchange has sent last, and true if the next message is the third one.
     pub(super) fn coding(&self) -> (Coding, bool) {
         (self.coding, matches!(self.stage, Stage::Settling { .. }))
     }
 
-    /// The next message of the exchange, and its number of bits.
+    /// Makes the next message of the exchange. Returns the request, and the number of its bits as the paper of Sei et
+    /// al. counts them.
     ///
     /// # Errors
     /// If the set cannot be coded as the query wants.

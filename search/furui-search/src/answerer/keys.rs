@@ -7,16 +7,16 @@ use furui::filter::RingedKey;
 /// filters of every size and every rate.
 ///
 /// **Source.** The paper's sections 2.2.2 and 3: ringed filters exist so that hashes can be computed before a filter
-/// arrives. In the paper every list has precomputed keys, for one rate that all nodes agree on. Here each pair of lists
-/// can have its own rate, but only lists that are requested a second time have keys, up to [`limits::KEY_BYTES`].
-/// Because an id is a hash already, a key saves only the computation of its probes' fractions.
+/// arrives. In the paper of Sei et al. every list has precomputed keys, for one rate that all nodes agree on. Here each
+/// pair of lists can have its own rate, but only lists that are requested a second time have keys, up to
+/// [`limits::KEY_BYTES`]. Because an id is a hash already, a key saves only the computation of its probes' fractions.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    /// The cached keys, least recently used first.
+    /// The parts of lists whose keys are cached, least recently used first.
     kept: VecDeque<Kept>,
 }
 
-/// The keys of a part of a list.
+/// The precomputed keys of a part of a list.
 #[derive(Debug)]
 struct Kept {
     word: String,
@@ -25,8 +25,8 @@ struct Kept {
 }
 
 impl Keys {
-    /// The keys of a part of a word's list, which are computed when the part is requested for the second time. `None`
-    /// at the first request.
+    /// The keys of a part of a word's list, for ringed filters. They are computed when the part is requested for the
+    /// second time; `None` at the first request.
     pub(super) fn of(&mut self, word: &str, ids: &[ContentId]) -> Option<&[RingedKey]> {
         let &first = ids.first()?;
         let Some(place) = self.kept.iter().position(|kept| kept.first == first && kept.word == word) else {

@@ -1,4 +1,4 @@
-//! Reads whole lists in chunks.
+//! Reads whole lists of document ids in chunks.
 
 use super::super::{ContentId, IdRange, Index, Weight};
 use furui::Result;

@@ -8,22 +8,22 @@ use super::lists;
 use super::scoring::Scoring;
 use furui::Result;
 
-/// The time limit for the answer to a message of an exchange. The host of a meeting (the node that runs a search for a
-/// peer) waits no longer.
+/// The time limit for the answer to a message of an exchange. The node that runs a search for a peer waits no longer
+/// for another node.
 const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(2);
-/// The time without an answer after which the next replica is asked too. The first valid answer is used. Chosen:
-/// several round trips.
+/// The time without an answer after which the next node that keeps the list is asked too. The first valid answer is
+/// used. Chosen: several round trips.
 const HEDGE_AFTER: Duration = Duration::from_millis(300);
 /// The extension of [`HEDGE_AFTER`] for each byte sent: the transmission time at 8 Mbit/s.
 const HEDGE_A_BYTE: Duration = Duration::from_micros(1);
 
-/// A search that this node hosts for a peer. It begins with the ids of a slice of this node's own list. The keepers of
-/// the other words are asked, one word after the other, and each answer leaves fewer ids.
+/// A search that this node hosts for a peer. It begins with the ids of a slice of this node's own list. The nodes that
+/// keep the lists of the other words are asked, one word after the other, and each answer leaves fewer ids.
 #[derive(Debug)]
 pub(super) struct Meeting {
     /// The peer that requested the search.
     pub(super) from: Peer,
-    /// The number of the call that receives the answer.
+    /// The number that identifies the peer's request, to which the answer is sent.
     pub(super) call: u64,
     /// The time at which the meeting times out.
     end: Duration,
@@ -36,22 +36,23 @@ pub(super) struct Meeting {
     scoring: Scoring,
     seen: u64,
     whole: bool,
-    /// The index in `others` of the current word, whose keepers are being asked.
+    /// The index in `others` of the current word, whose list is being compared.
     at: usize,
-    /// The exchanges in flight for the current word: at most one with each keeper of the word.
+    /// The exchanges in flight for the current word: at most one with each node that keeps its list.
     waiting: Vec<Waiting>,
     /// The exchange whose next message is to be sent, if there is one.
     ready: Option<Exchange>,
-    /// The time at which another keeper of the current word is asked if none has answered by then.
+    /// The time at which another node that keeps the current word's list is asked if none has answered by then.
     hedge_at: Duration,
-    /// The keepers of the current word that were asked.
+    /// The nodes that were asked about the current word.
     asked: Vec<Peer>,
-    /// The matches reported by keepers with incomplete lists; `None` if no such keeper has answered.
+    /// The matches reported by nodes with incomplete lists, each as an index into the ids and a step of the word's
+    /// occurrences; `None` if no such node has answered.
     partial: Option<Vec<(u32, u8)>>,
     costs: Vec<Cost>,
 }
 
-/// An exchange in flight.
+/// An exchange of a meeting that waits for an answer.
 #[derive(Debug)]
 struct Waiting {
     call: u64,
@@ -60,9 +61,9 @@ struct Waiting {
     until: Duration,
 }
 
-/// The next step of a meeting.
+/// The next step of a meeting (a search that this node hosts).
 pub(super) enum Next {
-    /// Send this request, then call [`Meeting::sent`].
+    /// The request is to be sent, and then [`Meeting::sent`] to be called.
     Send {
         exchange: Exchange,
         request: Vec<u8>,
@@ -152,14 +153,14 @@ impl Meeting {
         Next::Respond(Response::Ranked(Ranked { places, next, seen, found: ids.len() as u64, whole, costs }))
     }
 
-    /// Records that a message of the exchange was sent.
+    /// Records that a message of the exchange, of `bytes` bytes, was sent as the call with the number `call`.
     pub(super) fn sent(&mut self, call: u64, exchange: Exchange, bytes: usize, now: Duration) {
         let slack = HEDGE_AFTER + HEDGE_A_BYTE * u32::try_from(bytes).unwrap_or(u32::MAX);
         self.hedge_at = now + slack;
         self.waiting.push(Waiting { call, exchange, since: now, until: self.end.min(now + EXCHANGE_TIMEOUT) });
     }
 
-    /// The time at which the meeting must be advanced even if nothing arrives before.
+    /// The time at which [`Meeting::next`] must be called even if nothing arrives before.
     pub(super) fn deadline(&self) -> Duration {
         self.waiting.iter().map(|waiting| waiting.until).fold(self.end.min(self.hedge_at), Duration::min)
     }
@@ -168,7 +169,7 @@ impl Meeting {
         self.waiting.iter().any(|waiting| waiting.call == call)
     }
 
-    /// The calls that have timed out.
+    /// The numbers of the calls of this meeting that have timed out.
     pub(super) fn late(&self, now: Duration) -> impl Iterator<Item = u64> {
         self.waiting.iter().filter(move |waiting| waiting.until <= now).map(|waiting| waiting.call)
     }
@@ -203,7 +204,7 @@ impl Meeting {
         Vec::new()
     }
 
-    /// Drops the exchange with a peer that does not answer. Returns the peer.
+    /// Ends the exchange whose call has failed. Returns the peer that did not answer; `None` if the call is unknown.
     pub(super) fn on_failure(&mut self, call: u64) -> Option<Peer> {
         self.take(call).map(|waiting| waiting.exchange.with)
     }
@@ -213,9 +214,9 @@ impl Meeting {
         Some(self.waiting.swap_remove(place))
     }
 
-    /// Intersects the ids with this node's own list of the word if this node is one of the word's keepers. Returns true
-    /// if this completes the word. The matches of an incomplete list are recorded, and the other keepers must be asked
-    /// too.
+    /// Intersects the ids with this node's own list of the current word if this node is one of those that keep it.
+    /// Returns true if this completes the word. The matches of an incomplete list are recorded, and the other nodes
+    /// must be asked too.
     fn meet_here(&mut self, me: &Peer, index: &mut impl Index) -> Result<bool> {
         let term = &self.others[self.at];
         if !term.holders.contains(me) {
@@ -275,9 +276,9 @@ impl Meeting {
         self.at < self.must
     }
 
-    /// For a required word, adds the matches from incomplete lists: the keeper with the complete list may hide
-    /// documents, and records show whether they contain the word. If the keepers state different weights, that from the
-    /// complete list counts.
+    /// For a required word, adds the matches from incomplete lists: the node with the complete list may hide documents,
+    /// and records show whether they contain the word. If nodes state different weights, that from the complete list is
+    /// used.
     fn with_partial(&mut self, mut both: Vec<(u32, u8)>) -> Vec<(u32, u8)> {
         let partial = self.partial.take().filter(|_| self.at < self.must).unwrap_or_default();
         // The stable sort keeps the entry from the complete list first among equal indices.

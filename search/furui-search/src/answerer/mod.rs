@@ -17,11 +17,12 @@ use keys::Keys;
 use meeting::{Meeting, Next};
 use sessions::Sessions;
 
-/// The time limit of a meeting. The peer that requested the meeting has a slightly longer limit.
+/// The time limit of a meeting, which is a search that a node hosts for a peer. The peer that requested it has a
+/// slightly longer limit.
 const MEETING_TIMEOUT: Duration = Duration::from_secs(8);
-/// The time for which other peers are asked before a peer that failed.
+/// The time for which a peer that has failed is asked after the others.
 const SHUNNED_FOR: Duration = Duration::from_secs(30);
-/// The maximum size of a `Met` message without its matches and steps, in bytes.
+/// The maximum size, in bytes, of a `Met` message (the answer of an exchange) without its matches and steps.
 const MET_OVERHEAD: usize = 32;
 
 /// A task that an [`Answerer`] gives to its caller.
@@ -31,7 +32,7 @@ pub enum AnswerEvent {
     Respond {
         /// The `call` that was passed to [`Answerer::on_request`].
         call: u64,
-        /// The answer.
+        /// The answer to the request.
         response: Response,
     },
     /// Requests that the caller sends a message to another node. The caller passes the answer to
@@ -65,8 +66,8 @@ pub enum AnswerEvent {
 /// [`limits::KEY_BYTES`] bytes of keys. A request beyond these limits, or beyond the quota of its peer, is refused as
 /// [`Refusal::Busy`].
 ///
-/// **Source.** The paper's sections 2.1 and 6.2. In the paper, the node of the second word sends the filter of C₁ ∩ C₂
-/// on to the node of the third word.
+/// **Source.** Sei, Matsuzaki and Honiden, sections 2.1 and 6.2. In the paper, the node of the second word sends the
+/// filter of C₁ ∩ C₂ on to the node of the third word.
 ///
 /// ```
 /// use std::time::Duration;
@@ -97,7 +98,8 @@ pub enum AnswerEvent {
 pub struct Answerer {
     me: Peer,
     meetings: HashMap<u64, Meeting>,
-    /// For each call, the number of the [`Meeting`] (a search that this node hosts) that waits for its answer.
+    /// For each call to another node, the number of the [`Meeting`] (a search that this node hosts) that waits for its
+    /// answer.
     calls: HashMap<u64, u64>,
     sessions: Sessions,
     keys: Keys,
@@ -172,7 +174,7 @@ impl Answerer {
         self.go_on(number, meeting, now, index);
     }
 
-    /// Returns the next task for the caller; `None` if there is none.
+    /// Returns the next task for the caller; `None` if there is none at this time.
     pub fn poll(&mut self) -> Option<AnswerEvent> {
         self.events.pop_front()
     }
@@ -313,7 +315,7 @@ impl Answerer {
     }
 }
 
-/// The number of these meetings, and the total number of ids that they keep.
+/// The number of these meetings (searches that a node hosts), and the total number of ids that they keep.
 fn held<'a>(meetings: impl Iterator<Item = &'a Meeting>) -> (usize, usize) {
     meetings.fold((0, 0), |(count, ids), meeting| (count + 1, ids + meeting.ids_held()))
 }

@@ -3,7 +3,7 @@ use super::super::{ContentId, First, Index, Place, Scale, Weight, limits};
 use super::lists;
 use furui::Result;
 
-/// True if the ranking is valid for a search with `words` required words.
+/// True if the parameters of the ranking are valid for a search with `words` required words.
 pub(super) fn is_valid(ranking: &Ranking, words: usize) -> bool {
     let Ranking { mean_length, ref idfs, best, .. } = *ranking;
     mean_length > 0
@@ -12,12 +12,12 @@ pub(super) fn is_valid(ranking: &Ranking, words: usize) -> bool {
         && (1..=limits::PAGE + 1).contains(&(best as usize))
 }
 
-/// The scores of a meeting's ids, for the words whose keepers have answered so far.
+/// The scores of the ids of a search, for the words whose lists were compared so far.
 #[derive(Debug)]
 pub(super) struct Scoring {
     ranking: Ranking,
     scale: Scale,
-    /// For each id, its weight in the list of the first word, and the sum of its scores so far.
+    /// For each id, its weight in the list of the first word, and the sum of the scores of the words so far.
     scored: Vec<(Weight, u32)>,
     /// The place at which the next slice of the first word's list begins.
     pub(super) next: Option<Place>,
@@ -58,7 +58,7 @@ impl Scoring {
     }
 
     /// Keeps only the documents at the indices in `both`, and adds their scores for the required word with the index
-    /// `word`. Each index comes with the step of the word's occurrences in the document.
+    /// `word` in the ranking. Each index comes with the step of the word's occurrences in the document.
     pub(super) fn add(&mut self, word: usize, both: &[(u32, u8)]) {
         let idf = self.ranking.idfs[word];
         let kept = both.iter().map(|&(place, step)| {

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use super::super::{Peer, Session, limits};
 
-/// The time for which a session waits for the third message of its exchange.
+/// The time for which a session (the state of an exchange) waits for the third message.
 const TIME_TO_LIVE: Duration = Duration::from_secs(10);
 
 /// The sessions: the state that is kept between the first and the third message of exchanges.
@@ -21,7 +21,7 @@ struct Kept {
 }
 
 impl Sessions {
-    /// True if the limits allow another session of the peer with `ids` ids.
+    /// True if the limits allow another session (the state of an exchange) with `ids` ids for the peer.
     pub(super) fn has_room(&self, from: &Peer, ids: usize) -> bool {
         let of_peer = || self.kept.values().filter(|kept| kept.from == *from);
         self.kept.len() < limits::SESSIONS
@@ -30,7 +30,8 @@ impl Sessions {
             && of_peer().map(|kept| kept.session.len()).sum::<usize>() + ids <= limits::SESSION_IDS_A_PEER
     }
 
-    /// Stores a session, and returns its number. `None` if the limits do not allow it.
+    /// Stores the state of an exchange until its third message, and returns the number that names it. `None` if the
+    /// limits do not allow it.
     pub(super) fn keep(&mut self, from: &Peer, session: Session, now: Duration) -> Option<u64> {
         if !self.has_room(from, session.len()) {
             return None;
@@ -41,7 +42,7 @@ impl Sessions {
         Some(name)
     }
 
-    /// Removes and returns the session with the number `name`, if it belongs to the peer `from`.
+    /// Removes and returns the state of an exchange with the number `name`, if it belongs to the peer `from`.
     pub(super) fn take(&mut self, name: u64, from: &Peer) -> Option<Session> {
         self.kept.get(&name).filter(|kept| kept.from == *from)?;
         self.kept.remove(&name).map(|kept| kept.session)

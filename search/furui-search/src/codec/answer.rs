@@ -6,7 +6,7 @@ use super::rice::{self, Ascending};
 use super::{CodecError, Coded, Golomb, MAX_MATCHES, MAX_PER_CELL};
 use crate::{ContentId, varint};
 
-/// Encodes strictly ascending numbers below `universe`.
+/// Encodes strictly ascending numbers below `universe`: the ranks of matches in a set of that size.
 pub(super) fn encode_ranks(ranks: &[u32], universe: u64) -> Coded {
     let count = ranks.len() as u64;
     let rice = rice::parameter(universe - count, count);
@@ -15,7 +15,7 @@ pub(super) fn encode_ranks(ranks: &[u32], universe: u64) -> Coded {
     sealed(count, None, writer)
 }
 
-/// Decodes ranks that [`encode_ranks`] has encoded. Returns them and their number of bits.
+/// Decodes ranks below `universe` that [`encode_ranks`] has encoded. Returns them and their number of bits.
 pub(super) fn decode_ranks(mut bytes: &[u8], universe: u64) -> Result<(Vec<u32>, u64), CodecError> {
     let count = read_count(&mut bytes)?;
     let malformed = CodecError::Malformed("ranks out of order or out of range");

@@ -12,7 +12,7 @@ pub(super) struct BitReader<'a> {
 const AHEAD: u32 = 57;
 
 impl<'a> BitReader<'a> {
-    /// Starts to read at the bit offset `at`.
+    /// Makes a reader that begins at the bit offset `at` of `bytes`.
     pub(super) fn new(bytes: &'a [u8], at: u64) -> Self {
         Self { bytes, at }
     }

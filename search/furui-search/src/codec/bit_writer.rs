@@ -1,7 +1,7 @@
 /// A bit string that grows at its end. Bits fill a byte from the least significant one on.
 #[derive(Debug, Default)]
 pub(super) struct BitWriter {
-    /// The complete 64-bit words, little-endian.
+    /// The complete 64-bit words, little-endian, as bytes.
     bytes: Vec<u8>,
     /// The bits after the last complete word, fewer than 64.
     word: u64,
@@ -39,7 +39,7 @@ impl BitWriter {
         }
     }
 
-    /// The number of bits.
+    /// The number of bits written so far.
     pub(super) fn len(&self) -> u64 {
         self.len
     }

@@ -137,7 +137,7 @@ impl CodedSet {
         Ok(Self { coding, body })
     }
 
-    /// The coding of the set.
+    /// The coding of the set, with its parameters.
     pub fn coding(&self) -> Coding {
         self.coding
     }

@@ -7,8 +7,8 @@ use crate::{ContentId, varint};
 use furui::filter::{Gamma, RingedParams};
 use furui::{HashAlgorithm, HashSpec};
 
-/// The coding of a set of ids that is sent to the keeper of another list, so that the keeper can determine which of its
-/// own ids may be in the set.
+/// The coding of a set of ids that is sent to the node that keeps another list, so that this node can determine which
+/// ids of its list may be in the set.
 ///
 /// | coding | T₁, bits of the set | T₂, bits of the answer |
 /// |---|---|---|
@@ -18,7 +18,8 @@ use furui::{HashAlgorithm, HashSpec};
 /// | Golomb | n₁ (log₂(cells / n₁) + 1.5) | a rank and v bits for each match; n₂ n₁ / cells matches are false |
 ///
 /// Here n₁ is the number of ids in the set, and n₂ is the number of ids in the other list. The first three codings are
-/// those of the paper's section 5: its Naive algorithm, and its TFA with either filter.
+/// those of Sei, Matsuzaki and Honiden ("Using Ringed Bloom Filters", section 5): its Naive algorithm, and its TFA with
+/// either filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Coding {
     /// Sends all ids in full.
@@ -72,7 +73,7 @@ impl Golomb {
         f64::from(self.cell_bits).exp2()
     }
 
-    /// The index of the last cell.
+    /// The index of the last cell of the range.
     pub(super) fn last_cell(&self) -> u64 {
         u64::MAX >> (64 - self.cell_bits)
     }
@@ -127,7 +128,7 @@ impl Coding {
     /// The maximum length of a tag and its parameters, in bytes.
     pub(crate) const MAX_HEADER: usize = 15;
 
-    /// Encodes the tag and the parameters, as at the beginning of a set.
+    /// Encodes the tag and the parameters of the coding, as at the beginning of a set.
     pub(crate) fn header(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.write(&mut bytes);
@@ -150,7 +151,7 @@ impl Coding {
         }
     }
 
-    /// Appends the encoded tag and parameters.
+    /// Appends the encoded tag and parameters of the coding to `bytes`.
     pub(super) fn write(&self, bytes: &mut Vec<u8>) {
         match *self {
             Self::Ids => bytes.push(IDS),

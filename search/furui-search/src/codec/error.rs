@@ -24,9 +24,9 @@ pub enum CodecError {
     /// A filter of fixed size has invalid parameters.
     #[error("{bits} bits and {probes} probes: a filter of fixed size has at least 1 bit, and from 1 to 64 probes")]
     Fixed {
-        /// The number of bits: at least 1.
+        /// The number of bits of the filter, which must be at least 1.
         bits: u32,
-        /// The number of probes: 1 to 64.
+        /// The number of probes of the filter, which must be from 1 to 64.
         probes: u8,
     },
     /// A Golomb-Rice coded set has invalid parameters.
@@ -45,9 +45,9 @@ pub enum CodecError {
     /// The number of precomputed keys differs from the number of ids.
     #[error("{keys} keys for {ids} ids: make one key for each id")]
     Keys {
-        /// The number of keys.
+        /// The number of precomputed keys.
         keys: usize,
-        /// The number of ids.
+        /// The number of ids for which there should be a key each.
         ids: usize,
     },
 }

@@ -41,14 +41,14 @@ pub struct Matcher {
     /// For each match, the rank of the id ([`Coding::Ids`]) or of the cell ([`Coding::Golomb`]) in the set. Empty for
     /// filters.
     ranks: Vec<u32>,
-    /// The indices of the matching ids in the slice that was fed last.
+    /// The indices of the matching ids in the slice that was passed last.
     matched: Vec<u32>,
     /// The number of ids that were fed.
     fed: u64,
     may_keep: bool,
 }
 
-/// The position of the merge in the set. A filter has no order, and so no position.
+/// The position in the set up to which the ordered list was compared. A filter has no order, and so no position.
 #[derive(Clone, Debug)]
 enum Join {
     Ids { next: usize },
@@ -61,7 +61,7 @@ enum Join {
 pub struct Matches {
     /// The answer to send back, and its number of bits T₂.
     pub coded: Coded,
-    /// The state to keep for the third message; `None` if there will be none.
+    /// The state to keep for the third message of the exchange; `None` if there will be none.
     pub session: Option<Session>,
 }
 
@@ -135,7 +135,7 @@ impl Matcher {
         Ok(())
     }
 
-    /// The ascending indices of the matching ids in the slice that was fed last.
+    /// The ascending indices of the matching ids in the slice that was passed last.
     pub fn matched(&self) -> &[u32] {
         &self.matched
     }

@@ -37,21 +37,21 @@ pub(super) use steps::{decode_steps, encode_steps};
 
 /// The maximum number of ids in a coded set.
 pub const MAX_SET: usize = 1 << 18;
-/// The maximum size of a filter, or of the gaps of a coded set, in bytes.
+/// The maximum size of a filter, or of the encoded gaps of a coded set, in bytes.
 pub const MAX_FILTER_BYTES: usize = 1 << 22;
-/// The maximum number of matches in an answer.
+/// The maximum number of matching ids in the answer to a coded set.
 pub const MAX_MATCHES: usize = 1 << 18;
 /// The maximum number of ids of the other list that match one cell of a Golomb-Rice coded set. With the parameters of
 /// [`plan`](super::plan), at most a quarter of this number is expected. If more ids match, somebody has chosen ids such
 /// that many are in one cell.
 pub const MAX_PER_CELL: usize = 64;
 
-/// Coded bytes, with their size in bits as the paper counts traffic.
+/// Coded bytes, with their size in bits, counted as the paper of Sei et al. counts traffic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coded {
     /// The bytes to send.
     pub bytes: Vec<u8>,
-    /// The number of bits of filter, ids, ranks and checks: T₁ or T₂ of the paper. The tag, the parameters and the
-    /// numbers of elements do not count.
+    /// The number of bits of filter, ids, ranks and checks: T₁ or T₂ of the paper of Sei et al. The tag, the parameters
+    /// and the numbers of elements are not included.
     pub bits: u64,
 }

@@ -1,20 +1,20 @@
 use super::{CodecError, Coded, Golomb, answer};
 use crate::ContentId;
 
-/// The third message: the ranks of the rejected matches, and a checksum of the remaining ids.
+/// The third message of an exchange: the ranks of the rejected matches, and a checksum of the remaining ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// The ranks of the rejected matches.
+    /// The encoded ranks of the matches in the answer that the sender has rejected.
     pub rejected: Coded,
-    /// The sum of the keyed hashes of the matching ids except the rejected ones.
+    /// The sum of the keyed hashes of the matching ids that were not rejected.
     pub checksum: u64,
 }
 
 impl Claim {
-    /// The number of bits of the checksum.
+    /// The number of bits of the checksum in a claim.
     pub const CHECKSUM_BITS: u64 = 64;
 
-    /// The traffic of the message in bits, as the paper counts it.
+    /// The traffic of the message in bits, counted as the paper of Sei et al. does.
     pub fn bits(&self) -> u64 {
         self.rejected.bits + Self::CHECKSUM_BITS
     }
@@ -36,12 +36,12 @@ impl Session {
         Self { golomb, ids }
     }
 
-    /// The number of ids that matched. The session keeps 20 bytes for each.
+    /// The number of ids that matched the set. The session keeps 20 bytes for each.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// True if no id matched.
+    /// True if no id matched the set.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }

@@ -1,7 +1,7 @@
 use super::{Claim, Golomb, rice};
 
-/// A third message is worth its round trip if it is expected to save at least this number of bits (512 bytes). An
-/// exchange for a page of results hardly ever saves so much.
+/// A third message is sent only if it is expected to save at least this number of bits (512 bytes), because it costs a
+/// round trip. An exchange for a page of results hardly ever saves so much.
 pub const THIRD_MESSAGE_BITS: f64 = 4096.0;
 
 /// The expected cost of short check bits with a third message, as an alternative to long check bits.
@@ -11,17 +11,17 @@ pub const THIRD_MESSAGE_BITS: f64 = 4096.0;
 /// number of matches, so it decides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShortChecks {
-    /// v', the bits of a short check.
+    /// v': the number of bits of a short check.
     pub bits: u8,
-    /// The expected bits of the third message.
+    /// The expected size of the third message, in bits.
     pub(crate) claim_bits: f64,
     /// The bits of a repeated exchange, times the probability that it is repeated.
     pub(crate) again_bits: f64,
 }
 
 impl ShortChecks {
-    /// Chooses the short checks for the answer to a set of `sent_bits` bits. `None` unless they are expected to save
-    /// [`THIRD_MESSAGE_BITS`] compared with checks of `long` bits.
+    /// Chooses the length of short checks for the answer to a set of `sent_bits` bits. `None` unless they are expected
+    /// to save [`THIRD_MESSAGE_BITS`] compared with checks of `long` bits.
     ///
     /// The answer has `matches` matches, of which `mistaken` are false; the rank of a match takes `rank_bits` bits.
     /// `pairs` is the number of pairs of a match and a different id of the set in the cell of the match.
@@ -48,7 +48,7 @@ impl ShortChecks {
         (saved >= THIRD_MESSAGE_BITS).then_some(Self { bits, claim_bits, again_bits })
     }
 
-    /// Chooses the short checks for the answer of a keeper whose list has `other` ids. The ids of the set occupy
+    /// Chooses the short checks for the answer of a node whose list has `other` ids. The ids of the set occupy
     /// `occupied` cells.
     pub fn of_answer(matches: u64, occupied: u64, golomb: &Golomb, other: u64, sent_bits: u64) -> Option<Self> {
         let (matches, occupied, other, cells) = (matches as f64, occupied as f64, other as f64, golomb.cells());

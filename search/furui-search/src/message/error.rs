@@ -10,7 +10,7 @@ pub enum MessageError {
     Short {
         /// The name of the field.
         what: &'static str,
-        /// The position of the field's first byte.
+        /// The byte offset in the message at which the field begins.
         at: usize,
     },
     /// A limit is exceeded.
@@ -28,7 +28,7 @@ pub enum MessageError {
     Invalid {
         /// The name of the field.
         what: &'static str,
-        /// The position of the field.
+        /// The byte offset in the message at which the field begins.
         at: usize,
     },
     /// The message has an unsupported version of the protocol.
@@ -37,7 +37,7 @@ pub enum MessageError {
     /// Bytes follow the end of the message.
     #[error("message: bytes after its end at byte {at}")]
     Trailing {
-        /// The position of the message's end.
+        /// The byte offset at which the message ends.
         at: usize,
     },
 }

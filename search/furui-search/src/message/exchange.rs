@@ -1,13 +1,14 @@
-//! The messages between the keepers of two words, and their cost.
+//! The messages by which the nodes that keep the lists of two words compare these lists, and the cost of these
+//! messages.
 
 use super::super::Coding;
 
-/// Asks the keeper of `word` for the ids of a coded set that are in its list.
+/// Asks the node that keeps the list of `word` for the ids of a coded set that are in that list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meet {
-    /// The word.
+    /// The word whose list is compared with the set.
     pub word: String,
-    /// The coded set.
+    /// The coded set of ids (docs/protocol.md, "Coded sets").
     pub set: Vec<u8>,
     /// True if the answer must contain the number of the word's occurrences in each document.
     pub weighted: bool,
@@ -16,9 +17,10 @@ pub struct Meet {
 /// The answer to a [`Meet`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Met {
-    /// The coded matches.
+    /// The coded matches: those ids of the set that are in the list.
     pub matches: Vec<u8>,
-    /// True if the list is [complete](super::WordSize::whole). If not, another replica may have more ids.
+    /// True if the list is [complete](super::WordSize::whole). If not, another node that keeps the list may have more
+    /// ids.
     pub whole: bool,
     /// In an exchange of three messages, the number of the session that the answering node keeps. [`Settle`] repeats
     /// it.
@@ -38,7 +40,7 @@ pub struct Settle {
     pub checksum: u64,
 }
 
-/// The cost of an exchange between two keepers.
+/// The cost of an exchange between the nodes that keep two words' lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// The index of the exchange's word among the [search](super::Search)'s words: all of `must` but the first, then
@@ -46,14 +48,14 @@ pub struct Cost {
     pub term: u32,
     /// The coding of the set that was sent last.
     pub coding: Coding,
-    /// True if the exchange ended with a third message.
+    /// True if the exchange has ended with a third message.
     pub in_three: bool,
-    /// T₁: the bits of all sets and third messages, as the paper counts them.
+    /// T₁: the bits of all sets and third messages, as the paper of Sei et al. counts them.
     pub sent_bits: u64,
     /// T₂: the bits of all answers, including the coded steps of weights.
     pub back_bits: u64,
-    /// The bytes of all requests.
+    /// The total size of all requests of the exchange, in bytes.
     pub sent_bytes: u64,
-    /// The bytes of all answers.
+    /// The total size of all answers of the exchange, in bytes.
     pub back_bytes: u64,
 }

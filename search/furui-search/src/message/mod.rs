@@ -20,7 +20,7 @@ pub use ranked::{Ranked, Ranking};
 pub use show::{Part, Shown};
 pub use wants::{Wants, WantsError};
 
-/// The first byte of every message.
+/// The version of the protocol, which is the first byte of every message.
 const VERSION: u8 = 1;
 
 /// A request to a node.
@@ -28,14 +28,15 @@ const VERSION: u8 = 1;
 pub enum Request {
     /// Asks for the sizes of these words' lists, and for the nodes that keep the lists.
     Size {
-        /// The words, normalised.
+        /// The words, normalised, whose lists are asked about.
         words: Vec<String>,
     },
-    /// Asks the keeper of the first word for the documents that contain all words.
+    /// Asks the node that keeps the list of the first word for the documents that contain all words.
     Search(Search),
-    /// Asks the keeper of a list for those documents of a set that are in its list, too. The sender keeps another list.
+    /// Asks the node that keeps a list for those documents of a set that are in its list, too. The sender keeps another
+    /// list.
     Meet(Meet),
-    /// Ends an exchange of three messages.
+    /// Ends an exchange of three messages with the rejected matches and a checksum.
     Settle(Settle),
     /// Asks for the titles and snippets of documents, for their records, or for whether the receiver keeps them.
     Show {
@@ -59,12 +60,12 @@ pub enum Request {
     },
     /// Asks for the locks of these documents, in order to store copies of them.
     Locks {
-        /// The ids of these documents.
+        /// The ids of the documents whose locks are requested.
         ids: Vec<ContentId>,
     },
     /// Asks for the keys that have opened locks of documents, in order to store copies of them.
     Withdrawn {
-        /// The range of the documents' ids.
+        /// The range of the ids of the documents whose keys are requested.
         range: IdRange,
     },
     /// Asks for the sizes and fingerprints of those of the receiver's lists that the sender should hold too, in the
@@ -76,7 +77,8 @@ pub enum Request {
         /// the state is unchanged, there is nothing to compare.
         since: u64,
     },
-    /// Asks for the ids of words' lists, in order to store copies or to compare the statements of keepers.
+    /// Asks for the ids of words' lists, in order to store copies or to compare the statements of the nodes that keep
+    /// them.
     List {
         /// The words. The empty word stands for the ids of the documents whose records are kept.
         words: Vec<String>,
@@ -87,8 +89,8 @@ pub enum Request {
     },
     /// Asks for the receiver's estimate of the number and the mean length of all documents.
     Survey,
-    /// Reports to a keeper of lists that some of its postings contradict the documents' records. The keeper checks this
-    /// itself, whoever reports it.
+    /// Reports to a node that keeps lists that some of its postings contradict the documents' records. The node checks
+    /// this itself, whoever reports it.
     Doubt {
         /// The doubted postings, each as a word and a document in its list.
         claims: Vec<(String, ContentId)>,
@@ -104,7 +106,7 @@ pub enum Response {
     Ranked(Ranked),
     /// Answers a [`Request::Meet`].
     Met(Met),
-    /// Answers a [`Request::Settle`]: true if both sides hold the same set.
+    /// Answers a [`Request::Settle`]: true if the checksum shows that both sides have found the same ids.
     Settled(bool),
     /// Answers a [`Request::Show`].
     Shown {
@@ -115,7 +117,8 @@ pub enum Response {
     },
     /// Answers a [`Request::Store`] or a [`Request::Doubt`].
     Stored {
-        /// The number of postings and records that were new; 0 for doubts, which are examined later.
+        /// The number of postings and records that the answering node did not have; 0 for doubts, which are examined
+        /// later.
         new: u64,
     },
     /// Answers a [`Request::Withdraw`].
@@ -136,7 +139,8 @@ pub enum Response {
     },
     /// Answers a [`Request::Compare`]: the sizes and fingerprints of lists, in the order of their words.
     Compared {
-        /// The state number, which changes whenever something is stored or the neighbours of the node change.
+        /// The number of the answering node's state, which changes whenever something is stored or the neighbours of
+        /// the node change.
         state: u64,
         /// For each list: its word, the number of its ids, and its fingerprint, which is the sum of the ids' hashes.
         lists: Vec<(String, u64, u64)>,
@@ -148,18 +152,18 @@ pub enum Response {
     Listed(Vec<Listed>),
     /// Answers a [`Request::Survey`].
     Surveyed(Surveyed),
-    /// Refuses a request.
+    /// Refuses a request for the stated reason.
     Refused(Refusal),
 }
 
 /// The reason that a request was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Refusal {
-    /// The node has reached a limit. Another replica should be asked, or this one later.
+    /// The node has reached a limit. Another node that keeps the data should be asked, or this one later.
     Busy,
     /// The request violates the protocol.
     Invalid,
-    /// The session of a [`Settle`] is unknown, or has expired.
+    /// The state of the exchange that a [`Settle`] ends is unknown, or has expired.
     Forgotten,
     /// None of the nodes that keep a word's list has answered.
     Unreachable,
@@ -173,31 +177,31 @@ pub enum Refusal {
     Unproven,
 }
 
-/// A word, the size of its list, and the list's keepers.
+/// A word, the size of its list, and the nodes that keep the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
     /// The word, normalised.
     pub word: String,
     /// The number of ids in the word's list.
     pub size: u64,
-    /// The keepers of the word's list, in the order in which to ask them.
+    /// The nodes that keep the word's list, in the order in which to ask them.
     pub holders: Vec<Peer>,
 }
 
-/// Asks the keeper of the first word of `must` for the documents in which all words of `must` and no word of `without`
-/// occur.
+/// Asks the node that keeps the list of the first word of `must` for the documents in which all words of `must` and no
+/// word of `without` occur.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
-    /// The words that must occur. The receiver keeps the list of the first one; the others are in the order in which to
-    /// ask their keepers.
+    /// The words that must occur. The receiver keeps the list of the first one; the others are in the order in which
+    /// their lists are to be compared.
     pub must: Vec<Term>,
     /// The words that must not occur.
     pub without: Vec<Term>,
-    /// The maximum number of ids that the receiver examines in its list; at least one.
+    /// The maximum number of ids of its list that the receiver examines; at least one.
     pub most: u32,
-    /// The wanted coding of sets.
+    /// The coding in which nodes should send each other sets of ids for this search.
     pub wants: Wants,
-    /// An unpredictable number chosen for this query; it salts the checks.
+    /// An unpredictable number chosen for this query. It is the key of the check bits of coded sets.
     pub salt: u64,
     /// The selection of the documents to return, and the parameters of their scores.
     pub ranking: Ranking,
@@ -210,14 +214,14 @@ pub struct WordSize {
     pub ids: u64,
     /// True if the list is complete: this node has been given everything that it should hold.
     pub whole: bool,
-    /// The nodes nearest to the word that this node knows, including itself, in ascending distance.
+    /// The nodes nearest to the word's key that this node knows, including itself, in ascending distance.
     pub holders: Vec<Peer>,
 }
 
 /// A part of a list that is transferred to another node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
-    /// The ids, ascending.
+    /// The ids of the part of the list, ascending.
     pub ids: Vec<ContentId>,
     /// The weight of each posting; empty for the list of the documents whose records are kept.
     pub weights: Vec<Weight>,

@@ -37,7 +37,7 @@ pub struct Ranked {
     pub found: u64,
     /// True if all lists were [complete](super::WordSize::whole).
     pub whole: bool,
-    /// The costs of the exchanges with the keepers of the other words.
+    /// The costs of the exchanges with the nodes that keep the lists of the other words.
     pub costs: Vec<Cost>,
 }
 

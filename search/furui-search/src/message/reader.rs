@@ -23,12 +23,12 @@ impl<'a> Reader<'a> {
         if self.at < self.bytes.len() { Err(MessageError::Trailing { at: self.at }) } else { Ok(()) }
     }
 
-    /// Makes the error for a field that begins at `at`.
+    /// Makes the error that the field `what`, which begins at the byte offset `at`, is invalid.
     fn invalid<T>(what: &'static str, at: usize) -> Result<T, MessageError> {
         Err(MessageError::Invalid { what, at })
     }
 
-    /// Reads `count` bytes.
+    /// Reads the next `count` bytes of the message. If there are fewer, the error names the field `what`.
     pub(super) fn take(&mut self, what: &'static str, count: usize) -> Result<&'a [u8], MessageError> {
         let Some(taken) = self.bytes[self.at..].get(..count) else {
             return Err(MessageError::Short { what, at: self.at });
@@ -37,7 +37,7 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    /// Reads `N` bytes.
+    /// Reads the next `N` bytes of the message. If there are fewer, the error names the field `what`.
     pub(super) fn raw<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], MessageError> {
         let mut bytes = [0; N];
         bytes.copy_from_slice(self.take(what, N)?);
@@ -48,7 +48,7 @@ impl<'a> Reader<'a> {
         Ok(self.take(what, 1)?[0])
     }
 
-    /// Reads a byte that must be less than `kinds`.
+    /// Reads a byte of the field `what` that must be less than `kinds`.
     pub(super) fn tag(&mut self, what: &'static str, kinds: u8) -> Result<u8, MessageError> {
         let at = self.at;
         let tag = self.byte(what)?;
@@ -79,7 +79,8 @@ impl<'a> Reader<'a> {
         Ok(u64::from_le_bytes(self.raw(what)?))
     }
 
-    /// Reads the number of elements, each of which has at least `least` bytes. It is an error if it exceeds `most`.
+    /// Reads the number of elements that follow, each of which has at least `least` bytes. It is an error if it exceeds
+    /// `most`.
     pub(super) fn count(&mut self, what: &'static str, most: usize, least: usize) -> Result<usize, MessageError> {
         let at = self.at;
         let count = self.varint(what)?;
@@ -93,7 +94,8 @@ impl<'a> Reader<'a> {
         Ok(count)
     }
 
-    /// Reads the number of elements, each of which has at least `least` bytes, and then the elements.
+    /// Reads the number of elements, each of which has at least `least` bytes, and then the elements, each by a call of
+    /// `one`. The number is at most `most`.
     pub(super) fn all<T>(
         &mut self,
         what: &'static str,

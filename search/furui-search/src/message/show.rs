@@ -7,7 +7,7 @@ use super::MessageError;
 use super::reader::Reader;
 use super::writer::Writer;
 
-/// The part of a document that a [`Request::Show`](super::Request::Show) requests.
+/// The part of a document that a [`Request::Show`](super::Request::Show) asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
     /// The title, snippet and weights, answered with [`Shown::Document`].
@@ -33,7 +33,7 @@ pub enum Shown {
     /// The message is full, or the maximum number of bytes of records was examined. The document should be requested
     /// again.
     Later,
-    /// The record matches none of the clauses.
+    /// The record matches none of the query's clauses.
     Unfit,
     /// The document was withdrawn with these keys, which opened its locks on this node: at least one, and at most
     /// [`limits::LOCKS`].

@@ -16,7 +16,8 @@ const SIZE_TIMEOUT: Duration = Duration::from_secs(2);
 const SEARCH_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Querier {
-    /// Sends look-ups of words whose keepers are unknown, and requests for the sizes of their lists.
+    /// Sends look-ups of those words for which no node that keeps the list is known, and requests for the sizes of the
+    /// lists.
     pub(super) fn learn(&mut self, now: Duration) {
         for word in 0..self.words.all.len() {
             if self.branches.iter().all(|branch| branch.is_done() || !branch.needs(word)) {
@@ -106,8 +107,8 @@ impl Querier {
         self.events.push_back(QueryEvent::Send { to, call, request });
     }
 
-    /// Makes the ranking parameters for a slice that begins at `next`. `order` contains the indices of the words in
-    /// `must`.
+    /// Makes the ranking parameters for a slice that begins at `next`. `order` contains, for each word of `must`, its
+    /// index among the query's words.
     fn ranking(&mut self, must: &[Term], order: &[usize], next: Place) -> Ranking {
         let survey = self.options.survey;
         let wanted = self.depth().saturating_sub(self.ready.len()).max(1);

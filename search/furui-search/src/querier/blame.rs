@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use super::super::Peer;
 
-/// The nodes that failed during this query or before it. Other nodes are asked first.
+/// The nodes that have failed during this query or before it. Other nodes are asked first.
 #[derive(Debug, Default)]
 pub(super) struct Blame {
     /// The number of failures of each node. All failures before the query count as one.

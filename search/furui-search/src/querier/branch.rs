@@ -7,13 +7,13 @@ use super::{FAILURES_A_PASS, PASSES};
 const SHORT_LIST: u64 = 1 << 12;
 /// The number of ids in the first slice of a longer list.
 const FIRST_SLICE: usize = 1 << 10;
-/// The maximum ratio of the sizes of a slice and the slice before it.
+/// The maximum ratio of the size of a slice of a list to that of the slice before it.
 const GROWTH: usize = 4;
 /// The maximum number of slices (parts of its first list) that a conjunction requests: enough for 10⁸ ids if the nodes
 /// are honest.
 const SLICES: u32 = 1 << 12;
 
-/// The number of ids of the first word's list in the first slice.
+/// The number of ids in the first slice that is read of the first word's list.
 pub(super) fn slice_at_first(page: usize, must: usize, exchanges: usize, size: u64) -> usize {
     match (must, exchanges) {
         // All examined ids are in the answer.
@@ -36,10 +36,10 @@ pub(super) struct Branch {
     pub(super) next: Option<Place>,
     /// The number of slices about which the answers of the hosts (nodes that run the search for this node) differed.
     pub(super) disputes: u64,
-    /// The number of ids in the last slice that was answered.
+    /// The number of ids in the last slice of the list that was answered.
     most: usize,
     pub(super) slices: u32,
-    /// The number of consecutive failures.
+    /// The number of consecutive failures to read a slice of the list.
     pub(super) failures: u32,
     /// True if an answer from incomplete lists was requested again.
     insisted: bool,
@@ -59,8 +59,8 @@ impl Branch {
         Self { must, without, next, ..Self::default() }
     }
 
-    /// Restarts reading at the beginning of the list. A branch whose words occur in no common document remains at its
-    /// end.
+    /// Restarts reading at the beginning of the first list. A branch whose words occur in no common document remains at
+    /// its end.
     pub(super) fn restart(&mut self) {
         let next = if self.next.is_none() && self.slices == 0 { None } else { Some(Place::FIRST) };
         let (must, without) = (std::mem::take(&mut self.must), std::mem::take(&mut self.without));
@@ -82,7 +82,8 @@ impl Branch {
         }
     }
 
-    /// The word whose keepers have failed, so that this conjunction cannot continue; `None` if there is none.
+    /// The word of which all nodes that keep the list have failed, so that this conjunction cannot continue; `None` if
+    /// there is none.
     pub(super) fn failed_word(&self, words: &Words) -> Option<String> {
         if self.is_done() {
             return None;

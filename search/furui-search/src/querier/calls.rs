@@ -11,43 +11,46 @@ pub(super) struct Calls {
     next: u64,
 }
 
-/// A request in flight.
+/// A request of a query in flight.
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) to: Peer,
-    /// The time at which the request times out.
+    /// The time at which the request counts as failed if no answer has arrived.
     pub(super) until: Duration,
     pub(super) of: Of,
     pub(super) sent_bytes: u64,
 }
 
-/// The purpose of a request.
+/// The purpose of a request of a query.
 #[derive(Debug)]
 pub(super) enum Of {
-    /// The size of the list of the word with this index.
+    /// The size of a word's list. The number is the index of the word among the query's words.
     Size(usize),
-    /// A sample of the list of the word with this index.
+    /// A sample of a word's list, by which its size is checked. The number is the index of the word among the query's
+    /// words.
     Sample(usize),
-    /// The next slice of the conjunction with this index, over this path of nodes.
+    /// The next slice of a conjunction, over this path of nodes. The number is the index of the conjunction among the
+    /// query's clauses.
     Slice(usize, Path),
 }
 
 /// The nodes on which the answer to a search depends if none of them fails: first the host (the node that is asked),
-/// then for each other word the keeper that the host asks.
+/// then for each other word the node that the host asks about its list.
 pub(super) type Path = Vec<Peer>;
 
-/// A slice of the first list of a conjunction.
+/// A slice (a part) of the first word's list of a conjunction, which is requested from other nodes.
 #[derive(Debug)]
 pub(super) struct Slice {
-    /// The index of the conjunction.
+    /// The index of the conjunction among the query's clauses.
     pub(super) branch: usize,
-    /// The indices of the conjunction's words, in the order of the search.
+    /// The indices, among the query's words, of the conjunction's words, in the order in which the search compares
+    /// their lists.
     pub(super) order: Vec<usize>,
     pub(super) search: Search,
 }
 
 impl Calls {
-    /// Adds a call, and returns its number.
+    /// Adds a request in flight, and returns the number that identifies its answer.
     pub(super) fn add(&mut self, call: Call) -> u64 {
         let number = self.next;
         self.next += 1;
@@ -55,12 +58,12 @@ impl Calls {
         number
     }
 
-    /// The numbers of the calls that have timed out.
+    /// The numbers of the requests that have timed out.
     pub(super) fn late(&self, now: Duration) -> Vec<u64> {
         self.waiting.iter().filter(|(_, call)| call.until <= now).map(|(&number, _)| number).collect()
     }
 
-    /// The time at which the next call times out; `None` if no call is in flight.
+    /// The time at which the next request times out; `None` if none is in flight.
     pub(super) fn deadline(&self) -> Option<Duration> {
         self.waiting.values().map(|call| call.until).min()
     }

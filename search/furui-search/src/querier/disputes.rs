@@ -5,11 +5,11 @@ use super::calls::Path;
 
 /// The maximum number of disputed documents of which the sources are remembered.
 const REMEMBERED: usize = 4 * limits::PAGE;
-/// A path is discredited by a contradicting path without false documents once it has named this number of documents
-/// that its record has disproved.
+/// A path (nodes on which an answer depends) is discredited by a contradicting path without false documents once it has
+/// named this number of documents that their records have disproved.
 const FALSE: u32 = 2;
 /// For each disproved document that the contradicting path has named too, the threshold [`FALSE`] rises by this number.
-/// A publisher may have sent false postings to honest keepers, too, which they have not checked yet.
+/// A publisher may have sent false postings also to honest nodes, which have not checked them yet.
 const FALSE_FOR_ONE: u32 = 4;
 
 /// The documents that only some of the answers to a request for a slice have named. Each answer has come over another
@@ -25,7 +25,7 @@ pub(super) struct Disputes {
     claims: BTreeMap<Place, Claim>,
 }
 
-/// The documents and the failures of one path.
+/// The disputed documents and the failures of one path.
 #[derive(Debug)]
 struct Source {
     path: Path,
@@ -38,9 +38,9 @@ struct Source {
 /// A disputed document, with the indices of the sources that named it or lacked it.
 #[derive(Debug, Default)]
 struct Claim {
-    /// The sources that named the document.
+    /// The indices, in `sources`, of the paths that named the document.
     named: Vec<usize>,
-    /// The sources that have examined the place of the document without naming it.
+    /// The indices, in `sources`, of the paths that have examined the place of the document without naming it.
     lacked: Vec<usize>,
     is_handed_out: bool,
 }
@@ -117,8 +117,8 @@ impl Disputes {
         self.sources.iter_mut().for_each(|source| source.waiting.clear());
     }
 
-    /// Counts a disproved document for each of these sources, and drops the documents that only discredited sources
-    /// have named.
+    /// Counts a disproved document for each of the sources with these indices, and drops the documents that only
+    /// discredited sources have named.
     fn discredit(&mut self, named: &[usize]) {
         named.iter().for_each(|&source| self.sources[source].disproved += 1);
         let discredited = self.claims.iter().filter(|(_, it)| self.is_discredited(&it.named, &it.lacked));
@@ -130,7 +130,8 @@ impl Disputes {
         }
     }
 
-    /// True if a document that the sources `named` have named and the sources `lacked` have not is to be ignored.
+    /// True if a document that the sources with the indices `named` have named and those with the indices `lacked` have
+    /// not is to be ignored.
     fn is_discredited(&self, named: &[usize], lacked: &[usize]) -> bool {
         let disproved = |source: &usize| self.sources[*source].disproved;
         let (best, other) = (named.iter().map(disproved).min(), lacked.iter().map(disproved).min());

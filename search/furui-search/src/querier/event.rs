@@ -15,7 +15,7 @@ pub enum QueryEvent {
     /// Requests that the caller looks up the nodes nearest to this word, and passes them to
     /// [`Querier::on_holders`](super::Querier::on_holders).
     Lookup {
-        /// The word.
+        /// The word, normalised, whose nearest nodes are to be looked up.
         word: String,
     },
     /// Requests that the caller sends a message. The caller passes the answer to
@@ -30,18 +30,18 @@ pub enum QueryEvent {
         request: Vec<u8>,
     },
     /// Requests that the caller checks against the records of these documents whether they contain the word, because
-    /// its keepers state different sizes of its list. The caller passes the result to
+    /// the nodes that keep its list state different sizes. The caller passes the result to
     /// [`Querier::on_proof`](super::Querier::on_proof) within two seconds.
     Prove {
-        /// The word.
+        /// The word that the documents should contain.
         word: String,
-        /// The documents to check.
+        /// The ids of the documents to check.
         ids: Vec<ContentId>,
     },
     /// Reports that the node did not answer in time or violated the protocol. Until this node answers again, later
     /// queries should ask other nodes first ([`Querier::ask_last`](super::Querier::ask_last)).
     Shun {
-        /// The node that failed.
+        /// The node that has failed.
         peer: Peer,
     },
     /// The next documents of the answer.
@@ -62,7 +62,7 @@ pub enum QueryEvent {
     },
     /// The query cannot be completed. The pages so far are correct, and complete up to their last document.
     Failed {
-        /// The word whose keepers do not answer.
+        /// The word of which no node that keeps the list answers.
         word: String,
     },
 }

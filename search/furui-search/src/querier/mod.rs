@@ -37,10 +37,10 @@ pub use event::QueryEvent;
 pub use options::{QueryOptions, QueryRefused};
 pub use report::{Report, Round, WordReport};
 
-/// The number of consecutive failures after which the words are looked up again. After each earlier failure, another
-/// replica is asked.
+/// After this number of consecutive failures, the words' nodes are looked up again. After each earlier failure, another
+/// node that keeps the list is asked.
 const FAILURES_A_PASS: u32 = 3;
-/// The maximum number of look-ups of a word's keepers.
+/// The maximum number of look-ups, for each word, of the nodes that keep its list.
 const PASSES: u32 = 2;
 
 /// Runs a query: determines the sizes of its words' lists and the nodes that keep them (the keepers), and returns pages
@@ -70,8 +70,8 @@ const PASSES: u32 = 2;
 /// Memory: for each path of an answer, at most [`limits::PAGE`](super::limits::PAGE) + 1 documents are kept until no
 /// better ones can be found. Then they are kept until [`poll`](Self::poll) returns them.
 ///
-/// **Source.** The paper's sections 2.1 (TFA) and 6.2 (chaining). In the paper, the lists meet in the order of the
-/// query, the answer comes in one piece, and every list is sent whole.
+/// **Source.** Sei, Matsuzaki and Honiden, sections 2.1 (TFA) and 6.2 (chaining). In the paper, the lists meet in the
+/// order of the query, the answer comes in one piece, and every list is sent whole.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -152,7 +152,7 @@ pub struct Querier {
     top: Top,
     /// Documents that only some of the asked nodes have named.
     disputes: Disputes,
-    /// Found documents in rank order that are not in a page yet.
+    /// Found documents in rank order that are yet to be returned in a page.
     ready: VecDeque<Place>,
     found: u64,
     /// The last document of the last page; `None` before the first page.
@@ -168,8 +168,8 @@ pub struct Querier {
 impl Querier {
     /// Makes a query for the documents that match any of `clauses`.
     ///
-    /// Words in `known`, whose sizes and keepers come from an earlier query ([`terms`](Self::terms)), are looked up
-    /// only if their keepers fail.
+    /// For the words in `known`, the sizes of the lists and the nodes that keep them come from an earlier query
+    /// ([`terms`](Self::terms)). They are looked up again only if these nodes fail.
     ///
     /// # Errors
     /// If there is no clause, if a clause has no required word, or if one of the [limits](super::limits) is exceeded.

@@ -17,7 +17,7 @@ use super::super::{Clause, Place, Survey, Wants, limits};
 pub struct QueryOptions {
     /// The number of ids on a page, from 1 to [`limits::PAGE`].
     pub page: usize,
-    /// The number of best documents to find, at most [`limits::PAGE`].
+    /// The number of documents to find, those that rank best; at most [`limits::PAGE`].
     pub limit: u64,
     /// The place after which to continue an earlier query. With several conjunctions, only the best [`limits::PAGE`]
     /// documents can be reached.
@@ -26,14 +26,14 @@ pub struct QueryOptions {
     pub survey: Survey,
     /// The encoding in which nodes send each other sets of ids.
     pub wants: Wants,
-    /// An unpredictable number that is different for each query.
+    /// An unpredictable number that is different for each query. It is the key of the check bits of coded sets.
     pub salt: u64,
     /// The number of answers for each slice of a list that are requested at once and compared; at least one. Up to
     /// [`limits::REPLICAS`] answers come from different keepers of the list, which ask different keepers of the other
     /// words. Further answers come from the same keepers, which then ask other keepers of the other words; a query of
     /// one word has no further answers. If the answers differ, all possible ones are requested.
     pub hosts: usize,
-    /// True if the report describes each round.
+    /// True if the report describes each request for a slice of a list.
     pub explain: bool,
 }
 
@@ -58,22 +58,22 @@ impl QueryOptions {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum QueryRefused {
-    /// The number of clauses is zero or above [`limits::CLAUSES`].
+    /// The number of clauses, which is zero or above [`limits::CLAUSES`].
     #[error("query: {} clauses; a query has from 1 to {}", .0, limits::CLAUSES)]
     Clauses(usize),
     /// A clause has no required word.
     #[error("query: a clause without a word that must occur; add one")]
     OnlyWithout,
-    /// A clause has more than [`limits::WORDS`] words.
+    /// The number of words of a clause, which is above [`limits::WORDS`].
     #[error("query: {} words in a clause; at most {} are allowed", .0, limits::WORDS)]
     Words(usize),
-    /// A word is empty or longer than [`limits::WORD_BYTES`].
+    /// The length of a word in bytes, which is zero or above [`limits::WORD_BYTES`].
     #[error("query: a word of {} bytes; a word has from 1 to {}", .0, limits::WORD_BYTES)]
     WordBytes(usize),
-    /// The number of ids per page is zero or above [`limits::PAGE`].
+    /// The requested number of ids per page, which is zero or above [`limits::PAGE`].
     #[error("query: pages of {} ids; a page has from 1 to {}", .0, limits::PAGE)]
     Page(usize),
-    /// The number of documents to find is above [`limits::PAGE`].
+    /// The requested number of documents to find, which is above [`limits::PAGE`].
     #[error("query: the best {} documents; ask for the best {} at most, and then for the next", .0, limits::PAGE)]
     Best(u64),
 }

@@ -1,4 +1,4 @@
-//! Merges the documents found by the branches, and divides them into pages.
+//! Merges the documents found by the conjunctions of a query, and divides them into pages.
 
 use super::super::Place;
 use super::{Querier, QueryEvent};

@@ -6,11 +6,11 @@ use super::super::{Peer, limits};
 use super::blame::Blame;
 use super::calls::{Path, Slice};
 
-/// The time without an answer after which one more host is asked. It is longer than the time for which a host waits for
-/// a silent keeper, because that delay is not the fault of the host.
+/// The time without an answer after which one more host (a node that runs the search) is asked. It is longer than the
+/// time for which a host waits for a silent node, because that delay is not the fault of the host.
 const HEDGE_AFTER: Duration = Duration::from_millis(2500);
-/// The time to wait for further answers after the first one. The time for which a host waits for one silent keeper is
-/// shorter.
+/// The time to wait for further hosts' answers after the first one. The time for which a host waits for one silent node
+/// is shorter.
 const WITNESS_AFTER: Duration = Duration::from_millis(600);
 /// The time to wait for further answers if all nodes that were asked have failed recently. If they have not answered an
 /// earlier request yet, it is measured from that request. It is not shorter, because hostile nodes may be the first to
@@ -39,23 +39,24 @@ pub(super) struct Panel {
     /// The requested slice; `None` between two slices.
     pub(super) slice: Option<Slice>,
     hosts: Vec<Peer>,
-    /// The number of answers that suffice if they are equal.
+    /// The number of equal answers about a slice that suffice.
     quorum: usize,
-    /// The pairs of a turn and a host that may be asked, in the order of asking.
+    /// The pairs of a turn and an index of a host that may be asked, in the order of asking. In each turn, the hosts
+    /// ask other nodes that keep the other words' lists.
     pairs: Vec<(usize, usize)>,
-    /// The number of pairs that were asked or skipped.
+    /// The number of elements of `pairs` that were asked or skipped.
     asked: usize,
-    /// The hosts that were asked and have not answered.
+    /// The hosts (nodes that run the search) that were asked and have not answered.
     waiting: Vec<Peer>,
     failed: HashSet<Peer>,
-    /// The keepers of the other words that have failed recently.
+    /// The nodes that keep the other words' lists and have failed recently.
     suspects: Vec<Peer>,
     answers: Vec<SliceAnswer>,
     /// The number of hosts that are asked in addition to the quorum, because others are late.
     extra: usize,
-    /// The time at which hosts count as late.
+    /// The time from which on hosts that have not answered count as late.
     late_at: Duration,
-    /// True if further answers are not awaited.
+    /// True if the available answers must suffice, and no others are awaited.
     gave_up: bool,
 }
 
@@ -66,7 +67,7 @@ pub(super) struct SliceAnswer {
     pub(super) told: Ranked,
 }
 
-/// The decision about a slice after an event.
+/// The decision about a requested slice of a list after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Wait,
@@ -77,13 +78,14 @@ pub(super) enum Verdict {
 }
 
 impl SliceAnswer {
-    /// True if the two answers have the same documents and the same end, and both or neither come from complete lists.
+    /// True if the two answers have the same documents and the same end of the slice, and both or neither come from
+    /// complete lists.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let (one, other) = (&self.told, &other.told);
         (&one.places, one.next, one.whole) == (&other.places, other.next, other.whole)
     }
 
-    /// True if the answer has no documents and reaches the end of the list.
+    /// True if the answer names no documents and says that the list ends.
     fn is_empty(&self) -> bool {
         self.told.next.is_none() && self.told.places.is_empty()
     }
@@ -156,8 +158,8 @@ impl Panel {
         self.failed.insert(host.clone())
     }
 
-    /// Returns the hosts that are late at this time. If there are any, one more host is asked or, if none is left, the
-    /// available answers must suffice.
+    /// Returns the hosts (nodes that run the search) that are late at this time. If there are any, one more host is
+    /// asked or, if none is left, the available answers must suffice.
     pub(super) fn late(&mut self, now: Duration) -> Vec<Peer> {
         // If no answer is awaited, the next turn begins.
         let is_between_turns = self.waiting.is_empty() && self.asked < self.candidates();
@@ -186,29 +188,30 @@ impl Panel {
         }
     }
 
-    /// The time at which the panel needs attention, unless an answer arrives or a call fails before.
+    /// The time at which [`late`](Self::late) must be called, unless an answer arrives or a call fails before; `None`
+    /// if there is no such time.
     pub(super) fn deadline(&self) -> Option<Duration> {
         (!self.is_idle() && self.late_at < Duration::MAX).then_some(self.late_at)
     }
 
-    /// Ends this slice, and returns it with all answers; `None` if there is no slice.
+    /// Ends the requested slice, and returns it with all answers; `None` if no slice is requested.
     pub(super) fn take(&mut self) -> Option<(Slice, Vec<SliceAnswer>)> {
         let Self { slice, answers, .. } = std::mem::take(self);
         slice.map(|slice| (slice, answers))
     }
 
-    /// True if at least two answers differ.
+    /// True if at least two answers about the slice differ.
     fn is_disputed(&self) -> bool {
         self.answers.iter().any(|answer| !answer.is_same(&self.answers[0]))
     }
 
-    /// True if at least two answers from complete lists differ.
+    /// True if at least two answers about the slice that come from complete lists differ.
     fn is_contradicted(&self) -> bool {
         let mut whole = self.answers.iter().filter(|answer| answer.told.whole);
         whole.next().is_some_and(|first| whole.any(|other| !other.is_same(first)))
     }
 
-    /// True if all expected answers have arrived and are empty.
+    /// True if all expected answers about the slice have arrived and name no documents.
     fn is_empty(&self) -> bool {
         let Some(slice) = &self.slice else { return false };
         let is_first = slice.search.ranking.from.is_none();
@@ -216,13 +219,13 @@ impl Panel {
         is_first && self.answers.len() >= self.quorum && self.quorum >= self.hosts.len() && are_empty()
     }
 
-    /// True if two hosts have given equal answers.
+    /// True if two hosts (nodes that run the search) have given equal answers about the slice.
     fn is_confirmed(&self) -> bool {
         let confirms = |one: &SliceAnswer, other: &SliceAnswer| one.path[0] != other.path[0] && one.is_same(other);
         self.answers.iter().any(|one| self.answers.iter().any(|other| confirms(one, other)))
     }
 
-    /// The number of pairs of a turn and a host that may be asked.
+    /// The number of pairs of a turn and a host that may be asked for the slice.
     fn candidates(&self) -> usize {
         let is_open = self.is_contradicted() || self.is_disputed() && !self.is_confirmed() || self.is_empty();
         if is_open { self.pairs.len() } else { self.at_least() }
@@ -250,8 +253,8 @@ impl Panel {
         }
     }
 
-    /// Makes the search for the host at index `at` in this turn, and the path of its answer. In the first turn, keepers
-    /// that have failed recently are placed after the others.
+    /// Makes the search for the host at the index `at` in this turn, and the path of its answer. In the first turn,
+    /// nodes that have failed recently are asked after the others.
     fn search(&self, turn: usize, at: usize) -> Option<(Search, Path)> {
         let mut search = self.slice.as_ref()?.search.clone();
         let mut path = vec![self.hosts[at].clone()];

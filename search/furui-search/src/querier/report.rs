@@ -15,20 +15,22 @@ use super::super::{Cost, Peer};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The salt of the query's check bits. With it, the cost of the exchanges can be recomputed.
+    /// The salt of the query, the key of the hash that gives check bits. With it, the cost of the exchanges can be
+    /// recomputed.
     pub salt: u64,
     /// The words of the query whose sizes are known.
     pub words: Vec<WordReport>,
-    /// The number of look-ups of keepers. A word may be looked up more than once.
+    /// The number of look-ups of the nodes that keep a word's list. A word may be looked up more than once.
     pub lookups: u64,
-    /// The time at which all words were known and the first slice of a list was requested.
+    /// The time, on the clock of the querier's caller, at which all words were known and the first slice of a list was
+    /// requested; `None` before.
     pub planned: Option<Duration>,
     /// The number of requests that the querier sent.
     pub messages: u64,
     /// The number of documents whose text the network layer examined, because the query has phrases and the lists
     /// contain only words.
     pub checked: u64,
-    /// The number of records that the network layer fetched to verify the statements of keepers.
+    /// The number of records that the network layer fetched to verify the statements of nodes.
     pub fetched: u64,
     /// The number of requests for titles, snippets and records of documents that the network layer sent to other nodes.
     pub show_messages: u64,
@@ -56,7 +58,7 @@ pub struct Report {
 /// A word of a query, with the size of its list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordReport {
-    /// The word.
+    /// The word of the query that the figures are about.
     pub word: String,
     /// The number of ids in its list.
     pub size: u64,
@@ -67,7 +69,7 @@ pub struct WordReport {
 /// The answer of one node to the request for one slice of one conjunction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Round {
-    /// The index of the conjunction's clause.
+    /// The index of the conjunction among the clauses of the query.
     pub clause: usize,
     /// The words in the order in which their lists were intersected, beginning with a slice of the first word's list.
     pub words: Vec<String>,
@@ -79,13 +81,13 @@ pub struct Round {
     pub seen: u64,
     /// The number of examined ids that match the conjunction.
     pub found: u64,
-    /// The bytes of the request.
+    /// The size of the request, in bytes.
     pub sent_bytes: u64,
-    /// The bytes of the answer.
+    /// The size of the answer, in bytes.
     pub back_bytes: u64,
     /// The costs of the exchanges with the nodes that keep the other lists.
     pub costs: Vec<Cost>,
-    /// The time at which the answer arrived.
+    /// The time, on the clock of the querier's caller, at which the answer arrived.
     pub at: Duration,
 }
 

@@ -5,10 +5,11 @@ use super::super::{Peer, WordSize, limits};
 use super::blame::Blame;
 use super::weighing::differ;
 
-/// The time after which a node that has not answered counts as slow. Then the next node is asked too or, if none is
-/// left, the available answers must suffice. Chosen: several round trips.
+/// The time after which a node that has not answered the request for the size of a list counts as slow. Then the next
+/// node is asked too or, if none is left, the available answers must suffice. Chosen: several round trips.
 const HEDGE_AFTER: Duration = Duration::from_millis(300);
-/// The time after which a node that has failed recently counts as slow, if two other nodes state the same size.
+/// The time after which a node that has failed recently counts as slow to state the size of a list, if two other nodes
+/// state the same size.
 const SUSPECT_AFTER: Duration = Duration::from_millis(100);
 /// The number of nodes that must report a complete but empty list before the list counts as empty. One report is not
 /// enough, because an empty list ends the search.
@@ -16,16 +17,16 @@ const EMPTY_WITNESSES: usize = 2;
 
 /// The nodes that were asked for the size of a word's list, and their answers.
 ///
-/// All keepers of the list are asked at once. The median of the sizes of complete, non-empty lists is used, so that one
-/// node can neither hide a list nor change the scores. If the sizes differ much, they are [checked](super::weighing)
-/// first, because two of three keepers may tell the same lie.
+/// All nodes that keep the list are asked at once. The median of the sizes of complete, non-empty lists is used, so
+/// that one node can neither hide a list nor change the scores. If the sizes differ much, they are
+/// [checked](super::weighing) first, because two of three nodes may tell the same lie.
 #[derive(Debug)]
 pub(super) struct Sizing {
     holders: Vec<Peer>,
     asked: Vec<Peer>,
-    /// The requests that are not answered yet.
+    /// The requests for the size of the list that are not answered yet.
     waiting: Vec<Waiting>,
-    /// The number of nodes that are asked in addition, because others are slow.
+    /// The number of nodes that are asked in addition to the usual number, because others are slow.
     extra: usize,
     /// The time at which the nodes that were asked and have not answered count as slow.
     hedge_at: Duration,
@@ -75,7 +76,7 @@ impl SizeAnswer {
 }
 
 impl Sizing {
-    /// Makes the state before any node was asked.
+    /// Makes the state before any of these nodes, which keep the list, was asked for its size.
     pub(super) fn new(mut holders: Vec<Peer>) -> Self {
         holders.truncate(limits::HOLDERS);
         Self {
@@ -108,12 +109,13 @@ impl Sizing {
         Some(next)
     }
 
-    /// True if the network should look up further nodes, because all known keepers were asked and some are silent.
+    /// True if the network should look up further nodes, because all known nodes that keep the word's list were asked,
+    /// and some are silent.
     pub(super) fn wants_others(&self, now: Duration) -> bool {
         self.may_look(now) && self.hedge_at <= now && self.untried().next().is_none()
     }
 
-    /// Records that the network is looking up further nodes with the time limit `until`.
+    /// Records that the network is looking up further nodes that may keep the list, with the time limit `until`.
     pub(super) fn looks(&mut self, until: Duration) {
         self.looks_until = Some(until);
     }
@@ -137,18 +139,20 @@ impl Sizing {
         }
     }
 
-    /// Stops waiting for an answer of a node.
+    /// Ends the wait for a node's answer about the size of the list, because the request has failed.
     pub(super) fn lose(&mut self, peer: &Peer) {
         self.waiting.retain(|waiting| waiting.peer != *peer);
     }
 
-    /// True if the answers suffice, or nothing is left to wait for: no answer, no untried node, and no look-up.
+    /// True if the answers about the size of the list suffice, or nothing is left to wait for: no answer, no untried
+    /// node, and no look-up.
     pub(super) fn is_over(&self, now: Duration) -> bool {
         let looks = self.looks_until.is_some_and(|until| until > now);
         self.is_settled(now) || self.waiting.is_empty() && self.untried().next().is_none() && !looks
     }
 
-    /// The time at which the state needs attention, unless an answer arrives or a call fails before.
+    /// The time at which something must be done even if no answer arrives and no call fails before: a node becomes
+    /// slow, or a look-up times out.
     pub(super) fn deadline(&self) -> Option<Duration> {
         match self.waiting.iter().map(Waiting::patience_ends).max() {
             Some(patience) if self.are_two_alike() => Some(patience.min(self.hedge_at)),
@@ -157,23 +161,23 @@ impl Sizing {
         }
     }
 
-    /// The nodes that have not answered, each with the time of the request.
+    /// The nodes that have not answered the request for the size of the list, each with the time of the request.
     pub(super) fn waiting(&self) -> impl Iterator<Item = (&Peer, Duration)> {
         self.waiting.iter().map(|waiting| (&waiting.peer, waiting.since))
     }
 
-    /// The nodes that were asked at least [`HEDGE_AFTER`] ago and have not answered.
+    /// The nodes that were asked for the size of the list at least [`HEDGE_AFTER`] ago and have not answered.
     pub(super) fn slow(&self, now: Duration) -> Vec<Peer> {
         self.waiting.iter().filter(|waiting| waiting.is_slow(now)).map(|waiting| waiting.peer.clone()).collect()
     }
 
-    /// The nodes with non-empty lists, each with the size of its list. Incomplete lists count too: two keepers may lie
+    /// The nodes with non-empty lists, each with the size of its list. Incomplete lists are included: two nodes may lie
     /// just when the third one's list is incomplete.
     pub(super) fn stated(&self) -> impl Iterator<Item = (&Peer, u64)> + Clone {
         self.answers.iter().filter(|answer| answer.ids > 0).map(|answer| (&answer.from, answer.ids))
     }
 
-    /// The answer of a node; `None` if it has not answered.
+    /// The answer of a node about the size of its list; `None` if it has not answered.
     pub(super) fn of(&self, peer: &Peer) -> Option<&SizeAnswer> {
         self.answers.iter().find(|answer| answer.from == *peer)
     }
@@ -197,7 +201,7 @@ impl Sizing {
         self.answers.len() < self.asked.len()
     }
 
-    /// All known keepers of the list: first those whose lists are complete and about as long as the list of `best`,
+    /// All nodes known to keep the list: first those whose lists are complete and about as long as the list of `best`,
     /// then the others that have answered, and last those that have not.
     pub(super) fn holders(&self, best: &SizeAnswer) -> Vec<Peer> {
         let rank = |holder: &&Peer| match self.answers.iter().find(|answer| answer.from == **holder) {
@@ -237,8 +241,8 @@ impl Sizing {
         sizes().any(|one| sizes().filter(|other| !differ([one, *other].into_iter())).count() > 1)
     }
 
-    /// True if the answers suffice: two lists have about the same size, and no other keeper is likely to contradict
-    /// them soon; or there is one answer, and the other nodes are late.
+    /// True if the answers suffice: two lists have about the same size, and no other node is likely to contradict them
+    /// soon; or there is one answer, and the other nodes are late.
     fn is_settled(&self, now: Duration) -> bool {
         let are_enough = self.answers.iter().any(SizeAnswer::is_whole)
             || self.answers.iter().filter(|answer| answer.is_empty()).count() >= EMPTY_WITNESSES;

@@ -43,7 +43,7 @@ impl Querier {
         self.conclude(branch, now);
     }
 
-    /// Processes the answers for a slice if they suffice.
+    /// Processes the answers for the requested slice of a conjunction if they suffice.
     pub(super) fn conclude(&mut self, branch: usize, now: Duration) {
         match self.panels[branch].verdict() {
             Verdict::Wait => {}
@@ -60,8 +60,8 @@ impl Querier {
         }
     }
 
-    /// Asks another node for a slice after `host` has failed. If the words' keepers may have `moved`, or too many hosts
-    /// have failed, the words are looked up again.
+    /// Asks another node for a slice of the list after `host` has failed. If other nodes may keep the words by now
+    /// (`moved`), or too many hosts have failed, the nodes that keep the words are looked up again.
     pub(super) fn host_failed(&mut self, branch: usize, host: &Peer, moved: bool, now: Duration) {
         // A host that was asked twice counts as failed only once.
         if !self.panels[branch].on_failure(host) {
@@ -136,7 +136,8 @@ impl Querier {
         self.branches[slice.branch].on_slice(next, slice.search.most);
     }
 
-    /// The place at which a slice ends according to most of its hosts.
+    /// Of the ends of a slice that its hosts state, the first one or, after [`DISPUTED_SLICES`] disputed slices, the
+    /// middle one; `None` if there are none. An end is a place, with false, or true and `None` for the end of the list.
     fn common_end(&self, branch: usize, mut ends: Vec<(bool, Option<Place>)>) -> Option<(bool, Option<Place>)> {
         ends.sort_unstable();
         let first = if self.branches[branch].disputes <= DISPUTED_SLICES { 0 } else { (ends.len() - 1) / 2 };

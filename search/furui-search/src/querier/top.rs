@@ -6,13 +6,13 @@ use super::super::{ContentId, Place};
 #[derive(Debug, Default)]
 pub(super) struct Top {
     waiting: BTreeSet<Place>,
-    /// The highest score found for each document that has been among the best.
+    /// For each document that has been among the best, the highest of its scores found so far.
     scores: HashMap<ContentId, u32>,
 }
 
 impl Top {
-    /// Adds found documents, and keeps the best `most`. If several conjunctions find a document, its highest score
-    /// counts.
+    /// Adds found documents, and keeps the best `most`. If several conjunctions find a document, the highest of its
+    /// scores is kept.
     pub(super) fn add(&mut self, places: impl IntoIterator<Item = Place>, most: usize) {
         for place in places {
             let before = self.scores.get(&place.id).copied();

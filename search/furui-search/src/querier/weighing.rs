@@ -4,24 +4,24 @@ use std::time::Duration;
 use super::super::message::{Listed, Request, Response};
 use super::super::{ContentId, IdRange, Peer};
 
-/// The approximate number of ids in a sample of the shortest of the stated lists.
+/// The approximate number of ids in a sample of the shortest of the lists whose sizes are compared.
 const SAMPLE: f64 = 64.0;
-/// The maximum number of ids in a sample.
+/// The maximum number of ids in a sample of a list.
 const SAMPLE_IDS: u32 = 256;
-/// The maximum number of documents whose records are checked.
+/// The maximum number of documents whose records are checked to compare the stated sizes of a list.
 const PROVED: usize = 12;
-/// The time limit for the samples, and again for the records.
+/// The time limit to receive the samples of a list, and again to check the records.
 const TIMEOUT: Duration = Duration::from_secs(2);
-/// Two sizes agree if they differ by at most the smaller one divided by this number, plus [`CLOSE`] ids. Keepers of a
-/// growing list do not have the same ids at every moment.
+/// Two sizes of a list agree if they differ by at most the smaller one divided by this number, plus [`CLOSE`] ids. The
+/// nodes that keep a growing list do not have the same ids at every moment.
 const PART: u64 = 8;
 const CLOSE: u64 = 2;
 /// A sample fits the stated size of its list if its number of ids differs from the expected number by at most this
 /// number of standard deviations plus [`CLOSE`] ids.
 const DEVIATIONS: f64 = 3.0;
 
-/// Determines which keepers of a list state its size correctly if they contradict each other. Without this check, two
-/// of three keepers that tell the same lie would be believed.
+/// Determines which of the nodes that keep a list (its keepers) state its size correctly if they contradict each other.
+/// Without this check, two of three keepers that tell the same lie would be believed.
 ///
 /// Each keeper is asked for the ids in the same random range of its list. The number of these ids must fit the size
 /// that the keeper states, and some of the ids that not all keepers name are checked against the documents' records.
@@ -30,19 +30,19 @@ const DEVIATIONS: f64 = 3.0;
 #[derive(Debug)]
 pub(super) struct Weighing {
     range: IdRange,
-    /// The keepers that were not asked for a sample yet, with the sizes that they state.
+    /// The nodes that were not asked for a sample of their list yet, with the sizes that they state.
     to_ask: Vec<(Peer, u64)>,
-    /// The keepers that were asked, with the sizes that they state.
+    /// The nodes that were asked for a sample and have not answered, with the sizes that they state.
     waiting: Vec<(Peer, u64)>,
     samples: Vec<Sample>,
     until: Duration,
     proof: Proof,
 }
 
-/// The progress of checking, by their records, the ids that not every keeper's sample contains.
+/// The progress of checking, by their records, the ids that not every node's sample contains.
 #[derive(Debug)]
 enum Proof {
-    /// Some samples have not arrived yet.
+    /// Some of the samples of documents to compare have not arrived yet.
     Unknown,
     /// The caller was requested to check these documents.
     Asked(Vec<ContentId>),
@@ -50,11 +50,11 @@ enum Proof {
     Known { hold: HashSet<ContentId>, fail: HashSet<ContentId> },
 }
 
-/// The ids of a keeper's list in the random range.
+/// The ids of a node's list in the random range of the sample.
 #[derive(Debug)]
 struct Sample {
     from: Peer,
-    /// The size of the whole list that the keeper states.
+    /// The size of the whole list that the node states.
     size: u64,
     ids: BTreeSet<ContentId>,
     /// The last head (first 64 bits of an id) up to which the sample is complete.
@@ -68,7 +68,7 @@ pub(super) fn differ(sizes: impl Iterator<Item = u64> + Clone) -> bool {
 }
 
 impl Weighing {
-    /// Starts to check the sizes of a list that these keepers state. `salt` must be unpredictable for them.
+    /// Starts to check the sizes of a list that these nodes state. `salt` must be unpredictable for them.
     pub(super) fn new(stated: Vec<(Peer, u64)>, salt: u64, now: Duration) -> Self {
         let least = stated.iter().map(|(_, size)| *size).min().unwrap_or_default().max(1);
         let part = SAMPLE / least as f64;
@@ -82,14 +82,15 @@ impl Weighing {
         Self { range, to_ask: stated, waiting: vec![], samples: vec![], until: now + TIMEOUT, proof: Proof::Unknown }
     }
 
-    /// Returns the next keeper to ask for a sample, with the request, and marks it as asked.
+    /// Returns the next node to ask for a sample of its list, with the request, and marks it as asked. `None` if there
+    /// is none.
     pub(super) fn next(&mut self, word: &str) -> Option<(Peer, Request)> {
         let (peer, size) = self.to_ask.pop()?;
         self.waiting.push((peer.clone(), size));
         Some((peer, Request::List { words: vec![word.to_owned()], range: self.range, most: SAMPLE_IDS }))
     }
 
-    /// Handles the sample of a keeper. An answer that does not match the request counts as missing.
+    /// Handles the sample that a node has sent. An answer that does not match the request counts as missing.
     pub(super) fn on_response(&mut self, from: &Peer, response: Response) {
         let Some(place) = self.waiting.iter().position(|(peer, _)| peer == from) else { return };
         let (from, size) = self.waiting.swap_remove(place);
@@ -105,7 +106,7 @@ impl Weighing {
         }
     }
 
-    /// Stops waiting for the sample of a keeper.
+    /// Ends the wait for the sample of a node, because the request has failed.
     pub(super) fn lose(&mut self, peer: &Peer) {
         self.waiting.retain(|(waiting, _)| waiting != peer);
     }
@@ -140,7 +141,7 @@ impl Weighing {
         }
     }
 
-    /// True if neither samples nor records are awaited.
+    /// True if neither samples of the list nor results about records are awaited.
     pub(super) fn is_over(&self, now: Duration) -> bool {
         match self.proof {
             Proof::Unknown => false,
@@ -149,13 +150,13 @@ impl Weighing {
         }
     }
 
-    /// The time at which the check needs attention, unless an answer arrives before.
+    /// The time at which the check of the sizes must be continued even if no answer arrives before.
     pub(super) fn deadline(&self) -> Duration {
         self.until
     }
 
-    /// The keepers whose samples and records do not contradict the stated sizes, each with the size of its list as
-    /// corrected by the records. For a truthful keeper, this is the stated size.
+    /// The nodes whose samples and records do not contradict the stated sizes, each with the size of its list as
+    /// corrected by the records. For a truthful node, this is the stated size.
     pub(super) fn credible(&self) -> Vec<(Peer, u64)> {
         let nothing = HashSet::new();
         let (hold, fail) = match &self.proof {
@@ -200,7 +201,7 @@ impl Weighing {
         fitting.map(move |sample| (sample, sample.ids.iter().copied().filter(|id| id.head() <= through).collect()))
     }
 
-    /// The last head up to which all samples that fit the stated sizes are complete.
+    /// The last head (first 64 bits of an id) up to which all samples that fit the stated sizes are complete.
     fn common_end(&self) -> u64 {
         let fitting = self.samples.iter().filter(|sample| sample.fits(self.range.first));
         fitting.map(|sample| sample.through).min().unwrap_or_default()
@@ -208,7 +209,7 @@ impl Weighing {
 }
 
 impl Sample {
-    /// True if the sample's number of ids from the head `first` on fits the size that the keeper states.
+    /// True if the sample's number of ids from the head `first` on fits the size of the list that the node states.
     fn fits(&self, first: u64) -> bool {
         let part = IdRange { first, last: self.through }.part();
         let expected = self.size as f64 * part;

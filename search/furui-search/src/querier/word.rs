@@ -5,17 +5,17 @@ use super::sizing::{SizeAnswer, Sizing};
 use super::weighing::{Weighing, differ};
 use super::{PASSES, WordReport};
 
-/// The time limit for the network to look up the keepers of a word.
+/// The time limit for the network to look up the nodes that keep the list of a word.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(20);
-/// The delay before a word is looked up again.
+/// The delay before the nodes that keep a word's list are looked up again.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// A word of a query, with the known keepers and size of its list.
+/// A word of a query, with the size of its list and the nodes known to keep it.
 #[derive(Debug)]
 pub(super) struct Word {
     pub(super) name: String,
     stage: Stage,
-    /// The number of look-ups of the word so far.
+    /// The number of times that the nodes which keep the word's list were looked up so far.
     passes: u32,
 }
 
@@ -28,7 +28,7 @@ enum Stage {
         until: Duration,
     },
     Sizing(Sizing),
-    /// The keepers state different sizes, which are being checked.
+    /// The nodes that keep the list state different sizes, which are being checked.
     Weighing(Sizing, Box<Weighing>),
     Known {
         term: Term,
@@ -42,14 +42,15 @@ impl Word {
         Self { name: name.to_owned(), stage: Stage::Unknown { not_before: Duration::ZERO }, passes: 0 }
     }
 
-    /// Sets the size and the keepers from an earlier query. An empty list is ignored, because it may have grown since.
+    /// Sets the size of the word's list, and the nodes that keep it, from an earlier query. A term without such nodes
+    /// is ignored; so is an empty list, because it may have grown since.
     pub(super) fn know(&mut self, term: Term) {
         if term.size > 0 && !term.holders.is_empty() {
             self.stage = Stage::Known { term, whole: true };
         }
     }
 
-    /// True if the word must be looked up at this time. The look-up then counts as started.
+    /// True if the nodes that keep the word's list must be looked up at this time. The look-up then counts as started.
     pub(super) fn wants_lookup(&mut self, now: Duration) -> bool {
         if matches!(self.stage, Stage::LookingUp { until } if until <= now) {
             self.fail(now);
@@ -94,14 +95,15 @@ impl Word {
         }
     }
 
-    /// Causes another look-up of the word, unless the maximum number of look-ups is reached.
+    /// Causes another look-up of the nodes that keep the word's list, unless the maximum number of look-ups is reached.
     pub(super) fn forget(&mut self, now: Duration) {
         if matches!(self.stage, Stage::Known { .. }) && self.passes < PASSES {
             self.fail(now);
         }
     }
 
-    /// The time at which the word needs attention; `None` if there is no such time.
+    /// The time at which the next step for the word is due even if no answer arrives before; `None` if there is no such
+    /// time.
     pub(super) fn deadline(&self) -> Option<Duration> {
         match &self.stage {
             Stage::Unknown { not_before: time } | Stage::LookingUp { until: time } => Some(*time),
@@ -142,7 +144,7 @@ impl Word {
         matches!(self.stage, Stage::Lost)
     }
 
-    /// Adopts the best answer as the result or, if the answers differ too much, starts to check them.
+    /// Adopts the best answer about the size of the list or, if the answers differ too much, starts to check them.
     pub(super) fn conclude(&mut self, salt: u64, now: Duration) {
         let Stage::Sizing(sizing) = &mut self.stage else { return };
         if differ(sizing.stated().map(|(_, size)| size)) {
@@ -162,9 +164,9 @@ impl Word {
         self.stage = Stage::Known { term, whole: *whole };
     }
 
-    /// Ends the check of the sizes. Among the keepers that are not contradicted, the median size of complete lists is
+    /// Ends the check of the sizes. Among the nodes that are not contradicted, the median size of complete lists is
     /// adopted or, if there is none, the size of the longest list. If all are contradicted, the best unchecked answer
-    /// is adopted. Returns the contradicted keepers.
+    /// is adopted. Returns the contradicted nodes.
     pub(super) fn weigh(&mut self) -> Vec<Peer> {
         let Stage::Weighing(sizing, weighing) = &self.stage else { return vec![] };
         let mut credible = weighing.credible();
@@ -183,7 +185,8 @@ impl Word {
         contradicted
     }
 
-    /// Schedules another look-up of the word. After the maximum number of look-ups, the word counts as failed.
+    /// Schedules another look-up of the nodes that keep the word's list. After the maximum number of look-ups, the word
+    /// counts as failed.
     fn fail(&mut self, now: Duration) {
         self.stage = if self.passes < PASSES { Stage::Unknown { not_before: now + RETRY } } else { Stage::Lost };
     }

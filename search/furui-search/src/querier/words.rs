@@ -19,7 +19,7 @@ pub(super) struct Plan {
 }
 
 impl Words {
-    /// The index of a word. A new word gets the next index.
+    /// The index of a word among the query's distinct words. A new word gets the next index.
     pub(super) fn number(&mut self, name: &str) -> usize {
         self.all.iter().position(|word| word.name == name).unwrap_or_else(|| {
             self.all.push(Word::new(name));
@@ -27,12 +27,13 @@ impl Words {
         })
     }
 
-    /// The words with known sizes, each with its keepers in the order in which to ask them.
+    /// The words whose lists' sizes are known, each with the nodes that keep the list in the order in which to ask
+    /// them.
     pub(super) fn terms(&self) -> impl Iterator<Item = Term> {
         self.all.iter().filter_map(Word::term).map(|term| self.in_order(term))
     }
 
-    /// The term with its keepers ordered by their failures: those that failed most are last.
+    /// Returns the term with the nodes that keep its list ordered by their failures: those that failed most are last.
     fn in_order(&self, term: &Term) -> Term {
         let mut term = term.clone();
         term.holders.sort_by_key(|holder| self.blame.of(holder));
@@ -44,8 +45,8 @@ impl Words {
         self.all.iter_mut().find(|word| word.name == name)
     }
 
-    /// Sets the size and the keepers of a word from an earlier query. An empty list is ignored, because it may have
-    /// grown since.
+    /// Sets the size of a word's list, and the nodes that keep it, from an earlier query. A term without such nodes is
+    /// ignored; so is an empty list, because it may have grown since.
     pub(super) fn know(&mut self, term: Term) {
         if let Some(word) = self.named(&term.word) {
             word.know(term);
@@ -66,8 +67,8 @@ impl Words {
         next
     }
 
-    /// Returns the next keeper to ask for a sample of the word's list, with the request, and marks it as asked. `None`
-    /// unless the keepers state different sizes.
+    /// Returns the next node to ask for a sample of the word's list, with the request, and marks it as asked. `None`
+    /// unless the nodes that keep the list state different sizes.
     pub(super) fn next_to_sample(&mut self, word: usize) -> Option<(Peer, Request)> {
         let word = &mut self.all[word];
         let name = word.name.clone();
@@ -119,7 +120,8 @@ impl Words {
         }
     }
 
-    /// The earliest time at which a needed word needs attention.
+    /// The earliest time at which the next step for one of the words for which `is_needed` returns true is due; `None`
+    /// if there is none.
     pub(super) fn deadline(&self, is_needed: impl Fn(usize) -> bool) -> Option<Duration> {
         let needed = self.all.iter().enumerate().filter(|&(number, _)| is_needed(number));
         needed.filter_map(|(_, word)| word.deadline()).min()

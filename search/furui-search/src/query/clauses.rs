@@ -36,7 +36,7 @@ fn of_each(parts: &[Expression<'_>], negated: bool) -> Result<Vec<Vec<Clause>>, 
     parts.iter().map(|part| clauses(part, negated)).collect()
 }
 
-/// The clauses of a disjunction.
+/// Converts a disjunction to clauses: those of all its parts.
 fn any(parts: Vec<Vec<Clause>>) -> Result<Vec<Clause>, QueryFault> {
     let mut found = Vec::new();
     for clause in parts.into_iter().flatten() {

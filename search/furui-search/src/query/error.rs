@@ -13,9 +13,9 @@ use crate::limits;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{}{fault}", place(.fault, .character))]
 pub struct QueryError {
-    /// The fault.
+    /// The fault: what is wrong with the query.
     pub fault: QueryFault,
-    /// The byte offset of the fault.
+    /// The byte offset, in the text of the query, at which the fault is.
     pub at: usize,
     /// The position of the fault in characters, from 1 on.
     pub character: usize,
@@ -60,7 +60,7 @@ pub enum QueryFault {
         name = .0
     )]
     OneSided(&'static str),
-    /// NOT is not followed by a word.
+    /// `NOT`, or `-`, is not followed by a word.
     #[error("NOT needs a word after it, as in: word NOT other; to search for the word, write not")]
     NothingExcluded,
     /// The query is longer than [`limits::QUERY_BYTES`].

@@ -3,7 +3,7 @@ use super::error::{QueryError, QueryFault, fault};
 use super::items::Item;
 use crate::limits;
 
-/// The syntax tree of a query.
+/// The syntax tree of a query: words and sites, combined by AND, OR and NOT.
 pub(super) enum Expression<'a> {
     Words { words: &'a Phrase, is_quoted: bool },
     Site(&'a String),
@@ -25,7 +25,7 @@ impl<'a> Parser<'a> {
         Self { text, items, next: 0, depth: 0 }
     }
 
-    /// Parses all items.
+    /// Parses all tokens of the query.
     pub(super) fn expression(mut self) -> Result<Expression<'a>, QueryError> {
         let expression = self.alternatives()?;
         match self.items.get(self.next) {
@@ -112,7 +112,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Removes the next item if it is `wanted`, and returns its position.
+    /// Removes the next token if it is `wanted`, and returns its byte offset in the query.
     fn take(&mut self, wanted: &Item) -> Option<usize> {
         let (_, at) = self.items.get(self.next).filter(|(item, _)| item == wanted)?;
         self.next += 1;

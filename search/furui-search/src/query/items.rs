@@ -12,7 +12,7 @@ pub(super) enum Item {
         words: Phrase,
         is_quoted: bool,
     },
-    /// The word that represents a host.
+    /// The word that represents a host, for `site:`.
     Site(String),
     Or,
     And,
@@ -26,7 +26,7 @@ const OPENING: &str = "「『“„";
 /// The quotation marks that open a phrase only at the beginning of a word.
 const EITHER: &str = "\"＂”";
 
-/// Splits the text into items, each with its position.
+/// Splits the text of a query into tokens, each with its byte offset.
 pub(super) fn items(text: &str) -> Result<Vec<(Item, usize)>, QueryError> {
     let mut items: Vec<(Item, usize)> = Vec::new();
     let mut words = 0;
@@ -86,7 +86,7 @@ fn closes(opening: char, c: char) -> bool {
     }
 }
 
-/// The item for a run of characters without spaces; `None` if it consists of punctuation only.
+/// The token for a run of characters without spaces; `None` if it consists of punctuation only.
 fn word(text: &str) -> Result<Option<Item>, QueryFault> {
     let named = text.split_once([':', '：']);
     if let Some((_, host)) = named.filter(|(name, _)| name.eq_ignore_ascii_case("site")) {

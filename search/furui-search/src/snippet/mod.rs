@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use piece::piece;
 
-/// The maximum number of marks that are considered, from the beginning of a text. The best excerpt by these marks is
-/// good enough.
+/// The maximum number of marks (words of the query found in a text) that are considered, from the beginning of a text.
+/// The best excerpt by these marks is good enough.
 const MARKS: usize = 1 << 14;
 
 /// The part of a document that is shown with a result: its title and an excerpt of its text, with the words of the
@@ -52,7 +52,7 @@ impl Snippet {
     }
 }
 
-/// A word or phrase of the query found in a text: its index and its byte range.
+/// A word or phrase of the query found in a text: its index among those of the query, and its byte range.
 struct Mark {
     of: usize,
     span: Range<usize>,
@@ -63,7 +63,8 @@ struct Mark {
 pub(super) struct Marks(Vec<Mark>);
 
 impl Marks {
-    /// Adds a word or phrase unless the maximum number is reached. They must be added in the order of their ends.
+    /// Adds a word or phrase with the index `of`, found at the byte range `span`, unless the maximum number is reached.
+    /// They must be added in the order of their ends.
     pub(super) fn add(&mut self, of: usize, span: Range<usize>) {
         if self.0.len() < MARKS {
             self.0.push(Mark { of, span });

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// The maximum distance, in characters, at which a word boundary is searched.
+/// The maximum distance, in characters, at which a word boundary is searched to begin or end an excerpt.
 const SLACK: usize = 32;
 /// The fraction of a snippet's unmarked characters that precede its first mark is one divided by this number.
 const BEFORE: usize = 3;

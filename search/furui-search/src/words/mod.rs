@@ -40,7 +40,7 @@ pub(super) fn telling_tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     Tokens::new(text, false).filter(|token| !token.implied)
 }
 
-/// The words of [`words`], each with its unit. If `located` is true, the byte range in the text is computed too, which
+/// The words of [`words`], each as a [`Token`]. If `located` is true, the byte range in the text is computed too, which
 /// takes more time.
 pub(super) fn tokens(text: &str, located: bool) -> impl Iterator<Item = Token<'_>> {
     Tokens::new(text, located)

@@ -11,21 +11,21 @@ use super::Token;
 use super::character::{Kind, kind, normalised};
 use crate::limits;
 
-/// The maximum size of a character with its combining marks in scripts without spaces, in bytes. Two of them form a
-/// word.
+/// The maximum size, in bytes, of a character with its combining marks in scripts without spaces. Two such characters
+/// form a word.
 const MAX_CLUSTER: usize = limits::WORD_BYTES / 2;
 
 /// Splits the text into pieces (between the boundaries of UAX #29), and each piece into units. A unit is a word, or a
 /// character of a script without spaces, which forms words with its neighbours.
 pub(super) struct Tokens<'a> {
     pieces: UnicodeWordIndices<'a>,
-    /// The normalised text of the current piece, which was read up to the offset `at`.
+    /// The normalised text of the current piece, of which the bytes before `at` were read.
     piece: Cow<'a, str>,
     at: usize,
-    /// The bytes of the piece in the text.
+    /// The byte offset of the current piece in the text.
     start: usize,
     end: usize,
-    /// The number of units before the current one.
+    /// The number of units (words or characters) of the text before the current one.
     units: usize,
     located: bool,
     /// For each character of the piece, its end offsets in the normal form and in the original. Empty if the two are
@@ -36,7 +36,7 @@ pub(super) struct Tokens<'a> {
     ready: VecDeque<Token<'a>>,
 }
 
-/// A character with its combining marks.
+/// A character with its combining marks, in a script without spaces.
 struct Cluster {
     text: String,
     kind: Kind,
@@ -214,7 +214,7 @@ fn cluster_length(text: &str) -> usize {
     text.char_indices().skip(1).find(|&(_, c)| !is_combining_mark(c)).map_or(text.len(), |(at, _)| at)
 }
 
-/// The first at most `most` bytes of a word, without a full stop at the end.
+/// The longest beginning of a word with at most `most` bytes, without a full stop at its end.
 fn cut(word: &str, most: usize) -> &str {
     let mut end = most.min(word.len());
     while !word.is_char_boundary(end) {

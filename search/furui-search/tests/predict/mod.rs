@@ -10,7 +10,7 @@ use furui_search::{Claim, CodecError, Coding, ContentId, Golomb};
 /// The size of a [`Coded`](furui_search::Coded) set or answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Size {
-    /// The number of bits as the paper counts them.
+    /// The number of bits, counted as the paper of Sei et al. on ringed filters does.
     pub(crate) bits: u64,
     /// The number of bytes that are sent.
     pub(crate) bytes: u64,
@@ -19,12 +19,12 @@ pub(crate) struct Size {
 /// The exact sizes of the messages of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Prediction {
-    /// The coded set: T₁.
+    /// The size of the coded set that is sent: T₁.
     pub(crate) sent: Size,
-    /// The answer: T₂.
+    /// The size of the answer: T₂.
     pub(crate) back: Size,
-    /// The third message. Its bits are those of the rejected matches and of the checksum of the [`Claim`]; its bytes
-    /// are those of the rejected matches only.
+    /// The size of the third message; `None` if there is none. Its bits are those of the rejected matches and of the
+    /// checksum of the [`Claim`]; its bytes are those of the rejected matches only.
     pub(crate) claim: Option<Size>,
     /// The number of ids that are in both lists.
     pub(crate) both: u64,

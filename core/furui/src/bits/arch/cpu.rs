@@ -15,8 +15,8 @@ use super::x86_64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cpu(Level);
 
-/// An instruction set. A value above `Portable` is made only in [`Cpu::all`], which checks that the processor has its
-/// instructions. `unsafe` code relies on that check.
+/// An instruction set that is found at run time. A value above `Portable` is made only in [`Cpu::all`], which checks
+/// that the processor has its instructions. `unsafe` code relies on that check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) enum Level {
@@ -31,7 +31,7 @@ pub(crate) enum Level {
 }
 
 impl Cpu {
-    /// The best instruction set that the processor has.
+    /// The best instruction set that the processor has, among those for which this module has code.
     pub(crate) fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
@@ -131,7 +131,7 @@ impl Cpu {
         generic::select(word, n)
     }
 
-    /// A mask of the positions at which `bytes` holds `byte`.
+    /// A mask of the 64 positions in `bytes`: a bit is set if the byte there is `byte`.
     #[inline(always)]
     pub(crate) fn positions(self, bytes: &[u8; 64], byte: u8) -> u64 {
         match self.0 {

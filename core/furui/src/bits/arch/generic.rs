@@ -35,7 +35,7 @@ pub(super) fn decrement_2bit(words: &mut [[u8; 8]]) {
     }
 }
 
-/// The portable version of [`super::select_zero`].
+/// The portable version of [`super::select_zero`], which finds the zero of a given rank in a bit string.
 pub(super) fn select_zero(words: &[[u8; 8]], rank: u64) -> Option<usize> {
     select_zero_by(words, rank, select)
 }
@@ -80,7 +80,7 @@ pub(super) fn select(word: u64, n: u32) -> u32 {
     shift + byte.trailing_zeros()
 }
 
-/// The portable version of [`super::unary_numbers`].
+/// The portable version of [`super::unary_numbers`], which decodes a string of unary numbers.
 pub(super) fn unary_numbers(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> bool {
     let mut i = 0;
     for (w, word) in words.iter().enumerate() {
@@ -96,7 +96,7 @@ pub(super) fn unary_numbers(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -
     i == numbers.len()
 }
 
-/// The portable version of [`super::append_packed`].
+/// The portable version of [`super::append_packed`], which unpacks numbers of a few bits.
 pub(super) fn append_packed(packed: &[u8], bits: u32, values: &mut [u64]) {
     let mut rest = packed;
     for group in values.chunks_mut(8) {
@@ -155,7 +155,7 @@ pub(super) fn starts_with(text: &[u8], prefix: &[u8]) -> bool {
     text.iter().zip(prefix).all(|(a, b)| a == b)
 }
 
-/// The portable version of [`super::Cpu::sum_7bit`].
+/// The portable version of [`super::Cpu::sum_7bit`]: the sum of the low 7 bits of each byte.
 #[inline(always)]
 pub(super) fn sum_7bit(bytes: &[u8]) -> u32 {
     bytes.iter().map(|&byte| u32::from(byte & 0x7F)).sum()

@@ -26,12 +26,12 @@ const UNIT: usize = 8;
 /// The maximum size of all records (keys with their hashes and values) of a buffer: 16 GiB.
 const MAX_BYTES: u64 = 1 << 34;
 
-/// The maximum number of slots that a search probes before a dictionary freezes the buffer early. Among a
-/// hundred million keys with random hashes, the probability that any key needs more probes is 10⁻⁸.
+/// The maximum number of slots that a search probes before a dictionary freezes the write buffer early. Among a hundred
+/// million keys with random hashes, the probability that any key needs more probes is 10⁻⁸.
 pub const MAX_PROBE_LENGTH: usize = 1024;
 
-/// The number of slots of a new table. It is a power of two, and so is the size of every table, because tables are
-/// doubled.
+/// The number of slots of the hash table of a new write buffer. It is a power of two, and so is the size of every
+/// table, because tables are doubled.
 const FIRST_SLOTS: usize = 64;
 
 /// The newest keys of a dictionary, which are looked up at once, and sorted when they are frozen.
@@ -126,22 +126,22 @@ impl WriteBuffer {
         self.keys
     }
 
-    /// True if there are no keys.
+    /// True if there are no keys in the buffer.
     pub fn is_empty(&self) -> bool {
         self.keys == 0
     }
 
-    /// The size of the records (keys with their hashes and values), in bytes.
+    /// The size of the records (keys with their hashes and values) in the buffer, in bytes.
     pub fn bytes(&self) -> usize {
         self.arena.len()
     }
 
-    /// True if a key of this length, at most [`MAX_KEY`], still fits.
+    /// True if a key of this length in bytes, at most [`MAX_KEY`], still fits into the buffer.
     pub fn has_room(&self, length: usize) -> bool {
         (self.arena.len() + record_len(length)) as u64 <= MAX_BYTES
     }
 
-    /// Makes room for one more key of this length, so that [`put`](Self::put) does not run out of memory.
+    /// Makes room for one more key of this length in bytes, so that [`put`](Self::put) does not run out of memory.
     ///
     /// # Errors
     /// If the system has no memory left.
@@ -247,7 +247,8 @@ impl WriteBuffer {
         self.order.get_or_init(|| sort::in_order(self).expect("memory for the order of keys"))
     }
 
-    /// Finds a key. Returns the place of its record, or as an error the slot at which it can be inserted.
+    /// Finds a key. Returns the place of its record, in [`UNIT`]s, or as an error the index of the slot at which it can
+    /// be inserted.
     #[inline]
     fn find(&self, key: &[u8], hash: KeyHash) -> Result<u32, usize> {
         let upper = upper(hash);
@@ -322,7 +323,7 @@ impl WriteBuffer {
     }
 }
 
-/// The number of bytes that a record with a key of this length takes.
+/// The number of bytes that the record of a key of `key` bytes takes in a write buffer.
 #[inline]
 fn record_len(key: usize) -> usize {
     (HEADER + key).next_multiple_of(UNIT)
@@ -334,7 +335,7 @@ fn upper(hash: KeyHash) -> u64 {
     hash.get() >> 32
 }
 
-/// The slot at which the probe sequence of a hash begins.
+/// The index of the slot at which the probe sequence of a hash begins. `upper` is the upper half of the hash.
 #[inline]
 fn home(upper: u64, slots: usize) -> usize {
     ((upper * slots as u64) >> 32) as usize

@@ -21,7 +21,7 @@ pub(super) fn in_order(buffer: &WriteBuffer) -> Result<Vec<u32>, TrieError> {
     sorter.sort()
 }
 
-/// A multikey quicksort of the keys of a buffer.
+/// A multikey quicksort of the keys of a write buffer.
 struct Sorter<'a> {
     buffer: &'a WriteBuffer,
     items: Vec<Item>,

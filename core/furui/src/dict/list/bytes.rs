@@ -7,8 +7,8 @@ use crate::filter::ConfigError;
 use crate::store::{Directory, Storage};
 
 impl Dict<Directory, [u8]> {
-    /// Opens the dictionary of bytes in a directory, with the default [`DictOptions`]. The directory is created if it
-    /// is missing, and locked against other writers until the dictionary is dropped.
+    /// Opens the dictionary with byte strings as values that a directory holds, with the default [`DictOptions`]. The
+    /// directory is created if it is missing, and locked against other writers until the dictionary is dropped.
     ///
     /// ```
     /// use furui::dict::Dict;
@@ -38,7 +38,7 @@ impl Dict<Directory, [u8]> {
 }
 
 impl<S: Storage> Dict<S, [u8]> {
-    /// Opens the dictionary of bytes that `storage` holds, or an empty one.
+    /// Opens the dictionary with byte strings as values that `storage` holds, or an empty one.
     ///
     /// The tries have a number for each key, the id of its value. The values are beside the tries: values of new keys
     /// are in the window (write buffer), all others in the files of the tries. When tries are merged, the values of the

@@ -83,16 +83,17 @@ pub struct Dict<S: Storage = Directory, V: DictValue + ?Sized = u32> {
     storage: Arc<S>,
     options: DictOptions,
     manifest: Manifest,
-    /// True if storage has a manifest.
+    /// True if the storage already has a manifest of this dictionary.
     saved: bool,
     /// True if a change failed. The state of storage is then unknown until the dictionary is opened again.
     broken: bool,
     state: Snapshot<V>,
     /// The number of full windows (write buffers) that wait to be frozen into tries. They are the oldest windows.
     waiting: usize,
-    /// The id of the next value in a dictionary of bytes; ids ascend in the order in which values were put.
+    /// The id that the next value gets, if values are byte strings; ids ascend in the order in which values were put.
     next_id: u32,
-    /// The set of all numbers that a dictionary of numbers has ever held, so that none is given twice.
+    /// The set of all numbers that the dictionary has ever held, if its purpose is [`Purpose::Numbers`], so that none
+    /// is given twice.
     taken: Taken,
     /// The token of the last job that freezes windows (full write buffers), as long as that job may be running.
     freezing: Weak<()>,
@@ -150,13 +151,14 @@ impl<S: Storage> Dict<S> {
         self.taken.next().unwrap_or(u32::MAX)
     }
 
-    /// The set of all numbers that a dictionary of numbers has ever held. It is empty in other dictionaries.
+    /// The set of all numbers that the dictionary has ever held, if its purpose is [`Purpose::Numbers`]. It is empty in
+    /// other dictionaries.
     pub fn taken(&self) -> &Taken {
         &self.taken
     }
 
-    /// Sets the value of a key, and replaces the value it had. In a dictionary of numbers, this moves a number in:
-    /// [`number`](Self::number) never gives it. Two keys to which equal numbers are put both have it.
+    /// Sets the value of a key, and replaces the value it had. If the dictionary gives numbers to its keys, this moves
+    /// a number in: [`number`](Self::number) never gives it. Two keys to which equal numbers are put both have it.
     ///
     /// # Errors
     /// [`Error::Config`] if the key is longer than [`MAX_KEY`](super::MAX_KEY); [`Error::Store`] if an earlier change
@@ -226,7 +228,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         };
         let layers = manifest.runs.iter().zip(files).map(open).collect::<Result<Vec<Layer>>>()?;
         if layers.iter().any(|layer| layer.ids().end > manifest.next_id) {
-            let problem = Problem::Invalid("an id of a value that it does not know as given");
+            let problem = Problem::Invalid("a trie has an id of a value that this manifest has not assigned");
             return Err(FormatError { file: storage.path(MANIFEST), offset: 0, problem }.into());
         }
         if let Some(published) = &mut published {
@@ -315,7 +317,8 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     }
 
     /// Reads every byte of every trie on storage. Checks checksums, order and counts, that each key is found, and that
-    /// there is exactly one value for each key; in a dictionary of numbers also that the manifest knows all of them.
+    /// there is exactly one value for each key; if the dictionary gives numbers to its keys, also that the manifest
+    /// knows all of them.
     ///
     /// # Errors
     /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].

@@ -72,8 +72,8 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         self.state.layers.len() - self.tries_len()
     }
 
-    /// The number of tries that are to be merged with `newer` keys: the newest of the first `tries` tries, as many as
-    /// these keys and the tries among them have outgrown.
+    /// Returns how many of the first `tries` tries, counted from the newest of them, are to be merged with `newer` new
+    /// keys: those that these keys and the tries among them have outgrown.
     fn outgrown(&self, tries: usize, newer: u64) -> usize {
         let sizes: Vec<u64> = self.manifest.runs[..tries].iter().map(|run| run.keys).collect();
         tries_to_merge(&sizes, newer, &self.options)

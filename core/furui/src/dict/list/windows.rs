@@ -20,9 +20,9 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         self.waiting > 0 && (is_full || crowded)
     }
 
-    /// Puts a key into the current window (the write buffer). In a dictionary of numbers, the number in `found` is
-    /// recorded as taken, so that it is never given again. In a dictionary of bytes, `found` has the id of the value,
-    /// and `value` its bytes.
+    /// Puts a key into the current window (the write buffer). If the dictionary gives numbers to its keys, the number
+    /// in `found` is recorded as taken, so that it is never given again. If values are byte strings, `found` has the id
+    /// of the value, and `value` its bytes.
     pub(super) fn write(&mut self, key: &[u8], hash: KeyHash, found: Found, value: Option<&[u8]>) -> Result<()> {
         self.check_usable()?;
         if key.len() > MAX_KEY {

@@ -24,12 +24,13 @@ pub struct LoudsBuilder {
     values: Vec<u8>,
     dead: BitWriter,
     any_dead: bool,
-    /// The number of nodes whose numbers of children are complete in `base`.
+    /// The number of nodes of which all children were visited, so that their numbers of children are complete in
+    /// `base`.
     closed: u64,
 }
 
 impl LoudsBuilder {
-    /// A builder without nodes.
+    /// A builder of a trie without nodes.
     ///
     /// # Errors
     /// [`TrieError::NoMemory`].

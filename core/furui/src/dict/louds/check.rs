@@ -9,7 +9,7 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
     pub(in crate::dict) fn check(&self) -> Result<(), &'static str> {
         let nodes = self.leaf.len();
         if !self.base.verify() || !self.leaf.verify() {
-            return Err("the index of BASE or LEAF is not that of its bits");
+            return Err("the index of BASE or LEAF does not fit its bits");
         }
         let keys = self.leaf.rank1(nodes);
         if self.base.zeros().checked_sub(1) != Some(nodes)
@@ -36,7 +36,7 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
                     return Err("the nodes do not form one tree");
                 }
                 if is_end && nodes > 1 && !self.leaf.bit(closed - 1) {
-                    return Err("no key ends in a node without children");
+                    return Err("a node has no children and ends no key");
                 }
                 last = None;
                 closed += 1;

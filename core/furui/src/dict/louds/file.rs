@@ -53,9 +53,7 @@ impl LoudsTrie<Bytes> {
         let envelope = Envelope::open(&**bytes, name)?;
         envelope.expect_kind(Kind::LoudsTrie)?;
         envelope.expect_hash(HashSpec::default())?;
-        if !envelope.sections().iter().map(|section| section.tag).eq(SECTIONS) {
-            return Err(envelope.error(0, Problem::Invalid("its sections are not those of a LOUDS trie")).into());
-        }
+        envelope.expect_sections(&SECTIONS, &[])?;
         let meta = envelope.read_section(&**bytes, META, META_LEN)?;
         let part = |tag| {
             let section = envelope.section(tag)?;
@@ -73,7 +71,8 @@ impl LoudsTrie<Bytes> {
             fits.then_some(nodes)
         };
         let at_meta = envelope.sections()[0].offset;
-        let invalid = || envelope.error(at_meta, Problem::Invalid("no LOUDS trie has sections of these lengths"));
+        let invalid =
+            || envelope.error(at_meta, Problem::Invalid("a LOUDS trie cannot have sections of these lengths"));
         let nodes = sized().ok_or_else(invalid)?;
         let bits = |words: Bytes, len: u64| (words.len() as u64 == len.div_ceil(64) * 8).then_some(words);
         let base = || -> Result<_, ReadError> {

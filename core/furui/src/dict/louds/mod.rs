@@ -65,7 +65,8 @@ pub struct LoudsTrie<M = Buffer, G = Trusted> {
     values: M,
     /// A bit for each value, which is set if its key is deleted. Empty if no key is deleted.
     dead: M,
-    /// The address of the trie's file in memory; the guard is given offsets from it.
+    /// The address of the trie's file in memory. The guard, which checks bytes before they are read, is given offsets
+    /// from it.
     origin: usize,
     /// The guard, which checks the bytes of a file before they are read, or trusts them.
     guard: G,
@@ -80,14 +81,14 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
         trie.check().is_ok().then_some(trie)
     }
 
-    /// The root, where a walk begins.
+    /// The root of the trie, where a walk over its nodes begins.
     pub fn root(&self) -> LoudsNode<'_, M> {
         LoudsNode::root(self)
     }
 }
 
 impl<M: Deref<Target = [u8]>, G: Guard> LoudsTrie<M, G> {
-    /// This trie over borrowed bytes.
+    /// A view of this trie that borrows its bytes.
     pub(in crate::dict) fn borrowed(&self) -> LoudsTrie<&[u8], G> {
         self.guarded(self.guard)
     }
@@ -226,7 +227,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> LoudsTrie<M, G> {
         &self.edge
     }
 
-    /// The values, four little-endian bytes for each.
+    /// The values of the keys, four little-endian bytes for each.
     pub fn values(&self) -> &[u8] {
         &self.values
     }

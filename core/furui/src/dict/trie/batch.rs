@@ -7,7 +7,8 @@ use crate::bits::{Cpu, prefetch};
 /// The number of searches of a batch that run interleaved, so that their cache misses overlap.
 const SEARCHES: usize = 16;
 
-/// The number of keys of a batch that are searched before their values are read.
+/// The number of keys of a batch that are searched in the trie before their values are read, so that the reads of
+/// values overlap, too.
 const VALUES_TOGETHER: usize = 256;
 
 impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {

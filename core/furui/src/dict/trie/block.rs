@@ -126,7 +126,7 @@ pub(super) fn below(slot: u32) -> u64 {
     (1 << slot) - 1
 }
 
-/// Writes into the block at `offset` the position of the first child of the block's first inner node.
+/// Writes the position of the children of the first inner node of the block at `offset` into this block.
 pub(super) fn set_down(nodes: &mut [u8], offset: usize, down: Position) {
     let bytes: [u8; 5] = array_at(&down.0.to_le_bytes(), 0);
     nodes[offset + DOWN..][..5].copy_from_slice(&bytes);

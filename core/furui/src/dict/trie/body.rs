@@ -49,7 +49,7 @@ impl Body {
         Ok(())
     }
 
-    /// Removes all bytes, and keeps the memory.
+    /// Removes all bytes, and keeps the memory of the buffer.
     pub(super) fn clear(&mut self) {
         self.len = 0;
     }

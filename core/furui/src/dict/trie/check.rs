@@ -61,9 +61,9 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
         Ok(())
     }
 
-    /// Checks the stated position of the children of a block's first inner node: if group `group` consists of these
-    /// children, it must be the position of that group. `parent` is the block and the rank of that inner node. Returns
-    /// the next such pair.
+    /// Checks the stated position of the children of a block's first inner node: if the siblings with the index `group`
+    /// are these children, it must be the position of these siblings. `parent` has the offset of the block, and the
+    /// rank of that inner node. Returns the next such pair.
     fn check_parent(
         &self,
         mut parent: (usize, u64),

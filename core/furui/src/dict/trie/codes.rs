@@ -44,7 +44,7 @@ impl Code {
 
 /// The assignment of short codes to frequent labels, and the places of the labels' texts.
 pub(super) struct Codes {
-    /// The code of each label. The index is the label's number.
+    /// The code of each label, by the label's number.
     pub(super) of: Vec<Code>,
     /// The offset and the length of the text for every one-byte code, then for every [`GROUP`] two-byte codes, which
     /// have texts of equal length.
@@ -59,7 +59,7 @@ pub(super) struct Dictionary {
     pub(super) tokens: Vec<u8>,
 }
 
-/// The maximum number of groups of two-byte codes.
+/// The maximum number of groups of two-byte codes, so that all two-byte codes have a group.
 const MAX_GROUPS: usize = (1 << 16) / GROUP;
 
 /// The maximum length of a label with a code, in bytes. Longer labels would fill the dictionary with small groups.

@@ -16,7 +16,8 @@ pub(super) struct Counted {
     pub(super) keys: u32,
 }
 
-/// The prefetch distance, in blocks. Only the beginnings of blocks are prefetched.
+/// The number of blocks of nodes by which the prefetch is ahead of the count. Only the beginnings of blocks are
+/// prefetched.
 const PREFETCH_BLOCKS: usize = 8;
 
 /// The inner nodes with at least `least` keys below them, the last one first, and after them the root, even if it has

@@ -23,13 +23,13 @@ pub(super) struct Draft {
     lengths: [u8; NODES],
     /// The number of records, which are the labels without codes, in this block.
     count: usize,
-    /// The length of all records of this block, in half bytes.
+    /// The length of all records (labels without codes) of this block, in half bytes.
     nibbles: usize,
-    /// The records of this block, packed. The bits after the last half byte are 0.
+    /// The records (labels without codes) of this block, packed. The bits after the last half byte are 0.
     records: Vec<u8>,
 }
 
-/// The number of bytes that are written to the records at a time.
+/// The number of bytes that are written to the records of a block at a time.
 const WORD: usize = size_of::<u128>();
 const CODES: usize = NODES * 2 + 2;
 const RECORDS: usize = NODES * MAX_RECORD_NIBBLES.div_ceil(2) + WORD;
@@ -78,8 +78,8 @@ impl Draft {
         self.first
     }
 
-    /// Adds the next node, of at most [`NODES`]: the first byte of its label, whether it is the first child of its
-    /// parent, and whether it is an inner node.
+    /// Adds the next node. `edge` is the first byte of its label; `first` is true if it is the first child of its
+    /// parent, and `inner` if it has children. A block has at most [`NODES`] nodes.
     #[inline(always)]
     pub(super) fn push_node(&mut self, edge: u8, first: bool, inner: bool) {
         self.edges[self.nodes] = edge;
@@ -88,7 +88,7 @@ impl Draft {
         self.nodes += 1;
     }
 
-    /// Adds the code of the next label, of at most [`NODES`].
+    /// Adds the code of the next node's label. A block has at most [`NODES`] labels.
     #[inline(always)]
     pub(super) fn push_code(&mut self, Code { class, code }: Code) {
         self.one |= (class as u64 & 1) << self.labels;
@@ -99,14 +99,15 @@ impl Draft {
         self.code_bytes += class.code_len();
     }
 
-    /// Adds the length of the next record, in half bytes. The caller then adds the half bytes themselves.
+    /// Adds the length of the next record (a label without a code), in half bytes. The caller then adds the half bytes
+    /// themselves.
     #[inline(always)]
     pub(super) fn push_length(&mut self, length: u8) {
         self.lengths[self.count] = length;
         self.count += 1;
     }
 
-    /// Appends `count` half bytes, at most 16: the low ones of `bits`, whose other bits must be 0.
+    /// Appends the lowest `count` half bytes of `bits`, at most 16, to the records. The other bits must be 0.
     #[inline(always)]
     pub(super) fn push_nibbles(&mut self, bits: u64, count: usize) {
         let rest = &mut self.records[self.nibbles / 2..];

@@ -82,7 +82,7 @@ struct Records<'s> {
     /// For each label, by its number: the position of the node at which the label was first written, plus one; 0 if it
     /// was not written yet.
     written: Vec<u64>,
-    /// A reusable buffer for the words of tokens into which one label is divided.
+    /// A reusable buffer for the tokens into which a label is divided, in words of five tokens.
     cut: Vec<u64>,
 }
 

@@ -58,7 +58,8 @@ impl Ends {
         self.width
     }
 
-    /// Adds the next node: true if it is an `inner` node, and the value of the key that ends there, if one does.
+    /// Adds the next node. `inner` is true if it has children, and `terminal` is the value of the key that ends there,
+    /// if one does.
     #[inline(always)]
     pub(super) fn push(&mut self, inner: bool, terminal: Option<Found>) -> Result<(), TrieError> {
         let held = if inner { &mut self.inners } else { &mut self.leaves };

@@ -74,15 +74,13 @@ fn read_shape(file: &(impl ReadAt + ?Sized), name: &str) -> Result<(Envelope, Tr
     let envelope = Envelope::open(file, name)?;
     envelope.expect_kind(Kind::Trie)?;
     envelope.expect_hash(HashSpec::default())?;
-    if !envelope.sections().iter().map(|section| section.tag).eq([META, TRIE]) {
-        return Err(envelope.error(0, Problem::Invalid("its sections are not those of a trie")).into());
-    }
+    envelope.expect_sections(&[META, TRIE], &[])?;
     let meta = envelope.read_section(file, META, META_LEN)?;
     let invalid = |what| envelope.error(envelope.sections()[0].offset, Problem::Invalid(what));
     let meta: [u8; META_LEN] = meta.try_into().map_err(|_| invalid("the section META is too short"))?;
     let shape = TrieShape::from_meta(&meta).map_err(invalid)?;
     if shape.parts.len() as u64 != envelope.section(TRIE)?.length {
-        return Err(invalid("the lengths of the parts are not that of the trie").into());
+        return Err(invalid("the lengths of the parts do not add up to that of the trie").into());
     }
     Ok((envelope, shape))
 }
@@ -109,21 +107,21 @@ impl TrieShape {
         let jump: Lengths = std::array::from_fn(|i| u16_at(meta, JUMPS + 2 * i));
         let lengths: [u64; PARTS] = std::array::from_fn(|i| u64_at(meta, LENGTHS + 8 * i));
         let width = Width::new(u32_at(meta, WIDTH)).ok_or("values of more than 32 bits")?;
-        let parts = Parts::new(lengths).ok_or("the parts are too large for this machine")?;
+        let parts = Parts::new(lengths).ok_or("the stated lengths of the parts exceed the file")?;
         let length = |part: TriePart| lengths[part as usize];
         if nodes > MAX_NODES as u64 || leaves > nodes || leaves > keys || keys - leaves > nodes - leaves + 1 {
-            return Err("no trie has these numbers of keys, nodes and leaves");
+            return Err("a trie cannot have these numbers of keys, nodes and leaves");
         }
         let blocks = nodes.div_ceil(NODES as u64);
         if length(TriePart::Nodes) < blocks * CODES as u64 || (nodes == 0 && length(TriePart::Nodes) > 0) {
-            return Err("no trie has so many blocks for its nodes");
+            return Err("the length of the nodes does not fit their number");
         }
         let terminals = if keys > leaves { terminals_len(nodes - leaves + 1) } else { 0 };
         if length(TriePart::Terminals) != terminals
             || length(TriePart::Values) != width.bytes(keys)
             || ![0, keys.div_ceil(8)].contains(&length(TriePart::Deleted))
         {
-            return Err("no trie has so many values for its keys");
+            return Err("the lengths of the parts do not fit the number of keys");
         }
         let whole = [(TriePart::Places, 8), (TriePart::Tokens, 16), (TriePart::Buckets, BUCKET as u64)];
         if whole.iter().any(|&(part, item)| length(part) % item != 0) {
@@ -131,7 +129,7 @@ impl TrieShape {
         }
         let descends = jump.is_sorted_by(|a, b| a > b || *b == 0);
         if !descends || jump[0] > MAX_JUMP_LENGTH || (jump[0] == 0) != (length(TriePart::Buckets) == 0) {
-            return Err("no trie has a jump table of these lengths");
+            return Err("a trie cannot have a jump table of these lengths");
         }
         if meta[RESERVED..LENGTHS].iter().any(|&byte| byte != 0) {
             return Err("a reserved byte is not zero");

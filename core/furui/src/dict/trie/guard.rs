@@ -26,7 +26,7 @@ impl Guard for Trusted {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::dict) struct Checked<'a> {
     pub(in crate::dict) regions: &'a Regions,
-    /// The offset of the trie's bytes in the file.
+    /// The offset of the trie's bytes in the file. The guard is given offsets from there.
     pub(in crate::dict) base: usize,
 }
 

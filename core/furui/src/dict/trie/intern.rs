@@ -6,7 +6,7 @@ use crate::hash::{HashSpec, KeyHasher};
 /// Gives numbers to distinct byte strings, in the order of their first occurrences, and counts the occurrences of each.
 #[derive(Clone, Debug)]
 pub(super) struct Interner {
-    /// The place of each string in `text`, as start · 2¹⁶ + length.
+    /// The place of each string in `text`, as 2¹⁶ · start + length.
     places: Vec<u64>,
     counts: Vec<u32>,
     text: Vec<u8>,

@@ -17,7 +17,7 @@ use crate::bits::{Cpu, scale};
 use crate::format::field::{put, u16_at, u64_at};
 use crate::hash::HashSpec;
 
-/// The maximum number of prefix lengths of a jump table.
+/// The maximum number of different prefix lengths of a jump table's entries.
 pub(super) const MAX_LENGTHS: usize = 4;
 /// The maximum length of a prefix in the jump table, in bytes.
 pub(super) const MAX_JUMP_LENGTH: u16 = 248;
@@ -57,12 +57,12 @@ pub(super) struct Jump {
 /// An inner node with many keys below it. The root is the first such node.
 struct Heavy {
     inner: u32,
-    /// The position of the node among the blocks of nodes; the root has none, and any value here.
+    /// The position of the node among the blocks of nodes; meaningless for the root, which is in no block.
     position: Position,
     parent: usize,
     /// The length of the path from the root, in bytes.
     depth: usize,
-    /// The number of nodes on the path from the root to the node.
+    /// The number of nodes on the path from the root to this node, the root not counted.
     level: u64,
     keys: u32,
 }
@@ -73,9 +73,9 @@ struct Heavy {
 struct Gain {
     /// The number of levels that searches skip, summed over all keys.
     saved: u64,
-    /// The size in bytes of the entries and of the paths that are stored for them.
+    /// The size in bytes of the entries of the jump table, and of the paths that are stored for them.
     bytes: usize,
-    /// The number of keys whose search uses one of the entries.
+    /// The number of keys whose search uses one of the entries of the jump table.
     reached: u64,
 }
 
@@ -98,8 +98,8 @@ impl Gain {
 }
 
 impl Jump {
-    /// Builds the table of a trie. It chooses the lengths that save most: the levels that keys skip, less the cost of
-    /// the entries and of failed searches.
+    /// Builds the jump table of a trie. It chooses the prefix lengths that save most: the levels that keys skip, less
+    /// the cost of the entries and of failed searches.
     pub(super) fn choose(
         names: &Names<'_>,
         lengths: &[u16],
@@ -201,10 +201,11 @@ fn array_of(lengths: &[u16]) -> Lengths {
 
 /// The cost of a look-up in the jump table that finds no entry, in levels of the trie.
 const VAIN_LEVELS: f64 = 0.5;
-/// The cost of the table's size: the number of levels that a search must save for each byte that the table takes per
-/// key.
+/// The cost of the jump table's size: the number of levels that a search must save for each byte that the table takes
+/// per key.
 const LEVELS_PER_BYTE: f64 = 8.0;
-/// The minimum number of levels that a further length must save after its costs are subtracted.
+/// The minimum number of levels that a further prefix length of the jump table must save after its costs are
+/// subtracted.
 const MIN_SCORE: f64 = 0.3;
 
 /// The inner nodes with at least [`MIN_KEYS`] keys below them, in breadth-first order.
@@ -284,7 +285,8 @@ pub(super) struct JumpTable<'a, G> {
     pub(super) lengths: &'a Lengths,
     pub(super) buckets: &'a [u8],
     pub(super) paths: &'a [u8],
-    /// The offsets of the buckets and of the paths among the trie's bytes, which the guard is given.
+    /// The offsets of the buckets and of the paths among the trie's bytes, by which the guard checks these bytes before
+    /// they are read.
     pub(super) starts: [usize; 2],
     pub(super) guard: G,
 }

@@ -5,7 +5,7 @@ use super::position::Position;
 use super::text::Text;
 use crate::bits::Cpu;
 
-/// The number of half bytes of a token's number. There are at most 2¹² tokens.
+/// The number of half bytes that the number of a token takes: at most 2¹² tokens exist.
 pub(super) const TOKEN_NIBBLES: usize = 3;
 /// The number of tokens in a 64-bit word, in which they are read, compared and written: 12 bits each, the first one
 /// lowest.
@@ -20,13 +20,13 @@ pub(super) const FAR_NIBBLES: usize = 10;
 /// The number of half bytes of a link to a long label, whose text is stored outside the blocks of nodes.
 pub(super) const LONG_NIBBLES: usize = 16;
 
-/// The number of low bits that hold the length in the place of a text, which is start · 2¹⁶ + length.
+/// The number of low bits that hold the length in the place of a text, which is 2¹⁶ · start + length.
 pub(super) const PLACE_LENGTH_BITS: u32 = 16;
 
 /// The number of labels in a group of two-byte codes. All labels of a group have one length, so that the place of a
 /// text can be computed from its code.
 pub(super) const GROUP: usize = 64;
-/// The number of one-byte codes.
+/// The number of codes of one byte, which the most frequent labels have.
 pub(super) const ONES: usize = 256;
 
 /// The rest of a label, after codes and links were resolved: a text, or a record of tokens.
@@ -218,7 +218,7 @@ fn text(texts: &[u8], place: u64) -> Option<Rest<'_>> {
     Some(Rest::Text(Text::beginning(texts.get(start..)?, len)?))
 }
 
-/// Returns the start and the length of the text that `place` stands for.
+/// Returns the start and the length of the text that `place` (2¹⁶ · start + length) stands for.
 #[inline(always)]
 fn place_of(place: u64) -> (usize, usize) {
     ((place >> PLACE_LENGTH_BITS) as usize, (place & ((1 << PLACE_LENGTH_BITS) - 1)) as usize)

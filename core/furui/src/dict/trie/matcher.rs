@@ -5,11 +5,11 @@ use super::token_trie::{ROOT, TokenTrie};
 /// Divides a text into the fewest tokens of the trie's token dictionary.
 pub(super) struct LabelMatcher {
     trie: TokenTrie,
-    /// For each position of a text, the division of the rest of the text into the fewest tokens.
+    /// For each offset in a text, the division of the rest of the text into the fewest tokens.
     best: Vec<Way>,
 }
 
-/// A division of the end of a text, from some position on, into tokens: the number of tokens, and the first token with
+/// A division of the end of a text, from some offset on, into tokens: the number of tokens, and the first token with
 /// its length.
 #[derive(Clone, Copy)]
 struct Way {

@@ -111,7 +111,7 @@ pub struct Trie<M = Buffer, G = Trusted> {
     guard: G,
 }
 
-/// The numbers of keys and nodes of a trie, and the ranges of its parts.
+/// The numbers of keys and nodes of a trie, and the ranges of its sections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct TrieShape {
     /// The number of keys, deletions included.
@@ -124,7 +124,7 @@ struct TrieShape {
 }
 
 impl Trie {
-    /// Encodes a trie.
+    /// Encodes a trie from its [`Skeleton`].
     ///
     /// # Errors
     /// [`TrieError`] if there is no memory, or a limit of the format is exceeded.
@@ -160,7 +160,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         TriePart::ALL.iter().map(|part| part.name()).zip(self.shape.parts.lengths()).collect()
     }
 
-    /// This trie over borrowed bytes.
+    /// A view of this trie that borrows its bytes.
     pub(in crate::dict) fn borrowed(&self) -> Trie<&[u8], G> {
         self.guarded(self.guard)
     }
@@ -178,7 +178,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         Trie { body: &self.body, shape: self.shape, vectors: self.vectors, guard }
     }
 
-    /// Reports to the guard that `len` bytes of a part are read, from the offset `start` of that part on.
+    /// Reports to the guard that `len` bytes of a section are read, from the offset `start` of that section on.
     #[inline(always)]
     fn touch(&self, part: TriePart, start: usize, len: usize) {
         self.guard.touch(self.shape.parts.start(part).saturating_add(start), len);

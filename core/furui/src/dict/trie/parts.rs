@@ -75,8 +75,8 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Lays out sections of these lengths in bytes, one after the other, each aligned; `None` if this machine cannot
-    /// address them.
+    /// Lays out sections of these lengths in bytes, one after the other, each aligned to [`ALIGN`]; `None` if this
+    /// machine cannot address them.
     pub(super) fn new(lengths: [u64; PARTS]) -> Option<Self> {
         let mut parts = Self { starts: [0; PARTS], ends: [0; PARTS] };
         let mut end = 0u64;
@@ -117,7 +117,8 @@ pub(super) struct Names<'a, G = Trusted> {
     pub(super) texts: &'a [u8],
     pub(super) tokens: &'a [Token],
     pub(super) long: &'a [u8],
-    /// The offset of the long labels among the trie's bytes, which the guard is given. The nodes begin at offset 0.
+    /// The offset of the long labels among the trie's bytes, by which the guard checks them before they are read. The
+    /// nodes begin at offset 0.
     pub(super) long_start: usize,
     /// The guard, which checks the bytes of nodes and long labels before they are read. The other sections are checked
     /// beforehand.
@@ -125,7 +126,7 @@ pub(super) struct Names<'a, G = Trusted> {
 }
 
 impl<'a, G: Guard> Names<'a, G> {
-    /// The block of nodes at an offset; `None` if there is none, or it is damaged.
+    /// The block of nodes at an offset among the bytes of the nodes; `None` if there is none, or it is damaged.
     #[inline(always)]
     pub(super) fn block(&self, offset: usize) -> Option<NodeBlock<'a>> {
         if !self.guard.touch(offset, CODES) {

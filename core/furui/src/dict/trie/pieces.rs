@@ -12,7 +12,7 @@ pub(super) struct Pieces {
     spare: Option<Body>,
 }
 
-/// The size of a piece, in bytes.
+/// The size of a piece of the queue, in bytes.
 const PIECE_BYTES: usize = 1 << 18;
 
 impl Pieces {

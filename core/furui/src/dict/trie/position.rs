@@ -1,7 +1,8 @@
-/// The number of nodes in a block.
+/// The number of nodes in a block of a compact trie.
 pub(super) const NODES: usize = 64;
 
-/// The position of a node: 64 times the offset of its block, plus its slot.
+/// The position of a node among the blocks of a compact trie: 64 times the offset of its block, plus its slot in the
+/// block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Position(pub(super) u64);
 

@@ -2,7 +2,7 @@
 
 use super::TrieError;
 
-/// Reserves room for `more` items.
+/// Reserves room for `more` items in a vector; an error if there is no memory.
 #[inline(always)]
 pub(in crate::dict) fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<(), TrieError> {
     items.try_reserve(more).map_err(|_| no_memory::<T>(items.len().saturating_add(more)))

@@ -27,9 +27,9 @@ pub(super) struct Search<'k> {
 pub(super) enum Step {
     /// The key is not in the trie: no child has a label that the rest of the key begins with.
     Miss,
-    /// The step led to a leaf, which has this number among the leaves. The search ends there.
+    /// The step has led to a leaf, which has this index among the leaves. The search ends there.
     Leaf(u64),
-    /// The step led to an inner node, which has this number among the inner nodes. The search may go on with its
+    /// The step has led to an inner node, which has this index among the inner nodes. The search may go on with its
     /// children.
     Inner(u64),
 }

@@ -11,7 +11,7 @@ pub(super) struct Text<'a> {
     len: usize,
 }
 
-/// The number of bytes that are copied or compared at a time. Most texts are not longer than this.
+/// The number of bytes of a text that are copied or compared at a time. Most texts are not longer than this.
 const SHORT: usize = 16;
 
 /// The number of bytes after the beginning of a text that must be readable, or writable in a copy, so that a short text

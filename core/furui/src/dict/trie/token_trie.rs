@@ -23,9 +23,9 @@ pub(super) struct TokenTrie {
 #[derive(Clone, Copy)]
 pub(super) struct TokenPlace(u64);
 
-/// The number of bits of a node's name, which is its index in the table.
+/// The number of bits of a node's name in a 64-bit word. The name is the node's index in the table.
 pub(super) const NAME_BITS: u32 = 25;
-/// The number of bits for the number of a token plus one, in a node.
+/// The number of bits, in the 64-bit word of a node, that hold the number of a token plus one.
 pub(super) const END_BITS: u32 = 13;
 const NO_NAME: u32 = (1 << NAME_BITS) - 1;
 /// The name of the root. The child of the root for a byte is at the index that equals the byte.

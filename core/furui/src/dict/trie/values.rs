@@ -21,7 +21,7 @@ impl Width {
         self.0
     }
 
-    /// The number of bytes that `count` packed values take.
+    /// The number of bytes that `count` packed values of this width take.
     pub(super) fn bytes(self, count: u64) -> u64 {
         (u128::from(count) * u128::from(self.0)).div_ceil(8) as u64
     }
@@ -34,7 +34,7 @@ impl Width {
         (usize::try_from(bit / 8).unwrap_or(usize::MAX), (bit as usize % 8 + self.0 as usize).div_ceil(8))
     }
 
-    /// The value with this index in `packed`; 0 if there is none.
+    /// The value with the index `index` in the packed values `packed`; 0 if there is none.
     #[inline(always)]
     pub(super) fn get(self, packed: &[u8], index: u64) -> u32 {
         let bit = index as u128 * u128::from(self.0);
@@ -87,7 +87,7 @@ pub(super) fn is_terminal(lines: &[u8], inner: u64) -> bool {
     line.is_some_and(|line| line[bit / 8] >> (bit % 8) & 1 == 1)
 }
 
-/// The number of bytes of the lines of bits for `inners` inner nodes.
+/// The number of bytes of the lines that have a bit for each of `inners` inner nodes.
 pub(super) fn terminals_len(inners: u64) -> u64 {
     inners.div_ceil(LINE_BITS) * 64
 }

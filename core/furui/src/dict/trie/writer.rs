@@ -29,11 +29,11 @@ pub(super) struct Writer {
     block: Vec<u8>,
     long: Vec<u8>,
     ends: Ends,
-    /// The length of each block in bytes.
+    /// The length in bytes of each block of nodes that is complete.
     lengths: Vec<u16>,
     /// The block that still receives nodes or labels.
     draft: Draft,
-    /// The rank of the inner node whose children are the next group of siblings.
+    /// The rank, among the inner nodes, of the node whose children are the next group of siblings.
     group: u32,
     /// The offset of the earliest block that still lacks the position of its children, and the rank of the block's
     /// first inner node.
@@ -236,7 +236,7 @@ impl Writer {
     }
 }
 
-/// The number of half bytes of a link to a node at this position.
+/// The number of half bytes of a record that is a link to the node at this position.
 pub(super) fn link_nibbles(position: Position) -> usize {
     if position.0 < 1 << (4 * NEAR_NIBBLES) { NEAR_NIBBLES } else { FAR_NIBBLES }
 }

@@ -2,8 +2,8 @@ use std::collections::TryReserveError;
 use std::fmt;
 use std::ops::Range;
 
-/// The values of the keys in a window (a write buffer) of a dictionary of bytes, in order of their ids, which are
-/// consecutive. If a key is put again, its old value is kept until the window is frozen.
+/// The values of the keys in a window (a write buffer) of a dictionary whose values are byte strings, in order of their
+/// ids, which are consecutive. If a key is put again, its old value is kept until the window is frozen.
 #[derive(Clone, Default)]
 pub(in crate::dict) struct ValueBuffer {
     /// The id of the first value in the buffer.
@@ -14,7 +14,7 @@ pub(in crate::dict) struct ValueBuffer {
 }
 
 impl ValueBuffer {
-    /// The memory in bytes that a value takes besides its own bytes: the entry of its end.
+    /// The memory in bytes that a value takes besides its own bytes, for the offset of its end.
     pub(in crate::dict) const VALUE_BYTES: usize = size_of::<usize>();
 
     /// The memory that all values take, in bytes.
@@ -22,7 +22,7 @@ impl ValueBuffer {
         self.bytes.len() + self.ends.len() * Self::VALUE_BYTES
     }
 
-    /// The range of the ids of the values.
+    /// The range of the ids of the values in the buffer.
     pub(in crate::dict) fn ids(&self) -> Range<u32> {
         self.first..self.first + self.ends.len() as u32
     }

@@ -36,9 +36,7 @@ impl ValueFile {
         envelope.expect_kind(Kind::Values)?;
         envelope.expect_hash(HashSpec::default())?;
         let invalid = |what| envelope.error(0, Problem::Invalid(what));
-        if !envelope.sections().iter().map(|section| section.tag).eq([META, DATA, INDEX]) {
-            return Err(invalid("its sections are not those of values").into());
-        }
+        envelope.expect_sections(&[META, DATA, INDEX], &[])?;
         let meta = envelope.read_section(file, META, META_LEN)?;
         if meta.len() != META_LEN {
             return Err(invalid("the section META is too short").into());
@@ -133,7 +131,8 @@ impl ValueFile {
         self.index.len() / ENTRY_LEN
     }
 
-    /// Returns the id of the first value of a block, and the offset in the data at which the block begins.
+    /// Returns the id of the first value of the block with this index, and the offset in the data at which the block
+    /// begins.
     fn block(&self, block: usize) -> (u32, u64) {
         let at = self.index.start + block * ENTRY_LEN;
         self.regions.touch(at, ENTRY_LEN);

@@ -1,5 +1,5 @@
-//! The values of a dictionary of bytes. They are stored beside its tries, and a trie of any layout has the id of each
-//! value.
+//! The values of a dictionary whose values are byte strings. They are stored beside its tries, and a trie of any layout
+//! has the id of each value.
 //!
 //! Ids are given in order of time, so all ids of a part of a dictionary are greater than those of an older part. A
 //! merge with the oldest part gives ids from 0 on, so that the ids of values that were replaced can be given again.
@@ -17,7 +17,7 @@ pub(super) use writer::ValueWriter;
 
 use crate::format::Tag;
 
-/// The maximum number of bytes of a value in a dictionary of bytes: 16 MiB.
+/// The maximum number of bytes of a value that is a byte string: 16 MiB.
 pub const MAX_VALUE: usize = 16 << 20;
 
 /// The tag of the section with the number of values and the range of their ids.

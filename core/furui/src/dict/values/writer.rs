@@ -7,7 +7,7 @@ use crate::format::field::put;
 use crate::format::{Align, EnvelopeWriter, Kind, Seal};
 use crate::hash::HashSpec;
 
-/// The size of the write buffer, in bytes. A larger value is written directly.
+/// The size of the buffer of a file of values that is being written, in bytes. A larger value is written directly.
 const GATHERED: usize = 64 << 10;
 
 /// A writer of a file of values, which are pushed in the order of their ids.
@@ -27,7 +27,7 @@ pub(in crate::dict) struct ValueWriter<W: Write> {
 }
 
 impl<W: Write> ValueWriter<W> {
-    /// Begins a file of `count` values. The range `ids` begins with the first id, and ends after the last one.
+    /// Begins a file of `count` values in `out`. The range `ids` begins with the first id, and ends after the last one.
     pub(in crate::dict) fn new(out: W, count: u64, ids: Range<u32>) -> io::Result<Self> {
         let mut out = EnvelopeWriter::new(out, Kind::Values, HashSpec::default())?;
         let mut meta = [0; META_LEN];
@@ -41,7 +41,7 @@ impl<W: Write> ValueWriter<W> {
         Ok(Self { out, index: vec![], head: vec![], written: 0, block: 0, last: ids.start })
     }
 
-    /// Writes the next value.
+    /// Writes the value with this id, which must be greater than the id of the value before it.
     pub(in crate::dict) fn push(&mut self, id: u32, value: &[u8]) -> io::Result<()> {
         if self.index.is_empty() || self.written - self.block >= BLOCK {
             self.index.try_reserve(ENTRY_LEN).map_err(|_| io::ErrorKind::OutOfMemory)?;

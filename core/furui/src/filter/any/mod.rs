@@ -268,7 +268,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         }
     }
 
-    /// The memory of the filter's tables, in bytes.
+    /// The memory that the filter's tables take, in bytes.
     pub fn bytes(&self) -> u64 {
         let bits = match self {
             Self::Bloom(filter) => filter.bits(),

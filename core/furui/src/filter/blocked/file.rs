@@ -35,8 +35,9 @@ impl<M: Deref<Target = [u8]>> Stored<M> for BlockedBloom<M> {
         let (lines, capacity) = (u64_at(&meta, 0), u64_at(&meta, 8));
         let layout = Layout::of(u32_at(&meta, 16));
         let layout = layout.filter(|&layout| check_parts(lines, layout).is_ok() && meta[20..] == [0; 12]);
-        let layout = layout
-            .ok_or_else(|| source.invalid(META, "no blocked Bloom filter has these numbers of lines and probes"))?;
+        let layout = layout.ok_or_else(|| {
+            source.invalid(META, "a blocked Bloom filter cannot have these numbers of lines and probes")
+        })?;
         let table = source.table(BITS, lines * size_of::<Line>() as u64)?;
         Ok(Self { table, layout, capacity, hash: source.envelope.hash(), cpu: Cpu::detect() })
     }

@@ -4,7 +4,7 @@ use crate::hash::KeyHash;
 /// The maximum number of probes of a [`BlockedBloom`](super::BlockedBloom): one in each lane of two lines.
 pub const MAX_BLOCKED_PROBES: u32 = 16;
 
-/// The number of lanes of a line.
+/// The number of lanes (64-bit words) of a line of a blocked filter.
 const LANES: u32 = 8;
 
 /// The layout of a key's bits in its own cache line and in the neighbouring line, whose index is line ⊕ 1:
@@ -54,14 +54,16 @@ impl Layout {
         self.probes() > LANES
     }
 
-    /// The row of lanes in which a key has bits in its own line; `choice` determines the row's first lane.
+    /// The row of lanes in which a key has bits in its own line; `choice`, the second hash of the key, determines the
+    /// row's first lane.
     #[inline(always)]
     pub(super) fn own(self, choice: u64) -> &'static Row {
         // If there is a bit in each lane, the row is a constant, which a loop over keys need not load.
         if self.probes() < LANES { Row::of(self.probes(), choice) } else { &Row::FULL }
     }
 
-    /// The row of lanes in which a key has bits in the neighbouring line; `choice` determines the row's first lane.
+    /// The row of lanes in which a key has bits in the neighbouring line; `choice`, a hash of the key, determines the
+    /// row's first lane.
     #[inline(always)]
     pub(super) fn other(self, choice: u64) -> &'static Row {
         Row::of(self.probes() - LANES, choice)
@@ -84,13 +86,13 @@ impl Row {
     /// The row with a bit in each of the eight lanes.
     const FULL: Self = Self([1; 8]);
 
-    /// The row of `lanes` lanes, at most 8; `choice` determines the first of them.
+    /// The row of `lanes` consecutive lanes, at most 8; `choice`, a hash of the key, determines the first of them.
     #[inline(always)]
     fn of(lanes: u32, choice: u64) -> &'static Self {
         &ROWS[lanes.min(LANES) as usize][(choice >> 13) as usize & 7]
     }
 
-    /// The bits that a key has in each lane of a line; `choice` determines them.
+    /// The bits that a key has in each lane of a line; `choice`, a hash of the key, determines them.
     #[inline(always)]
     pub(super) fn bits(&self, choice: u64) -> [u64; 8] {
         std::array::from_fn(|lane| self.0[lane] << (choice >> (16 + 6 * lane) & 63))

@@ -54,12 +54,12 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
         capacity: u64,
     ) -> Result<Self, ReadError> {
         if !(1..=MAX_BITS).contains(&bits) || !(1..=MAX_PROBES).contains(&probes) {
-            return Err(source.invalid(META, "no Bloom filter has these numbers of bits and probes"));
-        }
-        if usize::try_from(bits).is_err() {
-            return Err(source.invalid(META, "the table is too large for this machine"));
+            return Err(source.invalid(META, "a Bloom filter cannot have these numbers of bits and probes"));
         }
         let words = source.table(tag, bits.div_ceil(64) * 8)?;
+        if usize::try_from(bits).is_err() {
+            return Err(source.too_large());
+        }
         if !bits.is_multiple_of(64)
             && words.last_chunk().is_none_or(|&last| u64::from_le_bytes(last) >> (bits % 64) != 0)
         {

@@ -5,11 +5,11 @@ use crate::filter::batch;
 use crate::filter::probes::{Probes, salted_positions};
 use crate::hash::KeyHash;
 
-/// The maximum size, in words, of a table that is not prefetched for lookups: it lies in a cache near enough for the
+/// A table of at most this size, in words, is not prefetched for lookups: it lies in a cache near enough for the
 /// processor to overlap lookups by itself.
 const NEAR: usize = (4 << 20) / 8;
 
-/// The maximum size, in words, of a table that is not prefetched for insertions: it lies in a cache near enough for the
+/// A table of at most this size, in words, is not prefetched for insertions: it lies in a cache near enough for the
 /// processor to overlap insertions by itself.
 const NEAR_TO_INSERT: usize = (12 << 20) / 8;
 

@@ -7,13 +7,13 @@ use crate::format::field::{put, u32_at, u64_at};
 use crate::format::{Align, ReadError, Tag};
 use crate::hash::KeyHash;
 
-/// The length in bytes of the head of `META`.
+/// The length in bytes of the head of the section `META`, in the file of a growing filter.
 const HEAD: usize = 32;
-/// The length in bytes of an entry of `META`. After the head there is one for each of the [`MAX_PARTS`]
+/// The length in bytes of an entry of the section `META`. After the head there is one for each of the [`MAX_PARTS`]
 /// possible parts.
 const ENTRY: usize = 32;
 
-/// The tag of the section of part `i`: `BITA` to `BITZ`.
+/// The tag of the section with the bits of the part with the index `i`: `BITA` to `BITZ`.
 fn tag(i: usize) -> Tag {
     Tag::new([b'B', b'I', b'T', b'A' + i as u8])
 }
@@ -52,7 +52,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for GrowingBloom<M> {
         let (expansion, tightening) = (u32_at(head, 12), f64::from_bits(u64_at(head, 16)));
         let is_rate = rate > 0.0 && rate < 1.0;
         if !is_rate || !(1..=MAX_PARTS).contains(&count) || !(0.0..1.0).contains(&tightening) || !zero(&head[24..]) {
-            return Err(source.invalid(META, "no growing filter has this rate, tightening or number of parts"));
+            return Err(source.invalid(META, "a growing filter cannot have this rate, tightening or number of parts"));
         }
         let (entries, unused) = entries.split_at(count * ENTRY);
         let tags: Vec<Tag> = std::iter::once(META).chain((0..count).map(tag)).collect();
@@ -63,7 +63,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for GrowingBloom<M> {
             // The capacity determines how large the next part will be, so it must not exceed the number of bits in the
             // file.
             if !(1..=bits).contains(&capacity) || keys > capacity || !zero(&entry[28..]) {
-                return Err(source.invalid(META, "no part of a growing filter has these numbers of keys"));
+                return Err(source.invalid(META, "a part of a growing filter cannot have these numbers of keys"));
             }
             let filter = Bloom::read_table(source, tag(i), bits, u32_at(entry, 24), capacity)?;
             parts.push(Part { filter, keys });

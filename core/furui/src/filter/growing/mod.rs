@@ -11,11 +11,12 @@ use crate::hash::{HashSpec, KeyHash};
 /// together hold 2.7 · 10¹¹ keys.
 pub const MAX_PARTS: usize = 26;
 
-/// The capacity of the first part if nothing is known of the number of keys. At 1 % its table has 8 KiB.
+/// The capacity of the first part, in keys, if nothing is known of the number of keys. At a rate of 1 % its table has 8
+/// KiB.
 const FIRST: u64 = 4096;
 
-/// The number of parts that are equally large if the expansion is 1. Later parts double, or a filter that was made for
-/// few keys would be full with [`MAX_PARTS`] times as many.
+/// The number of first parts that are equally large if the expansion is 1. Later parts double, or a filter that was
+/// made for few keys would be full with [`MAX_PARTS`] times as many.
 const EQUAL_PARTS: usize = MAX_PARTS / 2;
 
 /// The least number of keys for which a table is sized: the formulas for sizes do not hold for a few keys, and their
@@ -25,11 +26,12 @@ const MIN_SIZED: u64 = 64;
 /// The default expansion: each part has room for this many times the keys of the part before it.
 const EXPANSION: u32 = 2;
 
-/// The tightening of a filter whose number of keys is not known in advance. Most keys are then in the last parts, so
-/// their rates must not be much finer than those of the first parts.
+/// The tightening (ratio of the rates of successive parts) of a filter whose number of keys is not known in advance.
+/// Most keys are then in the last parts, so their rates must not be much finer than those of the first parts.
 const UNKNOWN_SIZE: f64 = 0.9;
 
-/// The tightening of a filter whose first part is expected to hold all keys. This part gets half of the filter's rate.
+/// The tightening (ratio of the rates of successive parts) of a filter whose first part is expected to hold all keys.
+/// This part gets half of the filter's rate.
 const EXPECTED_SIZE: f64 = 0.5;
 
 /// The number of keys of a batch that are looked up in the parts at a time: few enough to stay in the nearest cache.
@@ -192,7 +194,8 @@ impl GrowingBloom {
         if is_full && self.parts.len() < MAX_PARTS { self.part_bytes(self.next_capacity()) } else { 0 }
     }
 
-    /// The memory in bytes of the next part, if it has room for `keys` keys. There is none for 0 keys.
+    /// The memory in bytes that the next part of the filter takes if it has room for `keys` keys; 0 if `keys` is 0,
+    /// which means that there is no next part.
     fn part_bytes(&self, keys: u64) -> u64 {
         if keys == 0 { 0 } else { sizing::few_probes(self.next_rate(), keys.max(MIN_SIZED)).0.div_ceil(8) }
     }
@@ -280,7 +283,7 @@ impl<M> GrowingBloom<M> {
         self.parts.len()
     }
 
-    /// The size of all parts together, in bits.
+    /// The size of all parts of the filter together, in bits.
     pub fn bits(&self) -> u64 {
         self.parts.iter().map(|part| part.filter.bits()).sum()
     }

@@ -1,6 +1,7 @@
 use crate::bits::arch::prefetch_at;
 
-/// The size of a block's head, which precedes its remainders: the offset and three bit planes.
+/// The size of the head of a block of slots, in bytes. The head precedes the remainders, and has the offset and three
+/// bit planes.
 pub(super) const HEAD_BYTES: usize = 26;
 
 /// The size of a cache line in bytes.
@@ -56,7 +57,8 @@ impl<'a> Block<'a> {
         Head { offset: u16::from_le_bytes([head[0], head[1]]), occupied: word(2), starts: word(10), shifted: word(18) }
     }
 
-    /// Returns the place of the remainder of slot `index`: the byte in the block, and the bit in that byte.
+    /// Returns the place of the remainder of the slot `index`: the index of a byte in the block, and of a bit in that
+    /// byte.
     #[inline(always)]
     pub(super) fn place(&self, index: u32) -> (usize, u32) {
         let bit = index * self.remainder_bits;

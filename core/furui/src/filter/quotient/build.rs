@@ -29,7 +29,7 @@ pub(super) struct Builder<'a, M: DerefMut<Target = [u8]> = Buffer> {
 /// words, to be kept in registers while a chunk is appended.
 #[derive(Clone, Copy, Debug)]
 struct Front {
-    /// The number of the slot after the last one that was filled, counted through all blocks.
+    /// The number of the slot after the last one that was filled, counted through all blocks of the table.
     next: u64,
     /// The fingerprint that was appended last; 0 at first.
     previous: u64,
@@ -47,7 +47,7 @@ struct Front {
     shifted: u64,
     /// The eight bytes of remainders that were written last.
     tail: u64,
-    /// The position of `tail` among the bytes of the block's remainders.
+    /// The offset of `tail` among the bytes of the block's remainders.
     tail_at: u32,
 }
 
@@ -215,7 +215,8 @@ impl Front {
         done
     }
 
-    /// Moves on to the blocks that hold the next `quotient` and its slot.
+    /// Continues with the blocks that hold the next `quotient` and its slot; the blocks that are complete are written
+    /// to the table.
     #[inline(always)]
     fn go_to(&mut self, table: &mut SlotTable<impl DerefMut<Target = [u8]>>, quotient: u64) {
         if quotient / 64 != self.quotient_block {
@@ -243,7 +244,7 @@ impl Front {
         self.quotient_block = block;
     }
 
-    /// Writes the pending planes of the current block of slots and moves on to `block`.
+    /// Writes the pending bit planes of the current block of slots, and continues with the block of the number `block`.
     #[inline(always)]
     fn finish_slots(&mut self, table: &mut SlotTable<impl DerefMut<Target = [u8]>>, block: u64) {
         table.set_starts(self.slot_block as usize, self.starts);

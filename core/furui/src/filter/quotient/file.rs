@@ -34,7 +34,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for QuotientFilter<M> {
         let (slots, last, len, distinct) = (u64_at(&meta, 0), u64_at(&meta, 8), u64_at(&meta, 16), u64_at(&meta, 24));
         let shape = Shape::new(slots, last).ok().filter(|shape| len <= shape.capacity);
         let (Some(shape), counting @ 0..=1, 0) = (shape, u32_at(&meta, 32), u32_at(&meta, 36)) else {
-            return Err(source.invalid(META, "no quotient filter has these numbers of slots and fingerprints"));
+            return Err(source.invalid(META, "a quotient filter cannot have these numbers of slots and fingerprints"));
         };
         let table = SlotTable::over(source.table(BITS, SlotTable::bytes(&shape))?, &shape);
         let hash = source.envelope.hash();

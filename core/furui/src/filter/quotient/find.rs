@@ -9,7 +9,7 @@ use super::QuotientFilter;
 use super::block::Head;
 use super::slot_table::{Slot, SlotTable};
 
-/// The prefetch distance of [`QuotientFilter::contains_all`], in lookups.
+/// The number of look-ups by which the prefetch of [`QuotientFilter::contains_all`] is ahead.
 const PREFETCH_DISTANCE: usize = 16;
 
 /// The minimum table size, in bits, at which lookups prefetch (1 MiB). Smaller tables lie in a core's caches, where
@@ -20,8 +20,8 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
     /// The first slot of the `rank`-th run, counted from 0, among the runs of the quotients of `block`.
     ///
     /// Runs lie in the order of their quotients, and the first of this block's runs begins at or after slot `offset`.
-    /// So one select operation on the bits that mark the starts of runs, from that slot on, replaces the paper's walk
-    /// to the start of the cluster and back.
+    /// So one select operation on the bits that mark the starts of runs, from that slot on, replaces the walk of the
+    /// original quotient filter to the start of the cluster and back.
     #[inline(always)]
     pub(super) fn run_start(&self, words: Cpu, block: usize, head: &Head, rank: u32) -> Slot {
         match near_run_start(words, head, rank) {
@@ -150,13 +150,15 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
         self.head(slot.block).starts >> slot.index & 1 == 1
     }
 
-    /// True if the remainder in `slot` is shifted, that is, not in its canonical slot (the paper's is_shifted).
+    /// True if the remainder in `slot` is shifted, that is, not in its canonical slot (the flag is_shifted of Bender et
+    /// al.).
     #[inline(always)]
     pub(super) fn is_shifted(&self, slot: Slot) -> bool {
         self.head(slot.block).shifted >> slot.index & 1 == 1
     }
 
-    /// True if the remainder in `slot` continues the run of the slot before (the paper's is_continuation).
+    /// True if the remainder in `slot` continues the run of the slot before (the flag is_continuation of Bender et
+    /// al.).
     #[inline(always)]
     pub(super) fn continues(&self, slot: Slot) -> bool {
         self.head(slot.block).continuation() >> slot.index & 1 == 1

@@ -10,8 +10,8 @@ use super::build::Builder;
 use super::merge::{Stream, WINDOW};
 use super::slot_table::{Slot, SlotTable};
 
-/// The divisor that decides how a batch is inserted: if it has more keys than the filter's number of keys divided by
-/// this, the batch and the table are merged in one pass.
+/// A batch is merged with the table in one pass, instead of inserted key by key, if it has more keys than the filter's
+/// number of keys divided by this.
 const REBUILD_RATIO: u64 = 16;
 
 /// The outcome of inserting a fingerprint into a table.

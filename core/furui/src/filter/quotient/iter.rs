@@ -10,7 +10,7 @@ use super::slot_table::{Slot, SlotTable};
 /// The maximum number of fingerprints that a [`Decoder`] yields at a time.
 pub(super) const CHUNK: usize = 64;
 
-/// Reads the fingerprints of a table in ascending order, one block of slots at a time.
+/// Reads the fingerprints of a quotient filter's table in ascending order, one block of slots at a time.
 ///
 /// Some of the first slots may have wrapped around from the table's end. Reading starts after them, and ends with them.
 #[derive(Clone, Debug)]
@@ -18,13 +18,13 @@ pub(super) struct Decoder<'a> {
     table: SlotTable<&'a [u8]>,
     shape: Shape,
     words: Cpu,
-    /// The block of slots to read next.
+    /// The index of the block of slots that is read next.
     block: usize,
     /// The number of slots at the beginning of the block that are skipped.
     skip: u32,
     /// The number of slots to read when the first block is read again at the end.
     wrapped: u32,
-    /// The number of blocks that are still to be read.
+    /// The number of blocks of slots that are still to be read.
     left: usize,
     /// The occupied bits of block `quotient_block` that come after the quotient of the current run.
     occupied: u64,
@@ -172,7 +172,7 @@ impl Iterator for FingerprintIter<'_> {
 impl ExactSizeIterator for FingerprintIter<'_> {}
 impl std::iter::FusedIterator for FingerprintIter<'_> {}
 
-/// The content of one slot, as drawn in the paper; see [`QuotientFilter::slot`].
+/// The content of one slot, as Bender et al. draw it; see [`QuotientFilter::slot`].
 ///
 /// ```
 /// use furui::KeyHash;

@@ -1,7 +1,7 @@
 use super::iter::{CHUNK, Decoder};
 use crate::bits::merge_two;
 
-/// The maximum number of fingerprints that a table or batch yields at a time.
+/// The maximum number of fingerprints that a table or batch yields at a time to a merge.
 pub(super) const WINDOW: usize = 8 * CHUNK;
 
 /// An ascending sequence of fingerprints, produced in pieces: those of a table, a sorted batch, or two merged streams.

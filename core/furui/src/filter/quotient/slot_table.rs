@@ -91,7 +91,7 @@ impl<M> SlotTable<M> {
         if block == 0 { self.blocks - 1 } else { block - 1 }
     }
 
-    /// The slot after `slot`, which is incr(slot) in the paper. After the last slot comes the first.
+    /// The slot after `slot`, which is incr(slot) in the paper of Bender et al. After the last slot comes the first.
     #[inline(always)]
     pub(super) fn next(&self, slot: Slot) -> Slot {
         if slot.index + 1 < self.width(slot.block) {
@@ -101,7 +101,7 @@ impl<M> SlotTable<M> {
         }
     }
 
-    /// The position of the slot with this number.
+    /// The position (block, and index in the block) of the slot with this number in the whole table.
     pub(super) fn slot_at(&self, number: u64) -> Slot {
         Slot { block: (number / 64) as usize, index: (number % 64) as u32 }
     }
@@ -149,7 +149,7 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
         self.block(block).head()
     }
 
-    /// A read-only view of a block.
+    /// A read-only view of the block of slots with this index.
     #[inline(always)]
     pub(super) fn block(&self, block: usize) -> Block<'_> {
         Block::new(&self.bytes[block * self.block_bytes..], self.remainder_bits)

@@ -32,13 +32,13 @@ impl<M: Deref<Target = [u8]>> Stored<M> for RingedBloom<M> {
         let params = RingedParams::from_fixed(u32_at(&meta, 20), u64_at(&meta, 8), u32_at(&meta, 16));
         let ring = params.and_then(|params| Ring::new(params, groups));
         let (Ok(ring), 1.., 0) = (ring, groups, u64_at(&meta, 24)) else {
-            return Err(source.invalid(META, "no ringed filter has these numbers of groups, bits and probes"));
+            return Err(source.invalid(META, "a ringed filter cannot have these numbers of groups, bits and probes"));
         };
-        if ring.bits_here().is_none() {
-            return Err(source.invalid(META, "the table is too large for this machine"));
-        }
         let bits = ring.bits();
         let words = source.table(BITS, bits.div_ceil(64) * 8)?;
+        if ring.bits_here().is_none() {
+            return Err(source.too_large());
+        }
         if bits % 64 != 0 && words.last_chunk().is_none_or(|&last| u64::from_le_bytes(last) >> (bits % 64) != 0) {
             return Err(source.invalid(BITS, "a bit beyond the last is set"));
         }

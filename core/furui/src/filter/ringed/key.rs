@@ -1,8 +1,8 @@
 use crate::filter::probes::MULTIPLIER;
 use crate::hash::KeyHash;
 
-/// The number of fractions that a key holds. If a filter has more probes, a lookup computes the other fractions; few
-/// misses need them.
+/// The number of fractions of a window that a key holds. If a filter has more probes, a lookup computes the other
+/// fractions; few misses need them.
 pub(super) const HELD: usize = 8;
 
 /// A key for lookups in many ringed filters: all that they need of the key, computed before anything is known about a
@@ -79,7 +79,7 @@ impl Fractions {
         Self(mixed ^ mixed >> 32)
     }
 
-    /// A fraction of 2³²; the following call gives another one.
+    /// Returns the next fraction of the window, in units of 2⁻³².
     #[inline(always)]
     pub(super) fn next(&mut self) -> u32 {
         let fraction = (self.0 >> 32) as u32;
@@ -87,7 +87,7 @@ impl Fractions {
         fraction
     }
 
-    /// The first `count` fractions from this one on.
+    /// The next `count` fractions of the window.
     #[inline(always)]
     pub(super) fn take(mut self, count: u32) -> impl Iterator<Item = u32> {
         (0..count).map(move |_| self.next())

@@ -7,7 +7,7 @@ use crate::bits::{bit, prefetch_for_write};
 use crate::filter::batch;
 use crate::hash::KeyHash;
 
-/// The maximum size, in words, of a table that is not prefetched for lookups: it lies in a cache near enough for the
+/// A table of at most this size, in words, is not prefetched for lookups: it lies in a cache near enough for the
 /// processor to overlap lookups by itself.
 const NEAR: usize = (4 << 20) / 8;
 
@@ -15,8 +15,8 @@ const NEAR: usize = (4 << 20) / 8;
 /// cache.
 const CHUNK: usize = 128;
 
-/// The maximum size, in words, of a table that is not prefetched for insertions: a prefetch would compute the positions
-/// a second time, and save no time.
+/// A table of at most this size, in words, is not prefetched for insertions: a prefetch would compute the positions a
+/// second time, and save no time.
 const NEAR_TO_INSERT: usize = (2 << 20) / 8;
 
 /// The number of keys that are inserted at a time, after all their cache lines were prefetched.

@@ -8,9 +8,9 @@ use crate::filter::{ConfigError, sizing};
 /// The maximum number of bits of a ringed filter. Together they take 1 TiB.
 pub(super) const MAX_BITS: u64 = 1 << 43;
 
-/// The minimum number of bits a key, in units of 2⁻³² bits.
+/// The minimum number of bits that a ringed filter has for each key, in units of 2⁻³² bits.
 const LEAST_GAMMA: u64 = 1 << 32;
-/// The maximum number of bits a key, in units of 2⁻³² bits.
+/// The maximum number of bits that a ringed filter has for each key, in units of 2⁻³² bits.
 const MOST_GAMMA: u64 = 1 << 48;
 
 /// The number of bits that a ringed filter has for each key (γ).
@@ -25,9 +25,9 @@ const MOST_GAMMA: u64 = 1 << 48;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Gamma {
-    /// The number of bits is rounded up: M(α, 1) = ⌈k / ln 2⌉, as in the paper (eqs. 4 and 6). This is more than a
-    /// Bloom filter takes for each key: 39 % more for k = 1, 16 % for k = 3, 9 % for k = 7, 1 % for k = 11. The
-    /// additional bits lower the rate.
+    /// The number of bits is rounded up: M(α, 1) = ⌈k / ln 2⌉, as in the paper of Sei et al. (eqs. 4 and 6). This is
+    /// more than a Bloom filter takes for each key: 39 % more for k = 1, 16 % for k = 3, 9 % for k = 7, 1 % for k = 11.
+    /// The additional bits lower the rate.
     Whole,
     /// The number of bits is k / ln 2, which is that of the smallest Bloom filter with the same rate.
     Exact,
@@ -37,7 +37,7 @@ pub enum Gamma {
 
 /// The parameters of a ringed filter apart from its number of keys: probes k, bits a key γ, window δ.
 ///
-/// In the paper all filters of one system share them. Here each filter may have its own, and one
+/// In the paper of Sei et al. all filters of one system share them. Here each filter may have its own, and one
 /// [`RingedKey`](super::RingedKey) serves them all.
 ///
 /// ```
@@ -53,15 +53,15 @@ pub enum Gamma {
 pub struct RingedParams {
     probes: u32,
     delta: u32,
-    /// The number of bits a key (γ) in units of 2⁻³² bits, so that all machines round it equally.
+    /// The number of bits for each key (γ) in units of 2⁻³² bits, so that all machines round it equally.
     gamma: u64,
 }
 
 impl RingedParams {
     /// Parameters for `probes` probes a key (k), spread over `delta` groups (δ) of `gamma` bits each.
     ///
-    /// A large δ balances the load of the groups, a small one keeps the probes of a key together; δ = 1 is the paper's
-    /// n-divided filter. See [`RingedBloom`](super::RingedBloom) for the choice.
+    /// A large δ balances the load of the groups, a small one keeps the probes of a key together; δ = 1 is the
+    /// n-divided filter of Sei et al. See [`RingedBloom`](super::RingedBloom) for the choice.
     ///
     /// # Errors
     /// If there is no such filter; the message says which values are valid.
@@ -76,8 +76,9 @@ impl RingedParams {
         Self::from_fixed(probes, (gamma * 2f64.powi(32)).round() as u64, delta)
     }
 
-    /// The parameters for the false-positive `rate` α of the paper: k = ⌈log₂ 1/α⌉ probes (eq. 16). Filters have this
-    /// rate with many keys and a large δ; [`RingedBloom::with_rate`] keeps a rate for any number of keys.
+    /// The parameters for the false-positive `rate` α of the paper of Sei et al.: k = ⌈log₂ 1/α⌉ probes (eq. 16).
+    /// Filters have this rate with many keys and a large δ; [`RingedBloom::with_rate`] keeps a rate for any number of
+    /// keys.
     ///
     /// [`RingedBloom::with_rate`]: super::RingedBloom::with_rate
     ///
@@ -163,7 +164,7 @@ impl RingedParams {
         ((u64::from(self.delta) * self.gamma) >> 32) as u32
     }
 
-    /// The number of bits of the filter of `keys` keys: m = ⌈n γ⌉ (eq. 7).
+    /// The number of bits of the filter of `keys` keys: m = ⌈n γ⌉ (eq. 7 of Sei et al.).
     ///
     /// # Errors
     /// If that is more than 2⁴³.
@@ -199,7 +200,7 @@ impl RingedParams {
         [("probes a key", self.probes().into()), ("2⁻³² bits for each group", self.fixed_gamma()), delta]
     }
 
-    /// The number of bits a key (γ) in units of 2⁻³² bits.
+    /// The number of bits for each key (γ) in units of 2⁻³² bits.
     pub(super) fn fixed_gamma(&self) -> u64 {
         self.gamma
     }

@@ -1,7 +1,7 @@
-//! The false-positive rate of a ringed filter before it is built: the paper's formula, and a more accurate one.
+//! The false-positive rate of a ringed filter before it is built: the formula of Sei et al., and a more accurate one.
 
-/// The paper's false-positive rate of a ringed filter (eq. 13). The filter has `n` keys with `probes` probes each (k),
-/// which are spread over windows of `delta` groups (δ) of `gamma` bits (γ).
+/// The false-positive rate of a ringed filter by eq. 13 of Sei, Matsuzaki and Honiden. The filter has `n` keys with
+/// `probes` probes each (k), which are spread over windows of `delta` groups (δ) of `gamma` bits (γ).
 ///
 /// ```text
 ///              n  / n \                             -k (t + ⌊δ/n⌋ n) / (δ γ)  k
@@ -36,7 +36,7 @@ pub fn ringed_rate(probes: u32, n: u64, delta: u64, gamma: f64) -> f64 {
 
 /// The false-positive rate of a ringed filter, more accurate than [`ringed_rate`], with the same parameters.
 ///
-/// The errors of eq. 13: the measured rate divided by the rate of eq. 13, at k = 7 and γ = 11:
+/// The errors of eq. 13 of Sei et al.: the measured rate divided by the rate of eq. 13, at k = 7 and γ = 11:
 ///
 /// | δ | n = 1 | 10 | 100 | 1000 | 10⁶ | why |
 /// |--:|--:|--:|--:|--:|--:|---|

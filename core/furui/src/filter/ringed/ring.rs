@@ -47,7 +47,7 @@ impl Ring {
         usize::try_from(self.bits).ok()
     }
 
-    /// The first bit of the window of group T: ⌊T γ⌋.
+    /// The position of the first bit of the window of group T: ⌊T γ⌋.
     #[inline(always)]
     pub(super) fn start(&self, group: u64) -> u64 {
         // The product is computed in 64 bits if it fits: on some processors a shift over two words takes as long as all
@@ -58,7 +58,7 @@ impl Ring {
         }
     }
 
-    /// The first bit of the window of the key with this hash (T = h₀ mod n).
+    /// The position of the first bit of the window of the key with this hash (T = h₀ mod n).
     #[inline(always)]
     pub(super) fn start_of(&self, hash: u64) -> u64 {
         self.start(self.groups.remainder(hash))
@@ -70,7 +70,7 @@ impl Ring {
         start < self.straight
     }
 
-    /// The position of the bit at `offset` in the window that begins at `start` (eq. 8).
+    /// The position of the bit at `offset` in the window that begins at `start` (eq. 8 of Sei et al.).
     #[inline(always)]
     pub(super) fn position(&self, start: u64, offset: u32) -> usize {
         let position = start + u64::from(offset);

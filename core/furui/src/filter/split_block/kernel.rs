@@ -11,7 +11,7 @@ use crate::bits::{Cpu, Level, prefetch, prefetch_for_write};
 use crate::filter::batch;
 use crate::hash::KeyHash;
 
-/// The maximum size, in bytes, of a table that is not prefetched: the processor overlaps the loads of keys by itself.
+/// A table of at most this size, in bytes, is not prefetched: the processor overlaps the loads of keys by itself.
 const NEAR: usize = 1 << 20;
 
 /// A block of 256 bits: eight little-endian words of 32 bits.
@@ -22,7 +22,7 @@ pub(super) type SplitBlock = [u8; 32];
 const SALTS: [u32; 8] =
     [0x47B6_137B, 0x4497_4D91, 0x8824_AD5B, 0xA2B7_289D, 0x7054_95C7, 0x2DF1_424B, 0x9EFC_4947, 0x5C6B_FB31];
 
-/// True if all bits of `key` are set.
+/// True if all bits of `key` are set in `blocks`.
 #[inline]
 pub(super) fn contains(cpu: Cpu, blocks: &[SplitBlock], key: KeyHash) -> bool {
     let block = &blocks[place(key, blocks.len())];

@@ -16,7 +16,7 @@ mod parquet;
 
 pub use parquet::{MAX_PARQUET_BYTES, ParquetError};
 
-/// The size of a block in bytes.
+/// The size of a block of a split-block filter, in bytes.
 const BLOCK: usize = size_of::<kernel::SplitBlock>();
 
 /// The maximum number of blocks, by Parquet's specification: one less than 2³¹, almost 64 GiB.
@@ -225,7 +225,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for SplitBlockBloom<M> {
         let meta: [u8; 32] = source.meta()?;
         let (blocks, capacity) = (u64_at(&meta, 0), u64_at(&meta, 8));
         if !(1..=MAX_BLOCKS).contains(&blocks) || meta[16..].iter().any(|&byte| byte != 0) {
-            return Err(source.invalid(META, "no split-block filter has this number of blocks"));
+            return Err(source.invalid(META, "a split-block filter cannot have this number of blocks"));
         }
         let table = source.table(BITS, blocks * BLOCK as u64)?;
         Ok(Self { table, capacity, hash: source.envelope.hash(), cpu: Cpu::detect() })

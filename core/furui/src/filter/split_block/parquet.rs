@@ -29,9 +29,9 @@ pub enum ParquetError {
     Size(usize),
     /// These bytes are not a filter of a Parquet file.
     Invalid {
-        /// The offset of the error from the start of the bytes.
+        /// The offset of the first byte that is not as it should be.
         offset: usize,
-        /// The problem at this offset.
+        /// The problem with the byte at this offset.
         problem: ParquetProblem,
     },
     /// There is not enough memory for the filter.

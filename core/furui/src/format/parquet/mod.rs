@@ -13,14 +13,15 @@ mod problem;
 
 pub use problem::ParquetProblem;
 
-/// The maximum length of a header in bytes. Today's headers have 15 to 19 bytes; the rest is room for future fields.
+/// The maximum length of the header of a Parquet filter that is accepted, in bytes. The headers that are written today
+/// have 15 to 19 bytes; the rest is room for future fields.
 const MAX_HEADER: usize = 4096;
 
-/// The maximum depth to which values of unknown fields are nested.
+/// The maximum depth to which values of unknown fields of a Parquet header may be nested.
 const MAX_DEPTH: u32 = 16;
 
-/// The types of the protocol, as its documents number them. A bool outside a collection has no bytes: its type is its
-/// value.
+/// The types of Thrift's compact protocol, as its documents number them. A bool outside a collection has no bytes: its
+/// type is its value.
 mod kind {
     pub(super) const TRUE: u8 = 1;
     pub(super) const FALSE: u8 = 2;
@@ -37,7 +38,7 @@ mod kind {
     pub(super) const UUID: u8 = 13;
 }
 
-/// A header for a bitset of `length` bytes.
+/// Encodes the Parquet header of a filter whose bitset has `length` bytes.
 pub(crate) fn encode(length: u32) -> Vec<u8> {
     // A field starts with its type and the difference between its number and that of the previous field.
     const STRUCT_1: u8 = 1 << 4 | kind::STRUCT;
@@ -56,16 +57,16 @@ pub(crate) fn encode(length: u32) -> Vec<u8> {
     header
 }
 
-/// The error that bytes are not the header of a filter.
+/// The error that bytes are not the header of a Parquet filter.
 #[derive(Debug)]
 pub(crate) struct Malformed {
-    /// The offset of the first byte that cannot be read.
+    /// The offset, in the header, of the first byte that cannot be read.
     pub(crate) offset: usize,
-    /// The problem at this offset.
+    /// The problem with the byte at this offset.
     pub(crate) problem: ParquetProblem,
 }
 
-/// Reads a header, and returns the length of the header and that of the bitset after it, in bytes.
+/// Reads the header of a Parquet filter. Returns its length, and that of the bitset after it, in bytes.
 pub(crate) fn decode(bytes: &[u8]) -> Result<(usize, i64), Malformed> {
     let mut input = Input { bytes: &bytes[..bytes.len().min(MAX_HEADER)], at: 0 };
     let mut length = None;
@@ -153,7 +154,7 @@ impl Input<'_> {
         Ok(Some((*last, byte & 0xF)))
     }
 
-    /// Reads a union, and returns the number of the one field that is set.
+    /// Reads a union (a struct with one of several fields), and returns the number of the one field that is set.
     fn union(&mut self) -> Result<i64, Malformed> {
         let mut last = 0;
         let Some((choice, kind)) = self.field(&mut last)? else {
@@ -166,7 +167,7 @@ impl Input<'_> {
         }
     }
 
-    /// Skips the value of a field.
+    /// Skips the value of a field, which has the type `kind` and is nested `depth` levels deep.
     fn skip(&mut self, kind: u8, depth: u32) -> Result<(), Malformed> {
         match kind {
             kind::TRUE | kind::FALSE => Ok(()),
@@ -174,7 +175,7 @@ impl Input<'_> {
         }
     }
 
-    /// Skips a value in a collection, where a bool is a byte too.
+    /// Skips a value of the type `kind` in a collection, where a bool is a byte too.
     fn skip_element(&mut self, kind: u8, depth: u32) -> Result<(), Malformed> {
         let Some(depth) = depth.checked_sub(1) else {
             return Err(self.invalid(ParquetProblem::Nested(MAX_DEPTH)));

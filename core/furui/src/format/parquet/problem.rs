@@ -32,9 +32,9 @@ pub enum ParquetProblem {
     UnknownType(u8),
     /// A known field of the header has a value of the wrong type.
     FieldType {
-        /// The number of the field.
+        /// The number (id) of the field in Thrift's definition of the header.
         field: i64,
-        /// The number that Thrift gives to the type.
+        /// The number that Thrift's compact protocol gives to the type of the value.
         kind: u8,
     },
     /// The header lacks a field that every header has: `numBytes`, `algorithm`, `hash` or `compression`.
@@ -43,9 +43,9 @@ pub enum ParquetProblem {
     Unknown {
         /// The name of the field: `algorithm`, `hash` or `compression`.
         field: &'static str,
-        /// The number of the choice in this file.
+        /// The number of the algorithm, hash or compression that the header names.
         number: i64,
-        /// The name of the choice number 1, which is the only one known.
+        /// The name of the algorithm, hash or compression with the number 1, which is the only one known.
         known: &'static str,
     },
     /// According to the header, the bitset has this length in bytes, which is not a positive multiple of the block

@@ -1,12 +1,12 @@
-//! Sorting a batch by hash.
+//! Sorts the hashes of a batch.
 
 use super::room::fill_to;
 use crate::error::Result;
 
 /// A batch of fewer hashes than this is sorted by comparison.
 const SMALL_BATCH: usize = 256;
-/// The maximum number of leading bits that select a bucket. It keeps the counts of all buckets in the second-level
-/// cache.
+/// The maximum number of leading bits of a hash that select its bucket in a sort. It keeps the counts of all buckets in
+/// the second-level cache.
 const MAX_BUCKET_BITS: u32 = 16;
 /// The maximum number of hashes in a bucket when buckets have four on average. A fuller bucket means that the hashes
 /// are not uniform.

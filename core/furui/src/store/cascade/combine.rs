@@ -1,10 +1,10 @@
 //! Unions, differences and intersections of sets, which become new stores.
 
+use super::commit::check_keys;
 use super::drain::Drain;
 use super::room::reserve;
 use super::{Cascade, Merge, RunWriter, SortedSource, WrittenRun};
 use crate::error::{Error, Result, StoreProblem};
-use crate::format::{FormatError, Problem};
 use crate::store::{MANIFEST, Manifest, RunEntry, Storage, StoreKind};
 
 /// A rule by which the keys of a [combination](Cascade::combine) of several sets are chosen.
@@ -96,29 +96,21 @@ impl<S: Storage> Cascade<S> {
             return Err(Error::store(file, problem));
         }
         other.check_whole()?;
-        if found.hash != expected.hash {
-            let problem = Problem::OtherHash { found: found.hash, expected: expected.hash };
-            return Err(FormatError { file, offset: 0, problem }.into());
-        }
-        if found.form != expected.form {
-            let problem = StoreProblem::OtherForm { found: found.form.into(), expected: expected.form.into() };
-            return Err(Error::store(file, problem));
-        }
-        Ok(())
+        check_keys(&file, (found.hash, found.form), (expected.hash, expected.form))
     }
 
     /// Returns an error if the set has a window: a set with a window forgets keys, and may hold a key more than once.
-    fn check_whole(&self) -> Result<()> {
+    pub(super) fn check_whole(&self) -> Result<()> {
         match self.manifest.window {
             Some(window) => Err(Error::store(self.storage.path(MANIFEST), StoreProblem::HasWindow { window })),
             None => Ok(()),
         }
     }
 
-    /// Appends sorted sources of all keys: one for each table and one for each run.
-    fn push_sources<'a>(&'a self, sources: &mut Vec<Box<dyn SortedSource + 'a>>) {
+    /// Appends sorted sources of all keys: one for the tables and one for each run, without the runs of the base.
+    pub(super) fn push_sources<'a>(&'a self, sources: &mut Vec<Box<dyn SortedSource + 'a>>) {
         sources.push(Box::new(Drain::new(self.shares.iter().map(|share| &share.table))));
-        sources.extend(self.runs.iter().map(|run| Box::new(run.reader()) as Box<dyn SortedSource>));
+        sources.extend(self.runs[self.base..].iter().map(|run| Box::new(run.reader()) as Box<dyn SortedSource>));
     }
 
     /// A merge that returns all keys of the set, in RAM and on storage, ascending. Cost: a sequential pass. Memory: 100

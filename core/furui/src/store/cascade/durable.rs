@@ -1,4 +1,4 @@
-//! Making the keys in RAM durable, in the journal or in a run.
+//! Makes the keys in RAM durable, in the journal or in a run.
 
 use super::journal_writer::JournalWriter;
 use super::room::reserve;
@@ -133,7 +133,7 @@ impl<S: Storage> Cascade<S> {
         noted.for_each(|(&hash, _)| journal.push(fingerprints.at(hash)));
     }
 
-    /// Keeps new keys of a set that is split for the journal.
+    /// Passes new keys of a set that is split to the writer of the journal, where they wait to be written.
     pub(super) fn note_keys(&mut self, new: impl Iterator<Item = KeyHash>) {
         if let Some(journal) = &mut self.journal {
             let fingerprints = self.manifest.fingerprints;
@@ -164,7 +164,7 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Removes the journal, which the manifest on storage no longer needs.
+    /// Removes the file of the journal, which the manifest on storage no longer needs.
     pub(super) fn remove_journal(&mut self) {
         let ours = self.journal.as_mut().is_some_and(JournalWriter::end);
         if self.old_journal.take().is_some() || ours {

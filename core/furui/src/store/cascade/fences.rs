@@ -12,12 +12,12 @@ const STEPS: usize = 32;
 pub(super) struct Fences(Vec<u64>);
 
 impl Fences {
-    /// Builds the fences from the first hash of each page; `None` if they do not ascend strictly.
+    /// Builds the list of the pages' first hashes; `None` if they do not ascend strictly.
     pub(super) fn new(first_hashes: Vec<u64>) -> Option<Self> {
         first_hashes.is_sorted_by(|a, b| a < b).then_some(Self(first_hashes))
     }
 
-    /// The number of pages.
+    /// The number of pages of the run.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
@@ -43,7 +43,7 @@ impl Fences {
         page
     }
 
-    /// Prefetches the fence that [`page_of_next`](Self::page_of_next) will read first.
+    /// Prefetches the first hash (fence) that [`page_of_next`](Self::page_of_next) will read first.
     #[inline]
     pub(super) fn prefetch(&self, hash: u64, drift: isize) {
         if let Some(fence) = self.0.get(self.drifted(scale(hash, self.len()), drift)) {

@@ -53,7 +53,7 @@ const EXTEND_BATCH: usize = 4096;
 pub struct CascadeFilter<S: Storage = Directory> {
     hasher: KeyHasher,
     set: Cascade<S>,
-    /// The indices in a batch of the keys that were not in RAM before.
+    /// The indices in the current batch of the keys that were not in RAM before.
     new: Vec<u32>,
 }
 

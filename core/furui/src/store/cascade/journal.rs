@@ -31,7 +31,7 @@ pub(super) const TICK: u64 = 0;
 /// The size in bytes of the unit that a device writes either completely or not at all.
 const SECTOR: u64 = 512;
 
-/// The number of keys that are passed to the caller of the reader at a time.
+/// The number of keys that the reader of a journal passes to its caller at a time.
 const KEYS_AT_ONCE: usize = 8192;
 
 /// The number of bytes that are searched at a time for a frame after an invalid record.

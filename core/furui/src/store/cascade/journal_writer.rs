@@ -24,7 +24,7 @@ pub(super) struct JournalWriter {
     slice: Option<u64>,
     /// The tick that must be written before the next key; `None` if it is among the waiting numbers already.
     tick: Option<u64>,
-    /// The maximum size of `waiting`, in bytes.
+    /// The maximum size of the numbers that wait to be written, in bytes.
     most: usize,
     begun: Option<Begun>,
 }
@@ -44,17 +44,17 @@ enum Waiting {
     Tick,
 }
 
-/// A journal whose file exists.
+/// A journal whose file was created, to which records are appended.
 struct Begun {
     log: Box<dyn Log>,
     length: u64,
     salt: u64,
 }
 
-/// The number of bytes that are kept free in front of the keys: for the head of the file, which is written together
-/// with the first record, and for the head of a record.
+/// The number of bytes that are kept free in front of the keys that wait for the journal: for the head of the file,
+/// which is written together with the first record, and for the head of a record.
 const ROOM: usize = HEAD_LEN + RECORD_HEAD;
-/// The divisor of a set's memory that gives the maximum size of the keys that wait to be written to the journal.
+/// The keys that wait to be written to the journal take at most 1 / `SHARE` of the set's memory.
 const SHARE: u64 = 8;
 /// The maximum number of bytes that keys waiting for the journal take, however large the memory of the set is.
 const MOST_BYTES: u64 = 16 << 20;
@@ -80,7 +80,7 @@ impl JournalWriter {
         self.new
     }
 
-    /// The number of keys that occurred again and wait to be written to the journal.
+    /// The number of keys that occurred again in the window and wait to be written to the journal.
     pub(super) fn repeats(&self) -> usize {
         self.repeats
     }
@@ -107,7 +107,7 @@ impl JournalWriter {
         (self.waiting.len() + stretches).saturating_add(numbers.saturating_mul(KEY_LEN)) <= self.most
     }
 
-    /// Sets the tick and the slice of the window at which the next keys occur.
+    /// Sets the tick (the time, or the number of keys so far) and the slice of the window at which the next keys occur.
     pub(super) fn enter(&mut self, slice: u64, tick: u64) {
         if self.slice != Some(slice) {
             (self.slice, self.tick) = (Some(slice), Some(tick));

@@ -56,7 +56,7 @@ impl KeySet {
         Ok(is_new)
     }
 
-    /// Makes room for `more` additional keys.
+    /// Allocates memory for `more` additional keys.
     fn grow(&mut self, more: usize) -> Result<()> {
         let bytes = self.0.bytes();
         match self.0.reserve(more, usize::MAX) {
@@ -81,17 +81,17 @@ impl KeySet {
         self.0.remove(Fingerprints::EXACT.place_of(key))
     }
 
-    /// The number of keys.
+    /// The number of keys in the set.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// True if there are no keys.
+    /// True if there are no keys in the set.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The memory of the keys, in bytes.
+    /// The memory that the keys of the set take, in bytes.
     pub fn bytes(&self) -> usize {
         self.0.bytes()
     }

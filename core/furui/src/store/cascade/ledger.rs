@@ -12,7 +12,7 @@ pub(super) struct Ledger {
     pending: usize,
 }
 
-/// The account of one share: its number of keys, and its limit.
+/// The account of one share of a set: its number of keys, and its limit.
 pub(super) struct Account {
     /// The number of keys in the share's table, including those that are admitted and may turn out to be new.
     pub(super) keys: usize,
@@ -26,7 +26,7 @@ impl Ledger {
         Self { accounts, admitted: 0, pending: 0 }
     }
 
-    /// The number of shares.
+    /// The number of shares of the set.
     pub(super) fn shares(&self) -> usize {
         self.accounts.len()
     }

@@ -34,7 +34,7 @@ pub(crate) struct MemTable {
     homes: usize,
     /// The number of tables, each of which has one of as many equal ranges of the 64-bit hashes.
     tables: usize,
-    /// The least hash of this table's range.
+    /// The least hash of the range of hashes that the table has.
     first: u64,
     /// The number of home slots of all tables together, if each had as many as this one.
     all_homes: usize,
@@ -51,11 +51,11 @@ pub(crate) struct MemTable {
 /// than the saved space is worth: from 85 to 90 % an insertion costs a sixth more.
 const GROW_LOAD: usize = 85;
 /// The load in percent at which a table of [`LARGE_SLOTS`] or more grows, where space matters more. It is also the
-/// highest load of a table that may not grow. Of several tables, all together count.
+/// highest load of a table that may not grow. Of several tables, it is the load of all together.
 const FULL_LOAD: usize = 90;
 /// The least number of home slots of a large table (64 MiB).
 const LARGE_SLOTS: usize = 8 << 20;
-/// The number of home slots of a new table (128 KiB), or of several new tables together.
+/// The number of home slots of a new table (128 KiB), or of several new tables of a set together.
 const FIRST_SLOTS: usize = 16 << 10;
 /// A table grows by an eighth of its slots plus a quarter of them, where the quarter is at most this many slots (16
 /// MiB) in all tables together. So tables of any size take less than 10 bytes a key plus 16 MiB, and small tables grow
@@ -67,7 +67,8 @@ const SPARE_SLOTS: usize = 1024;
 /// The maximum number of slots between the home of an inserted hash and the end of its cluster; beyond it, a table is
 /// crowded. The probability that one of a billion uniform hashes at the loads above exceeds it is 10⁻²⁸.
 const MAX_CLUSTER: usize = 16 << 10;
-/// The prefetch distance of a batch, in keys: the latency of memory divided by the time of an insertion.
+/// The number of keys by which the prefetch is ahead of the insertions of a batch: the latency of memory divided by the
+/// time of an insertion.
 const PREFETCH_KEYS: usize = 24;
 
 /// The index of the range that `hash` is in, if the 64-bit hashes are divided into `ranges` equal ranges.
@@ -126,7 +127,7 @@ impl MemTable {
         self.first
     }
 
-    /// The number of hashes.
+    /// The number of hashes in the table.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -254,7 +255,7 @@ impl MemTable {
         &self.slots
     }
 
-    /// Removes every hash, and keeps the memory.
+    /// Removes every hash from the table, which keeps its allocated memory.
     pub(crate) fn clear(&mut self) {
         self.slots.fill(0);
         self.len = 0;

@@ -2,10 +2,12 @@
 
 mod batch;
 mod combine;
+mod commit;
 mod drain;
 mod durable;
 mod fences;
 mod filter;
+mod hashes;
 pub(crate) mod journal;
 mod journal_writer;
 mod key_set;
@@ -13,6 +15,7 @@ mod ledger;
 mod memtable;
 pub(crate) mod merge;
 mod options;
+mod over;
 pub(crate) mod page;
 mod page_set;
 mod part;
@@ -29,6 +32,8 @@ mod split_batch;
 mod window;
 
 pub use combine::Combination;
+pub(crate) use commit::check_keys;
+pub use commit::{ExpectedNote, NewKeys};
 pub use filter::CascadeFilter;
 pub use journal::Journal;
 pub use key_set::KeySet;
@@ -115,8 +120,11 @@ pub struct Cascade<S: Storage> {
     /// read to its end.
     replaying: bool,
     journal: Option<JournalWriter>,
-    /// The runs, oldest first, as in the manifest. Shares that are lent hold handles to them.
+    /// The runs, oldest first: those of the base, and those of the manifest. Shares that are lent hold handles to them.
     runs: Arc<Vec<Run<S::File>>>,
+    /// The number of runs that belong to the base: to the set over which this one was opened. They are searched, and
+    /// are otherwise no part of this set. 0 in other sets.
+    base: usize,
     /// The tables in RAM, each with an equal range of the hashes, in order: one table, unless the set was
     /// [split](Self::split). Empty while the shares are lent.
     shares: Vec<Share<S::File>>,
@@ -196,15 +204,8 @@ impl<S: Storage> Cascade<S> {
             }
             None => (new, vec![], None),
         };
-        if let Some(expected) = options.hash.filter(|&hash| hash != manifest.hash) {
-            let file = storage.path(MANIFEST);
-            let problem = Problem::OtherHash { found: manifest.hash, expected };
-            return Err(FormatError { file, offset: 0, problem }.into());
-        }
-        if let Some(expected) = options.form.filter(|&form| form != manifest.form) {
-            let problem = StoreProblem::OtherForm { found: manifest.form.into(), expected: expected.into() };
-            return Err(Error::store(storage.path(MANIFEST), problem));
-        }
+        let expected = (options.hash.unwrap_or(manifest.hash), options.form.unwrap_or(manifest.form));
+        check_keys(&storage.path(MANIFEST), (manifest.hash, manifest.form), expected)?;
         let open = |(entry, file)| open_run(&storage, entry, file, &manifest);
         let runs = manifest.runs.iter().zip(files).map(open).collect::<Result<_>>()?;
         let old_journal = match journal {
@@ -225,6 +226,7 @@ impl<S: Storage> Cascade<S> {
             replaying: false,
             journal: options.journal.then(|| JournalWriter::new(memory)).transpose()?,
             runs: Arc::new(runs),
+            base: 0,
             shares: vec![Share::new(table)],
             ledger: None,
             prepared: 0,
@@ -247,7 +249,7 @@ impl<S: Storage> Cascade<S> {
 
     /// The number of keys, in RAM and on storage. In a set with a window, a key counts once for each run that has it,
     /// and once if it is in RAM; finding out how many are takes a pass over the table. Keys in shares that are lent do
-    /// not count.
+    /// not count. If runs [share keys](Manifest::shares_keys), there are at most so many.
     pub fn len(&self) -> u64 {
         let in_memory = match self.manifest.window {
             Some(_) => self.shares.iter().map(|share| share.table.remembered(self.manifest.slice())).sum(),
@@ -270,7 +272,7 @@ impl<S: Storage> Cascade<S> {
         self.len() == 0
     }
 
-    /// The runs, oldest first.
+    /// The runs, oldest first. In a set that was opened over another one, the runs of the other set come first.
     pub fn runs(&self) -> &[Run<S::File>] {
         &self.runs
     }
@@ -405,7 +407,8 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Reads every byte of every run and of the journal, and checks checksums, order and counts. In an exact set, also
-    /// checks that no key is in two runs of the same slice (see [`Window`]).
+    /// checks that no key is in two runs of the same slice (see [`Window`]), unless the manifest says that runs may
+    /// share keys.
     ///
     /// # Errors
     /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].
@@ -414,7 +417,7 @@ impl<S: Storage> Cascade<S> {
         for run in &*self.runs {
             run.verify()?;
         }
-        if self.manifest.store != StoreKind::Seen {
+        if self.manifest.store != StoreKind::Seen || self.manifest.shares_keys {
             return Ok(());
         }
         let (mut distinct, mut runs) = (0, self.runs.iter());
@@ -485,14 +488,23 @@ impl<S: Storage> Cascade<S> {
 /// Returns two lists of runs: those of the earlier slices that a window ending with `slice` has, and those of `slice`
 /// itself.
 fn levels<'a, F: ReadAt>(runs: &'a [Run<F>], manifest: &Manifest, slice: u64) -> Levels<'a, F> {
+    if manifest.window.is_none() {
+        return (&[], runs);
+    }
     let before = |slice| manifest.runs.partition_point(|run| run.slice < slice);
     let (start, end) = (before(slice), manifest.runs.partition_point(|run| run.slice <= slice));
     (&runs[before(Window::oldest(manifest.slice())).min(start)..start], &runs[start..end])
 }
 
-fn open_run<S: Storage>(storage: &S, entry: &RunEntry, file: S::File, manifest: &Manifest) -> Result<Run<S::File>> {
+/// Opens the file of a run that the manifest of a store names.
+fn open_run<F: ReadAt>(
+    storage: &impl Storage,
+    entry: &RunEntry,
+    file: impl Into<F>,
+    manifest: &Manifest,
+) -> Result<Run<F>> {
     let path = storage.path(&manifest.store.file_name(entry.number));
-    let run = Run::open(file, &path, manifest.hash)?;
+    let run = Run::open(file.into(), &path, manifest.hash)?;
     let is_named = run.seal() == entry.seal && run.len() == entry.keys;
     if !is_named || run.fingerprints() != manifest.fingerprints {
         return Err(FormatError { file: path, offset: 0, problem: Problem::OtherFile }.into());

@@ -25,7 +25,7 @@ pub struct CascadeOptions {
     /// gets the empty form: a record is its own key.
     pub form: Option<KeyForm>,
     /// If true, [`sync`](super::Cascade::sync) records keys in a journal, 8 bytes each, instead of publishing a run. An
-    /// eighth of the memory, at most 16 MiB, is for keys that wait for the journal.
+    /// eighth of the set's memory, at most 16 MiB, is for keys that wait for the journal.
     pub journal: bool,
 }
 

@@ -8,7 +8,7 @@ use crate::bits::{append_packed, pack, unary_numbers, unary_position};
 use crate::format::{Problem, field};
 use crate::store::Fingerprints;
 
-/// The size of a page, and its alignment in a file.
+/// The size of a page in bytes, and its alignment in a file.
 pub const PAGE_BYTES: usize = 4096;
 
 /// The size of a page's header in bytes: a checksum and the number of keys.
@@ -57,7 +57,7 @@ impl RemainderBits {
         (Self::MIN..=Self::MAX).contains(&bits).then_some(Self(bits))
     }
 
-    /// The width in bits.
+    /// The number of low bits of a fingerprint that are its remainder.
     pub const fn get(self) -> u32 {
         self.0
     }
@@ -120,7 +120,7 @@ pub struct Page<'a> {
     count: usize,
 }
 
-/// The place of a key in a page: its bit among the unary quotients, and its index.
+/// The place of a key in a page: the position of its bit among the unary quotients, and its index among the keys.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KeyPlace {
     /// The position of the key's one bit among the unary quotients.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) struct PageSet(Vec<AtomicU64>);
 
 impl PageSet {
-    /// An empty set for page numbers below `pages`.
+    /// Makes an empty set for page numbers below `pages`.
     pub(super) fn new(pages: usize) -> Self {
         Self((0..pages.div_ceil(64)).map(|_| AtomicU64::new(0)).collect())
     }

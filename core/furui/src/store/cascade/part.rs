@@ -9,7 +9,7 @@ pub struct Part {
     pub(super) hashes: Vec<u64>,
     /// For each of `hashes`, the index of its key in the whole batch.
     pub(super) indices: Vec<u32>,
-    /// The positions in `hashes` of the new keys.
+    /// The indices in `hashes` of the new keys.
     pub(super) new: Vec<u32>,
     /// True if the share has inserted the keys of this part.
     pub(super) is_observed: bool,
@@ -18,12 +18,12 @@ pub struct Part {
 }
 
 impl Part {
-    /// The number of keys.
+    /// The number of keys of the batch that belong to this share.
     pub fn len(&self) -> usize {
         self.hashes.len()
     }
 
-    /// True if there are no keys.
+    /// True if no keys of the batch belong to this share.
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }

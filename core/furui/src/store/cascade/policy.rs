@@ -9,7 +9,8 @@ const GROWTH_QUARTERS: u64 = 5;
 /// than looking keys up in it.
 const SMALL_RUN: u64 = 200_000;
 
-/// The maximum number of runs that are merged at a time. It bounds the memory, because each run needs buffers.
+/// The maximum number of runs that are merged at a time. It bounds the memory of a merge, which needs buffers for each
+/// run.
 pub(super) const MAX_FAN_IN: usize = 64;
 
 /// Returns the number of runs, counted from the newest, that are merged with a new run of `new` keys. `sizes` has the

@@ -1,4 +1,4 @@
-//! Removing keys from a set and from its files.
+//! Removes keys from a set and from its files.
 
 use super::combine::KeyCursor;
 use super::room::{fill_to, reserve};
@@ -113,8 +113,8 @@ impl<S: Storage> Cascade<S> {
         Ok((total, counts))
     }
 
-    /// Writes run number `number` with the keys of the run at `index` except those in `gone`, about `left` keys, and
-    /// opens it.
+    /// Writes a run with the number `number`, which has the keys of the run at `index` except those in `gone`, about
+    /// `left` keys, and opens it.
     fn write_without<T: Storage>(
         &self,
         gone: &Cascade<T>,

@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 
-/// Reserves room for `more` items.
+/// Reserves room for `more` items in a vector; an error if there is no memory.
 #[inline]
 pub(crate) fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
     items.try_reserve(more).map_err(|_| {

@@ -8,7 +8,7 @@ use super::run_writer::{FENCES, META, META_BYTES, PAGES};
 use crate::bits::prefetch;
 use crate::error::{Error, Result};
 use crate::format::{Align, Envelope, Kind, Problem, ReadAt, Seal, field};
-use crate::hash::HashSpec;
+use crate::hash::{HashSpec, KeyForm};
 use crate::store::Fingerprints;
 
 /// The number of look-ups in a mapped file that are interleaved: each step prefetches for all of them what the next
@@ -79,6 +79,18 @@ impl<F: ReadAt> Run<F> {
         let envelope = Envelope::open(&file, name)?;
         envelope.expect_kind(Kind::Run)?;
         envelope.expect_hash(hash)?;
+        Self::read(file, envelope)
+    }
+
+    /// Opens a run as [`open`](Self::open) does, whatever the hash of its keys.
+    pub(crate) fn open_any(file: F, name: &str) -> Result<Self> {
+        let envelope = Envelope::open(&file, name)?;
+        envelope.expect_kind(Kind::Run)?;
+        Self::read(file, envelope)
+    }
+
+    fn read(file: F, envelope: Envelope) -> Result<Self> {
+        envelope.expect_sections(&[PAGES, FENCES, META], &[])?;
         let meta_start = envelope.section(META)?.offset;
         let invalid = |what| Error::from(envelope.error(meta_start, Problem::Invalid(what)));
         let meta: [u8; META_BYTES] = envelope
@@ -86,13 +98,14 @@ impl<F: ReadAt> Run<F> {
             .try_into()
             .map_err(|_| invalid("the description of a run has a wrong length"))?;
         let keys = field::u64_at(&meta, 0);
-        let fingerprints =
-            Fingerprints::new(field::u64_at(&meta, 24)).ok_or_else(|| invalid("an invalid number of fingerprints"))?;
+        let fingerprints = Fingerprints::new(field::u64_at(&meta, 24))
+            .ok_or_else(|| invalid("the number of fingerprints is invalid"))?;
         let greatest = field::u64_at(&meta, 8);
         if greatest > fingerprints.last() {
             return Err(invalid("the greatest key is no fingerprint"));
         }
-        let bits = RemainderBits::new(field::u32_at(&meta, 16)).ok_or_else(|| invalid("an invalid width"))?;
+        let bits = RemainderBits::new(field::u32_at(&meta, 16))
+            .ok_or_else(|| invalid("the number of bits of a remainder is invalid"))?;
         if field::u32_at(&meta, 20) != 0 {
             return Err(invalid("a reserved byte is not zero"));
         }
@@ -128,12 +141,23 @@ impl<F: ReadAt> Run<F> {
         })
     }
 
-    /// The bytes of RAM that the run's fences and marks take, a little over 8 for each page.
+    /// The bytes of RAM that the run's fences (copies of the first hash of each page) and the marks of its pages take,
+    /// a little over 8 for each page.
     pub fn resident_bytes(&self) -> u64 {
         self.pages() as u64 * 8 + self.pages().div_ceil(4) as u64
     }
 
-    /// The number of keys.
+    /// The spec by which the keys were hashed.
+    pub(crate) fn hash(&self) -> HashSpec {
+        self.envelope.hash()
+    }
+
+    /// The form in which the keys were made, if the file says so; otherwise the empty form.
+    pub(crate) fn form(&self) -> Result<KeyForm> {
+        Ok(self.envelope.key_form(&self.file)?)
+    }
+
+    /// The number of keys in the run.
     pub fn len(&self) -> u64 {
         self.keys
     }
@@ -148,7 +172,7 @@ impl<F: ReadAt> Run<F> {
         self.envelope.seal()
     }
 
-    /// The number of pages.
+    /// The number of pages of the run.
     pub fn pages(&self) -> usize {
         self.fences.len()
     }
@@ -286,15 +310,15 @@ impl<F: ReadAt> Run<F> {
         self.greatest
     }
 
-    /// Reads the `pages.len()` pages that begin with page `first` of the run.
+    /// Reads the pages of the run from the one with the index `first` on into `pages`.
     pub(super) fn read_pages(&self, first: usize, pages: &mut [[u8; PAGE_BYTES]]) -> Result<()> {
         self.file
             .read_at(self.page_start(first), pages.as_flattened_mut())
             .map_err(|source| Error::io("cannot read", self.envelope.name(), source))
     }
 
-    /// Page `index`, after two checks: its checksum is right, and its first key is its fence. The second check finds a
-    /// page that is in the place of another.
+    /// Returns the page with the index `index` after two checks: its checksum is right, and its first key is its fence,
+    /// the copy of this key in RAM. The second check finds a page that is in the place of another.
     pub(super) fn checked_page<'a>(&self, index: usize, bytes: &'a [u8; PAGE_BYTES]) -> Result<Page<'a>> {
         let first = self.first_of(index);
         let checked = Page::new(bytes, first, self.bits).and_then(|page| {
@@ -316,7 +340,7 @@ impl<F: ReadAt> Run<F> {
         self.fences.get(index + 1)
     }
 
-    /// Page `index` of a mapped file. The page is checked when it is first used.
+    /// Returns the page with the index `index` of a mapped file. The page is checked when it is first used.
     #[inline]
     fn mapped_page<'a>(&self, index: usize, bytes: &'a [u8; PAGE_BYTES]) -> Result<Page<'a>> {
         if self.checked.contains(index) {
@@ -327,13 +351,13 @@ impl<F: ReadAt> Run<F> {
         Ok(page)
     }
 
-    /// Page `index`, whose bytes were checked before.
+    /// Returns the page with the index `index`, whose bytes were checked before.
     #[inline]
     fn trusted_page<'a>(&self, index: usize, bytes: &'a [u8; PAGE_BYTES]) -> Result<Page<'a>> {
         Page::new(bytes, self.first_of(index), self.bits).map_err(|problem| self.page_error(index, problem))
     }
 
-    /// The first fingerprint of a page, taken from its fence.
+    /// The first fingerprint of a page, taken from its fence (a copy of the first hash of each page is in RAM).
     #[inline]
     fn first_of(&self, index: usize) -> u64 {
         self.fingerprints.at(self.fences.get(index).unwrap_or(0))

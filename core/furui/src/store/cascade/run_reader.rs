@@ -5,7 +5,7 @@ use super::run::Run;
 use crate::error::Result;
 use crate::format::{Problem, ReadAt};
 
-/// The number of pages that are read at once, 64 KiB in all.
+/// The number of pages of a run that are read at once, 64 KiB in all.
 const READ_PAGES: usize = 16;
 
 /// Reads all keys of a [`Run`], ascending, in one pass from front to back, for a merge. Keys are returned as the

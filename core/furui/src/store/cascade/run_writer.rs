@@ -5,7 +5,7 @@ use super::page::{PAGE_BYTES, Page, RemainderBits};
 use super::room::{fill_to, reserve};
 use crate::error::{Error, Result};
 use crate::format::{Align, EnvelopeWriter, Kind, Seal, Tag, field};
-use crate::hash::HashSpec;
+use crate::hash::{HashSpec, KeyForm};
 use crate::store::Fingerprints;
 
 pub(super) const PAGES: Tag = Tag::new(*b"PAGE");
@@ -13,10 +13,11 @@ pub(super) const FENCES: Tag = Tag::new(*b"FENC");
 pub(super) const META: Tag = Tag::new(*b"META");
 pub(super) const META_BYTES: usize = 32;
 
-/// The number of pages that are written together.
+/// The number of pages of a run that are written together.
 const WRITE_PAGES: usize = 16;
 
-/// The maximum number of keys that are processed at a time, so that a slice of keys of any length takes little memory.
+/// The maximum number of keys that the writer of a run processes at a time, so that a slice of keys of any length takes
+/// little memory.
 const TAKEN: usize = 8192;
 
 /// Writes a run from ascending keys, which come in pieces of any size. [`Run`](super::Run) describes the file.
@@ -43,6 +44,7 @@ pub struct RunWriter<W> {
     name: String,
     fingerprints: Fingerprints,
     bits: RemainderBits,
+    form: KeyForm,
     keys: u64,
     /// The last key that was appended, as the [place](Fingerprints::place) of its fingerprint; `None` at first.
     greatest: Option<u64>,
@@ -110,6 +112,7 @@ impl<W: Write> RunWriter<W> {
             name: name.to_owned(),
             fingerprints,
             bits: RemainderBits::for_keys(expected_keys, fingerprints),
+            form: KeyForm::default(),
             keys: 0,
             greatest: None,
             fences: vec![],
@@ -117,6 +120,11 @@ impl<W: Write> RunWriter<W> {
             pages,
             filled: 0,
         })
+    }
+
+    /// Records in the file the form in which the keys were made from records, for a run that belongs to no store.
+    pub(crate) fn with_form(self, form: KeyForm) -> Self {
+        Self { form, ..self }
     }
 
     /// Appends keys, which are given as the [places](Fingerprints) of their fingerprints. The place of a whole hash is
@@ -164,7 +172,8 @@ impl<W: Write> RunWriter<W> {
                 out.write_all(&bytes)?;
             }
             out.section(META, Align::Line)?;
-            out.write_all(&meta)
+            out.write_all(&meta)?;
+            out.key_form(&self.form)
         };
         let seal = end().and_then(|()| out.finish()).map_err(|source| Error::io("cannot write", self.name, source))?;
         Ok(WrittenRun { keys: self.keys, seal })

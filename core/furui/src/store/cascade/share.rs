@@ -233,7 +233,7 @@ impl<F: ReadAt> Share<F> {
         batch::sort_by_hash(&mut self.batch, &mut self.scratch)
     }
 
-    /// Copies the part of `batch` that begins at `start` to `absent`.
+    /// Copies the next part of `batch`, which begins at the index `start`, to `absent`.
     fn take_part(&mut self, start: usize) -> Result<()> {
         let part = &self.batch[start..self.batch.len().min(start + PART)];
         self.absent.clear();

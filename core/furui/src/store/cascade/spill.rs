@@ -1,8 +1,11 @@
 //! Writing the table to storage when it is full.
 
+use std::cell::Cell;
+
+use super::commit::Absent;
 use super::drain::Drain;
 use super::journal_writer::JournalWriter;
-use super::{Cascade, Merge, Run, RunWriter, SortedSource, WrittenRun, open_run, policy};
+use super::{Cascade, Merge, NewKeys, Run, RunWriter, SortedSource, WrittenRun, open_run, policy};
 use crate::error::Result;
 use crate::store::{RunEntry, Storage};
 
@@ -87,30 +90,42 @@ impl<S: Storage> Cascade<S> {
     /// Merges the tables and the newest `count` runs, all of the present slice, into one new run, makes it durable, and
     /// removes the merged runs.
     pub(super) fn spill(&mut self, count: usize) -> Result<()> {
+        self.spill_with(count, None)
+    }
+
+    /// Works as [`spill`](Self::spill), and adds new keys to the run: those that the set does not have. The number of
+    /// the others is added to the cell.
+    pub(super) fn spill_with(&mut self, count: usize, new: Option<(NewKeys<'_>, &Cell<u64>)>) -> Result<()> {
         if !self.saved {
             self.save_manifest()?;
         }
         self.broken = true;
-        let kept = self.runs.len() - count;
-        let merged = &self.runs[kept..];
+        let kept = self.manifest.runs.len() - count;
         let in_memory = self.keys_in_memory() as u64;
         let mut sources: Vec<Box<dyn SortedSource + '_>> =
             vec![Box::new(Drain::new(self.shares.iter().map(|share| &share.table)))];
+        let merged = &self.runs[self.base + kept..];
         sources.extend(merged.iter().map(|run| Box::new(run.reader()) as Box<dyn SortedSource>));
-        let keys = in_memory + self.manifest.runs[kept..].iter().map(|run| run.keys).sum::<u64>();
+        let mut keys = in_memory + self.manifest.runs[kept..].iter().map(|run| run.keys).sum::<u64>();
+        if let Some((new, known)) = new {
+            keys = keys.saturating_add(new.count);
+            sources.push(Box::new(Absent::new(new.sources, &self.runs, &self.shares, known)));
+        }
         let number = self.manifest.take_number()?;
         let (entry, run) = self.write_run(number, self.manifest.slice(), keys, sources)?;
         self.written += entry.seal.length;
-        let replaced = self.manifest.runs.split_off(kept);
-        self.manifest.runs.push(entry);
+        let mut replaced = self.manifest.runs.split_off(kept);
+        // A run without keys is not named, and removed: a set had all new keys already.
+        if entry.keys > 0 { &mut self.manifest.runs } else { &mut replaced }.push(entry);
         // A merge without new keys keeps the manifest's mark, so that the kept tiers of a set still belong to the set.
         if !self.replaying && (in_memory > 0 || self.old_journal.is_some()) {
             self.manifest.end_journal();
         }
         self.manifest.save(&self.storage)?;
+        let base = self.base;
         let runs = self.change_runs()?;
-        runs.truncate(kept);
-        runs.push(run);
+        runs.truncate(base + kept);
+        runs.extend((!run.is_empty()).then_some(run));
         let is_large = self.table_bytes() > self.table_budget();
         for (number, share) in self.shares.iter_mut().enumerate() {
             share.table.clear();

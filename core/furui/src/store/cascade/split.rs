@@ -67,7 +67,7 @@ impl<S: Storage> Cascade<S> {
         }
     }
 
-    /// True if there are keys in RAM. While shares are lent, keys that are admitted count.
+    /// True if there are keys in RAM. While shares are lent, keys that are admitted are regarded as in RAM.
     pub(crate) fn has_keys_in_memory(&self) -> bool {
         self.keys_in_memory() > 0 || self.ledger.as_ref().is_some_and(Ledger::has_keys)
     }

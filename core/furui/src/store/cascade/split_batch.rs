@@ -24,7 +24,7 @@ use crate::store::Fingerprints;
 #[derive(Debug)]
 pub struct SplitBatch {
     pub(super) parts: Vec<Part>,
-    /// The number of keys in each part.
+    /// The number of keys in the part for each share.
     pub(super) counts: Vec<usize>,
     /// The number of parts with keys that were not yet returned by their shares with the answers.
     left: usize,
@@ -63,7 +63,7 @@ impl SplitBatch {
         Ok(())
     }
 
-    /// Removes all keys from the batch, and keeps the memory.
+    /// Removes all keys from the batch, which keeps its allocated memory.
     pub fn clear(&mut self) {
         for part in &mut self.parts {
             part.hashes.clear();
@@ -80,17 +80,17 @@ impl SplitBatch {
         self.parts.len()
     }
 
-    /// The number of keys.
+    /// The number of keys in all parts of the batch.
     pub fn len(&self) -> usize {
         self.counts.iter().sum()
     }
 
-    /// The number of keys in the part for the share with number `share`.
+    /// The number of keys in the part for the share with the index `share`.
     pub fn count(&self, share: usize) -> usize {
         self.counts[share]
     }
 
-    /// True if there are no keys.
+    /// True if there are no keys in the batch.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -5,7 +5,7 @@ use super::{Cascade, CascadeOptions, SortedSource};
 use crate::error::{Error, Result, StoreProblem};
 use crate::store::{MANIFEST, RunEntry, Storage, Window};
 
-/// The factor by which the journal of a set with a window may be longer than the table, besides what one sync writes.
+/// The journal of a set with a window may be longer than the table by this factor, besides what one sync writes.
 const LONG_JOURNAL: u64 = 8;
 
 impl<S: Storage> Cascade<S> {
@@ -122,7 +122,7 @@ impl<S: Storage> Cascade<S> {
         }
     }
 
-    /// True if advancing to this tick would end the present slice of the window.
+    /// True if advancing to this tick (a time, or a number of keys) would end the present slice of the window.
     pub fn will_end_slice(&self, tick: u64) -> bool {
         self.manifest.window.is_some_and(|window| window.slice_of(tick) > self.manifest.slice())
     }

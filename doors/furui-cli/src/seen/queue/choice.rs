@@ -1,17 +1,17 @@
-//! The choice of the next piece of work in the queue.
+//! Chooses the next piece of work in the queue of batches.
 
 use std::time::Instant;
 
 use super::{LARGE_BATCHES, Place, Queue, Step, Task};
 use crate::input::block::BLOCK;
 
-/// The minimum number of keys in a part of a batch for which another worker is woken. A smaller part is done sooner
-/// than the other worker would begin.
+/// The minimum number of keys in a share's part of a batch for which another worker is woken. A smaller part is done
+/// sooner than the other worker would begin.
 const WORTH_WAKING: usize = 256;
 
 impl Queue {
-    /// The next piece of work that can be done. Work nearest to the output comes first, so that no line waits for later
-    /// ones.
+    /// The next piece of work that can be done at this moment; `None` if there is none. Work nearest to the output
+    /// comes first, so that no line waits for later ones.
     pub fn choose(&mut self) -> Option<Task> {
         if self.ending.is_some() {
             return None;
@@ -72,7 +72,7 @@ impl Queue {
         self.split > 0
     }
 
-    /// Chooses the share that can insert its part of the earliest batch.
+    /// Chooses the share of the set that can insert its part of the earliest batch.
     fn next_share(&mut self) -> Option<Task> {
         let (left, places) = (self.left, &self.places);
         let waits = |number: u64, share| {
@@ -104,8 +104,7 @@ impl Queue {
         !self.syncs() || self.decided == 0 && self.writer.is_some()
     }
 
-    /// True if the set makes earlier keys durable when it gets the next batch, or when it makes room
-    /// for it.
+    /// True if the set makes earlier keys durable when it gets the next batch, or when it makes room for it.
     pub fn syncs(&self) -> bool {
         let batch = self.places.get(self.admitted.max(self.decided)).and_then(|place| place.batch.as_ref());
         self.limits.records

@@ -32,10 +32,11 @@ pub struct Queue {
     /// The number of shares if the set is split, otherwise 0.
     split: usize,
     limits: Limits,
-    /// True if blocks must end where no more lines may be wanted.
+    /// True if a block may not have more lines than `--limit` still allows, so that a block is read only after the one
+    /// before it was decided.
     is_limited: bool,
     places: VecDeque<Place>,
-    /// The number of batches that have left the queue.
+    /// The number of batches that have left the queue, because they were written.
     left: u64,
     /// The number of batches, counted from the first in the queue, that were given to the shares of a split set.
     admitted: usize,
@@ -47,11 +48,11 @@ pub struct Queue {
     keys: Keys,
     /// An empty list of keys for each new batch if the set is in a server.
     asked: Option<RemoteKeys>,
-    /// False after the end of the input.
+    /// True until the end of the input is reached.
     reads: bool,
     /// True if the last read returned so many bytes that there is probably more input.
     pub is_plenty: bool,
-    /// True if a thread decodes the current input.
+    /// True if the current input is compressed, so that a thread decodes it.
     pub is_decoded: bool,
     /// The number of keys in the recent cache of each worker. `None` if workers have no recent cache.
     pub recent_keys: Option<usize>,
@@ -65,17 +66,17 @@ pub struct Queue {
 /// The limits of the workers, their batches and their blocks.
 #[derive(Clone, Copy)]
 pub struct Limits {
-    /// The maximum number of workers.
+    /// The maximum number of workers that process batches.
     pub workers: usize,
-    /// The maximum number of [`Batch`]s at a time.
+    /// The maximum number of [`Batch`]es at a time.
     pub batches: usize,
     /// The sizes of blocks once the set has runs on storage. `None` if blocks then keep their size.
     pub large: Option<LargeBlocks>,
-    /// True if lines are recorded. Then lines are printed before they become durable.
+    /// True if lines are recorded for later runs. Then lines are printed before they become durable.
     pub records: bool,
 }
 
-/// The maximum number of [`Batch`]s of large blocks at a time.
+/// The maximum number of [`Batch`]es at a time once their blocks are large.
 pub const LARGE_BATCHES: usize = 2;
 
 struct Place {
@@ -93,10 +94,10 @@ enum Step {
     Write,
 }
 
-/// A piece of work.
+/// A piece of work for a worker, such as reading, deciding, writing or recording lines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Task {
-    /// Records the lines that have arrived.
+    /// Records the lines that have reached the output file or the reader of the pipe.
     Sync,
     Write,
     Decide,
@@ -135,12 +136,12 @@ impl Queue {
         }
     }
 
-    /// The time at which lines are to be recorded, if the writer is in the queue.
+    /// The time at which printed lines are to be recorded, if the writer is in the queue; otherwise `None`.
     pub fn deadline(&self) -> Option<Instant> {
         self.writer.as_ref()?.recorder.deadline(self.unsynced)
     }
 
-    /// The number of keys in the set whose lines are not printed yet.
+    /// The number of keys that the set has inserted and whose lines are not printed yet.
     pub fn unprinted(&self) -> usize {
         self.places.iter().map(|place| place.new).sum()
     }

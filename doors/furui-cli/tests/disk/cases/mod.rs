@@ -194,6 +194,14 @@ pub fn import() -> Case {
     set::import()
 }
 
+pub fn commit() -> Case {
+    set::commit()
+}
+
+pub fn pending() -> Case {
+    set::pending()
+}
+
 pub fn snapshot_dict() -> Case {
     snapshot("snapshot of a dictionary", |root| numbered_in_parts(root, &[]), numbers_are)
 }

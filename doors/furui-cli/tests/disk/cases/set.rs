@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use furui::KeyHash;
-use furui::seen::KeptTiers;
+use furui::seen::{KeptTiers, Pending};
 use furui::store::cascade::{Cascade, CascadeOptions, Journal};
 use furui::store::{Bytes, Directory};
 
@@ -119,6 +119,69 @@ pub(super) fn import() -> Case {
         check: Box::new(|root, runs| {
             let whole = has_just(root, "store", 0..150, |_| true);
             if is_finished(runs) || whole.is_ok() { whole } else { has_just(root, "store", 0..100, |_| true) }
+        }),
+    }
+}
+
+/// Commits 100 pending keys, of which the store has a half, with a note.
+pub(super) fn commit() -> Case {
+    let note = |root: &Path| {
+        let manifest = Directory::open_read_only(root.join("store")).and_then(|store| store.manifest());
+        manifest.map(|manifest| manifest.note.map(|note| note.text().to_owned())).map_err(|error| error.to_string())
+    };
+    Case {
+        name: "commit",
+        prepare: Box::new(|root| {
+            let store = path(root, "store");
+            quietly(&["seen", "-q", "--store", &store], &keys(0..50));
+            quietly(&["seen", "-q", "--store", &store, "--pending", &path(root, "pending")], &keys(0..150));
+            quietly(&["seen", "-q", "--store", &store], &keys(50..100));
+        }),
+        run: Box::new(|mut command, root| {
+            command.args(["commit", "--wait", "--note", "new", &path(root, "store"), &path(root, "pending")]);
+            feed(command, b"")
+        }),
+        second: None,
+        check: Box::new(move |root, runs| match note(root)?.as_deref() {
+            Some("new") => has_just(root, "store", 0..150, |_| true),
+            None if !is_finished(runs) => has_just(root, "store", 0..100, |_| true),
+            found => Err(format!("the note is {found:?}")),
+        }),
+    }
+}
+
+/// Prints new lines whose keys wait for a commit. An older file of keys is there.
+pub(super) fn pending() -> Case {
+    Case {
+        name: "seen --pending",
+        prepare: Box::new(|root| {
+            let store = path(root, "store");
+            quietly(&["seen", "-q", "--store", &store], &keys(0..50));
+            quietly(&["seen", "-q", "--store", &store, "--pending", &path(root, "pending")], &keys(1000..1100));
+        }),
+        run: Box::new(|mut command, root| {
+            command.args(["seen", "--memory", "1MiB", "--store", &path(root, "store")]);
+            command.args(["--pending", &path(root, "pending")]);
+            feed(command, &keys(0..150))
+        }),
+        second: None,
+        check: Box::new(|root, runs| {
+            has_just(root, "store", 0..50, |_| true)?;
+            let file = root.join("pending");
+            match Pending::open(&file) {
+                // The older file, before the run began.
+                Ok(pending) if pending.keys().len() == 100 && runs.iter().all(|run| run.printed.is_empty()) => Ok(()),
+                Ok(pending) if pending.keys().len() == 100 => {
+                    let printed: BTreeSet<_> = runs.iter().flat_map(|run| lines(&run.printed)).collect();
+                    match (50..150).all(|number| printed.contains(key(number).as_str())) {
+                        true => Ok(()),
+                        false => Err("keys are pending whose lines were not printed".to_owned()),
+                    }
+                }
+                Ok(pending) => Err(format!("{} keys are pending", pending.keys().len())),
+                Err(_) if !file.exists() && !is_finished(runs) => Ok(()),
+                Err(error) => Err(error.to_string()),
+            }
         }),
     }
 }

@@ -91,8 +91,8 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// The times in each round, in nanoseconds a key: of hits and of misses one by one, then of hits and of misses in
-/// batches.
+/// The times of look-ups in each round, in nanoseconds a key: of hits and of misses one by one, then of hits and of
+/// misses in batches.
 #[derive(Clone, Default)]
 struct Times([Vec<f64>; 4]);
 

@@ -23,9 +23,9 @@ const KEYS: usize = 5_000_000;
 const ROUNDS: usize = 3;
 const WAYS: [usize; 3] = [2, 4, 8];
 const SEED: u64 = 2011;
-/// The false-positive rate of a Bloom filter of the size for which 4 probes are best: 2⁻⁴.
+/// The false-positive rate of a Bloom filter that has the size for which 4 probes are best: 2⁻⁴.
 const RATE: f64 = 0.0625;
-/// The default rate of a dictionary's filters.
+/// The default false-positive rate of a dictionary's filters.
 const OWN_RATE: f64 = 0.001;
 
 pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<()> {
@@ -119,7 +119,7 @@ fn measure(ways: usize, tries: Vec<Trie>) -> Result<String> {
     ))
 }
 
-/// A LOUDS trie of the keys of a compact one.
+/// Makes a LOUDS trie with the keys of a compact trie.
 fn as_louds(trie: &Trie) -> Result<LoudsTrie> {
     let keys: Vec<(Vec<u8>, Value)> = trie.iter().map(|(key, found)| (key, found.value())).collect();
     Ok(freeze(SortedKeys::new(&keys)?.root(), (), |(), _| (), false, |()| {})?)
@@ -132,7 +132,7 @@ fn over_virtual_nodes(tries: &[LoudsTrie], rolling: &Rolling) -> Result<LoudsTri
     Ok(freeze(root, rolling.start(), push, true, |state| _ = black_box(state.finish()))?)
 }
 
-/// A compact trie of the keys of a LOUDS one.
+/// Makes a compact trie with the keys of a LOUDS trie.
 fn as_compact(trie: &LoudsTrie) -> Result<Trie> {
     let (mut bytes, mut ends, mut path) = (vec![], vec![], vec![]);
     let mut to_do = vec![(trie.root(), 0)];
@@ -154,7 +154,7 @@ fn as_compact(trie: &LoudsTrie) -> Result<Trie> {
     Ok(Trie::encode(&Skeleton::from_sorted(keys)?)?)
 }
 
-/// A filter, and the hashes that wait to be inserted into it in one batch.
+/// A filter that is being filled, and the hashes that wait to be inserted into it in one batch.
 struct Fill<F> {
     filter: F,
     waiting: Vec<KeyHash>,

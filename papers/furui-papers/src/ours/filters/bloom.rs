@@ -1,4 +1,4 @@
-//! The Bloom filter, which takes the least space.
+//! Measures the Bloom filter, which takes the least space for its rate.
 
 use std::hint::black_box;
 
@@ -56,7 +56,7 @@ impl Contestant for Shared {
     }
 }
 
-/// The bytes of a key, for a filter that hashes its keys itself.
+/// The eight bytes of a key, for a filter that hashes its keys itself.
 fn bytes(key: KeyHash) -> [u8; 8] {
     key.get().to_le_bytes()
 }

@@ -9,8 +9,8 @@ use crate::keys::scale;
 /// A table of cache lines on huge pages, as in this project's filters.
 pub(super) struct Floor {
     pages: MmapMut,
-    /// True if the lines of a batch are prefetched. If false, they are loaded, and the processor overlaps the loads as
-    /// far as it can.
+    /// True if the cache lines of a batch are prefetched. If false, they are loaded, and the processor overlaps the
+    /// loads as far as it can.
     prefetches: bool,
 }
 

@@ -57,7 +57,7 @@ trait Contestant {
     fn bits(&self) -> u64;
 }
 
-/// One of this project's filters, used in batches or key by key.
+/// One of this project's filters, which is used in batches or key by key.
 struct Ours<F> {
     filter: F,
     bits: fn(&F) -> u64,
@@ -122,7 +122,7 @@ type Row = (&'static str, Box<dyn Contestant>);
 
 #[derive(Default)]
 struct Samples {
-    /// The times of insertions, of hits and of misses.
+    /// The times of insertions, of hits and of misses, in nanoseconds a key.
     times: [Vec<f64>; 3],
     false_positives: usize,
     asked: usize,

@@ -11,14 +11,14 @@ use crate::keys::mix;
 const PROBES: u32 = 7;
 const ROUNDS: usize = 9;
 
-/// The number of lookups in a round.
+/// The number of lookups in a round of the measurement.
 const ASKED: usize = 1_000_000;
 
 /// The numbers of different keys that are looked up. Either each lookup has its own key, so that keys are streamed from
 /// memory; or there are so few keys that they stay in a cache, as if the same keys were looked up in many filters.
 const KEYS: [usize; 2] = [ASKED, 10_000];
 
-/// The windows that are measured: three short ones, and the paper's.
+/// The lengths of windows, in groups, that are measured: three short ones, and that of Sei et al.
 const DELTAS: [u32; 4] = [1, 100, 1000, 100_000];
 
 fn keys(list: u64, n: usize) -> Vec<KeyHash> {
@@ -39,8 +39,8 @@ impl Questions {
 
 type Ask<'a> = Box<dyn Fn(&Questions) -> usize + 'a>;
 
-/// The time of each row in nanoseconds a key, and as a ratio to a Bloom filter that is used in the same way. All
-/// figures are medians.
+/// The time of each way to look up keys in nanoseconds a key, and as a ratio to a Bloom filter that is used in the same
+/// way. All figures are medians.
 fn times(rows: &[(String, Ask<'_>)], questions: &Questions) -> Vec<[f64; 2]> {
     let asked = questions.hashes.len();
     let again = ASKED / asked;
@@ -74,7 +74,7 @@ fn in_batches(filter: &impl Filter, keys: &[KeyHash]) -> usize {
     keys.chunks(1024).map(of_batch).sum()
 }
 
-/// Measures lookups, one key at a time and in batches.
+/// Measures lookups in filters of `n` keys, one key at a time and in batches.
 pub(super) fn run(n: usize) -> Result<()> {
     let set = keys(0, n);
     let of_delta = |delta| Ok(RingedBloom::with_size(RingedParams::new(PROBES, Gamma::Exact, delta)?, n as u64)?);

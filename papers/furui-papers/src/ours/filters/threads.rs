@@ -11,7 +11,7 @@ use super::{ROUNDS, insert_shared};
 use crate::clock::{median, ns_each};
 use crate::keys::mix;
 
-/// The number of keys that a thread inserts at a time.
+/// The number of keys that a thread inserts into a shared filter at a time.
 const BATCH: usize = 16 * 1024;
 
 /// The insertion of a batch into a filter that several threads fill.

@@ -19,12 +19,12 @@ use crate::store::{Store, TRANSACTION, ours, stored};
 
 const KEYS: u64 = 5_000_000;
 const MEMORY: u64 = 16 << 20;
-/// The number of lookups. Every second key that is looked up is present.
+/// The number of lookups in each store. Every second key that is looked up is present.
 const LOOKUPS: usize = 1 << 20;
 const ROUNDS: usize = 3;
 const BATCHES: [usize; 2] = [4096, 65536];
 
-/// The contestant in the denominator of ratios.
+/// The name of the store to whose times those of the others are compared.
 const RIVAL: &str = "LMDB";
 
 pub(super) fn run(directory: &Path) -> Result<()> {

@@ -2,7 +2,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 
-/// The parameters of the HTML that all pages share around their content.
+/// The parameters of the HTML around the content of a page, which all pages share.
 pub(super) struct Layout<'a> {
     title: &'a str,
     query: &'a str,
@@ -29,7 +29,7 @@ impl<'a> Layout<'a> {
         self.begin() + &content.into_string() + &Self::end()
     }
 
-    /// Renders the page up to its content.
+    /// Renders the beginning of the page, up to its content.
     pub(super) fn begin(&self) -> String {
         let start = html! {
             (DOCTYPE)
@@ -60,7 +60,7 @@ impl<'a> Layout<'a> {
         start.into_string()
     }
 
-    /// Renders the page after its content.
+    /// Renders the end of the page, after its content.
     pub(super) fn end() -> String {
         let end = html! {
             (PreEscaped("</main>"))

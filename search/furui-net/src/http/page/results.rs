@@ -57,7 +57,7 @@ pub(super) async fn search<N: Backend>(
     Ok(([(header::CONTENT_TYPE, HTML)], body).into_response())
 }
 
-/// The state of a page of results while it is streamed.
+/// The state of a page of results while it is streamed to the browser.
 struct Page {
     query: String,
     /// The rank of the first result of the page, from 1 on.
@@ -68,7 +68,7 @@ struct Page {
 }
 
 impl Page {
-    /// Renders the page up to the first result.
+    /// Renders the page up to its first result.
     fn head(&self) -> String {
         let heading = format!("Results for {}", self.query);
         let head = html! {

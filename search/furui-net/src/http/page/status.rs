@@ -11,7 +11,7 @@ use crate::node::{NodeStatus, SPAN, Span};
 const WIDTH: f64 = 600.0;
 /// The height of the traffic chart, in SVG user units.
 const HEIGHT: f64 = 80.0;
-/// The number of spans in a minute. Each row of the traffic table covers a minute.
+/// The number of [`SPAN`]s in a minute. Each row of the traffic table covers a minute.
 const MINUTE: usize = (60 / SPAN.as_secs()) as usize;
 
 /// Renders the status page of a node.
@@ -50,7 +50,7 @@ pub(in crate::http) fn status(status: &NodeStatus) -> Response {
     ([(header::CONTENT_TYPE, HTML), (header::VARY, "accept")], page).into_response()
 }
 
-/// A sentence that says whether the node has all data that it should hold.
+/// A sentence that says whether the node has been given all data that it should hold.
 fn standing(status: &NodeStatus) -> &'static str {
     match (status.whole, status.repair.settled) {
         _ if status.peers == 0 => "It is alone: it has no other node to ask.",

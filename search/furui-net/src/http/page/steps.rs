@@ -7,13 +7,13 @@ use crate::http::Step;
 
 /// The height of a row of the chart, in SVG user units. The page scales the chart to the available width.
 const ROW: usize = 22;
-/// The width of a column of the chart, in SVG user units.
+/// The width of each of the two columns of the chart (times and bytes), in SVG user units.
 const COLUMN: f64 = 270.0;
-/// The horizontal position of the column of times in the chart.
+/// The horizontal position of the column of times in the chart, in SVG user units.
 const TIME: f64 = 28.0;
-/// The horizontal position of the column of bytes in the chart.
+/// The horizontal position of the column of bytes in the chart, in SVG user units.
 const BYTES: f64 = TIME + COLUMN + 24.0;
-/// The maximum number of steps in the chart. The table contains all of them.
+/// The maximum number of steps of a search in the chart. The table under it contains all of them.
 const DRAWN: usize = 24;
 
 /// Renders the steps of a search with their times and bytes, in a collapsible element that is closed at first.
@@ -52,7 +52,7 @@ fn done(step: &Step) -> Option<Duration> {
     step.ms.map(|ms| Duration::from_secs_f64(ms / 1e3))
 }
 
-/// Renders the chart, with one row per step: its time, and the bytes sent and received.
+/// Renders the chart of a search, with one row per step: its time, and the bytes sent and received.
 fn picture(steps: &[Step], took: Duration) -> Markup {
     let drawn = &steps[..steps.len().min(DRAWN)];
     let height = ROW * (drawn.len() + 1);

@@ -1,4 +1,4 @@
-//! Sends the calls of this node, and handles the requests of other nodes and the answers to both.
+//! Sends the calls of this node to other nodes, and handles the requests of other nodes and the answers to both.
 
 use std::time::Duration;
 
@@ -16,9 +16,11 @@ use super::{Call, Driver};
 /// The maximum number of calls in flight to one peer: half of the number that a peer serves, so that it does not refuse
 /// them.
 const CALLS_PER_PEER: usize = 16;
-/// The number of consecutive calls that time out after which a peer is removed from the routing table. Chosen.
+/// The number of consecutive calls that time out after which a peer is removed from the routing table. The value is a
+/// choice, not a measurement.
 const STRIKES: u8 = 2;
-/// The delay between the removal of a peer and the next refresh of the routing table. Chosen.
+/// The delay between the removal of a peer from the routing table and the next refresh, which may find it again. The
+/// value is a choice, not a measurement.
 const SECOND_CHANCE: Duration = Duration::from_secs(60);
 
 impl Driver {
@@ -44,7 +46,7 @@ impl Driver {
         self.send_next(peer);
     }
 
-    /// Sends this peer's waiting calls until the maximum number of calls is in flight.
+    /// Sends the waiting calls to this peer until the maximum number of calls to it is in flight.
     fn send_next(&mut self, peer: PeerId) {
         let Some(lane) = self.lanes.get_mut(&peer) else { return };
         while lane.on_the_way < CALLS_PER_PEER

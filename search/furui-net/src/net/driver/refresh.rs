@@ -14,11 +14,13 @@ use super::super::command::Status;
 use super::super::routes::BUCKETS;
 use super::{Driver, Refresh};
 
-/// The interval at which a node checks that its routing table still contains its neighbours. Chosen.
+/// The interval at which a node checks that its routing table still contains its neighbours. The value is a choice, not
+/// a measurement.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(600);
-/// The delay before a refresh when the routing table has grown by more than a quarter. Chosen.
+/// The delay before a refresh when the routing table has grown by more than a quarter. The value is a choice, not a
+/// measurement.
 const REFRESH_SOON: Duration = Duration::from_secs(1);
-/// The delay before joining is retried when no node has answered. Chosen.
+/// The delay before joining is retried when no node has answered. The value is a choice, not a measurement.
 const JOIN_AGAIN: Duration = Duration::from_secs(5);
 /// The maximum number of random keys that are tried to find one in a given bucket: enough for a network of a million
 /// nodes.
@@ -66,7 +68,7 @@ impl Driver {
         }
     }
 
-    /// Dials the addresses to which a bootstrap address was resolved.
+    /// Dials the addresses to which the host name in a bootstrap address was resolved.
     pub(super) fn resolved(&mut self, named: &Multiaddr, resolved: io::Result<Vec<Multiaddr>>) {
         let addresses = match resolved {
             Ok(addresses) => addresses,

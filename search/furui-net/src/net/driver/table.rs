@@ -16,12 +16,14 @@ use super::super::diversity;
 use super::super::known::{self, KnownPeer};
 use super::{Driver, Lookup};
 
-/// The maximum number of addresses that are stored for a peer. Chosen.
+/// The maximum number of addresses that are stored for a peer. The value is a choice, not a measurement.
 const MAX_ADDRESSES: usize = 4;
 
-/// The time for which it is remembered that a peer was dialled to check that it is alive. Chosen.
+/// A peer is removed from the routing table if its connection ends again within this time after it was dialled to check
+/// that it is alive. The value is a choice, not a measurement.
 const PROBED: Duration = Duration::from_secs(10);
-/// The maximum number of peers that are remembered as dialled for this check. Chosen.
+/// The maximum number of peers of which it is remembered that they were dialled to check that they are alive. The value
+/// is a choice, not a measurement.
 const MAX_PROBED: usize = 1024;
 
 impl Driver {
@@ -73,8 +75,8 @@ impl Driver {
         self.lookups.insert(query, lookup);
     }
 
-    /// Returns the `n` keepers of each key; `None` for a key if neither the routing table nor an earlier look-up has
-    /// them.
+    /// Returns the `n` nodes that keep each key; `None` for a key if neither the routing table nor an earlier look-up
+    /// has them.
     pub(in crate::net) fn known_keepers(&mut self, keys: &[Vec<u8>], n: usize) -> Vec<Option<Vec<Peer>>> {
         let mut keepers = vec![None; keys.len()];
         let mut open: Vec<usize> = (0..keys.len()).collect();
@@ -114,7 +116,8 @@ impl Driver {
         nearest.collect()
     }
 
-    /// Handles the result of a look-up, and inserts this node, because the result contains only other nodes.
+    /// Handles the result of a look-up of the nodes nearest to a key. This node itself is inserted, because the result
+    /// contains only other nodes.
     fn looked_up(&mut self, lookup: Lookup, found: Vec<kad::PeerInfo>, whole: bool) {
         let n = lookup.n;
         let known: Vec<KnownPeer> =
@@ -219,7 +222,8 @@ impl Driver {
         blocked.has_peer(peer) || address.is_some_and(|address| blocked.has_address(&address))
     }
 
-    /// Notifies the repair of a changed neighbourhood if this peer is or was one of the nodes nearest to this one.
+    /// Notifies the repair of stored data that the neighbourhood has changed if this peer is or was one of the nodes
+    /// nearest to this one.
     fn note_neighbour(&mut self, peer: &PeerId) {
         let me = Key::from(*self.swarm.local_peer_id());
         let far = me.distance(&Key::from(*peer));

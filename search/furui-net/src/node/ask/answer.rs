@@ -11,15 +11,15 @@ pub enum SearchEvent {
     Hits(Vec<Hit>),
     /// The last event of the answer.
     Done {
-        /// The number of documents found.
+        /// The number of documents that the search found and sent as [`SearchEvent::Hits`].
         found: u64,
         /// The place after which a further search continues; `None` if there are no more documents. A query with
         /// phrases can end with a cursor although fewer documents than the limit were found, or none.
         cursor: Option<Place>,
-        /// True if the answer is complete: every list was complete as far as its keeper knows, and no document is
-        /// missing because no node could show it or because false postings displaced it.
+        /// True if the answer is complete: every list was complete as far as the node that keeps it knows, and no
+        /// document is missing because no node could show it or because false postings displaced it.
         whole: bool,
-        /// The traffic and the work of the search.
+        /// The traffic and the work that the search has cost.
         report: Box<Report>,
     },
 }
@@ -27,11 +27,11 @@ pub enum SearchEvent {
 /// A document that was found. In JSON, it is a line of the answer to `GET /search`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hit {
-    /// The id of the document.
+    /// The id of the document: the hash of its record.
     pub id: ContentId,
-    /// The URL; empty if no node that keeps the record answers.
+    /// The document's URL; empty if no node that keeps its record answers.
     pub url: String,
-    /// The title.
+    /// The document's title; empty if no node that keeps its record answers.
     pub title: String,
     /// An excerpt of the text that contains words of the query, see [`Snippet`].
     pub snippet: String,
@@ -87,7 +87,7 @@ pub enum SearchError {
     /// The query is invalid and was not sent to any node.
     #[error(transparent)]
     Refused(QueryRefused),
-    /// None of the nodes that keep the list of a word answered.
+    /// For one of the query's words, none of the nodes that keep its list answered.
     #[error("none of the nodes that keep the list of `{word}` answers; try again in a minute")]
     Unreachable {
         /// The word whose list is unreachable.

@@ -12,29 +12,29 @@ use crate::node::spent::Spent;
 /// The time after which further nodes are asked if the first ones have not answered. Chosen: several round trips.
 pub(in crate::node) const HEDGE_AFTER: Duration = Duration::from_millis(500);
 
-/// The requests in flight to keepers, each with data of type `T` that the caller attaches to recognize the answer. A
-/// keeper that has not answered after [`HEDGE_AFTER`] is slow: later searches ask it last, and the caller need not wait
-/// for it, but its answer still counts.
+/// The requests in flight to nodes that keep lists or records, each with data of type `T` that the caller attaches to
+/// recognize the answer. A node that has not answered after [`HEDGE_AFTER`] is slow: later searches ask it last, and
+/// the caller need not wait for it, but its answer is still used if it comes.
 pub(in crate::node) struct Asking<T> {
     reputation: Reputation,
     /// The deadline after which answers are discarded.
     until: Instant,
     in_flight: FuturesUnordered<BoxFuture<'static, Answered<T>>>,
-    /// The keepers that were asked and are not slow yet, each with the time at which it becomes slow.
+    /// The nodes that were asked and are not slow yet, each with the time at which it becomes slow.
     awaited: Vec<(Instant, Peer)>,
-    /// The traffic so far. Requests from this node to itself are not counted.
+    /// The traffic of these requests so far. Requests from this node to itself are not counted.
     pub(in crate::node) spent: Spent,
 }
 
-/// A keeper, the caller's data of the request, and the answer with its length in bytes; `None` if the keeper failed to
-/// answer.
+/// The answer to a request: the node that was asked, the caller's data of the request, and the answer with its length
+/// in bytes; `None` if the node failed to answer.
 type Answered<T> = (Peer, T, Option<(Response, u64)>);
 
-/// An event of the requests in flight.
+/// An event of the requests in flight: an answer, or the end of the time for some of them.
 pub(in crate::node) enum KeeperEvent<T> {
-    /// A keeper has answered; `response` is `None` if it failed to.
+    /// A node has answered; `response` is `None` if its answer is invalid or did not come.
     Answer { from: Peer, about: T, response: Option<Response> },
-    /// These keepers have become slow.
+    /// These nodes have not answered for [`HEDGE_AFTER`], and count as slow.
     Slow(Vec<Peer>),
 }
 
@@ -46,7 +46,7 @@ impl<T: Send + 'static> Asking<T> {
         Self { reputation: reputation.clone(), until, in_flight, awaited, spent: Spent::default() }
     }
 
-    /// Sends a request to a keeper. A request that exceeds a limit is sent empty, so the keeper refuses it.
+    /// Sends a request to a node. A request that exceeds a limit is sent empty, so the node refuses it.
     pub(in crate::node) fn ask(&mut self, to: Peer, request: &Request, about: T) {
         let request = request.encode().unwrap_or_default();
         if to != self.reputation.me() {
@@ -61,7 +61,7 @@ impl<T: Send + 'static> Asking<T> {
         }));
     }
 
-    /// True if a request is in flight to a keeper that is not slow and for which `is_one` returns true.
+    /// True if a request is in flight to a node that is not slow and for which `is_one` returns true.
     pub(in crate::node) fn waits_for(&self, is_one: impl Fn(&Peer) -> bool) -> bool {
         self.awaited.iter().any(|(_, peer)| is_one(peer))
     }

@@ -1,4 +1,4 @@
-//! Reports postings that contradict the documents' records to the keepers of the lists.
+//! Reports postings that contradict the documents' records to the nodes that keep the words' lists.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,14 +9,14 @@ use crate::net::Net;
 use crate::node::{call, word_key};
 
 /// The maximum number of doubted postings that are reported at once. Further ones are dropped, and are reported when a
-/// later search meets them again. Chosen.
+/// later search meets them again. The value is a choice, not a measurement.
 const MOST: usize = 4096;
-/// The maximum number of reports in flight. Chosen.
+/// The maximum number of messages with reports of doubted postings in flight. The value is a choice, not a measurement.
 const MESSAGES: usize = 8;
 
-/// Reports postings, each as its word and its document, that contradict the documents' records to the keepers of the
-/// words. The keepers check the records themselves. The reports are sent in the background. Must be called on a
-/// runtime.
+/// Reports postings, each as its word and its document, that contradict the documents' records to the nodes that keep
+/// the words' lists. These nodes check the records themselves. The reports are sent in the background. Must be called
+/// on a runtime.
 pub(in crate::node) fn tell(net: Net, mut doubts: Vec<(String, ContentId)>) {
     doubts.sort_unstable();
     doubts.dedup();

@@ -9,17 +9,17 @@ use crate::node::asking::{Asking, HEDGE_AFTER, KeeperEvent};
 use crate::node::reputation::Reputation;
 use crate::shelf::packed;
 
-/// The time to wait for the remaining keepers of records after [`HEDGE_AFTER`]. Chosen: the sum of both is less than
-/// the time that a publisher waits while the receiving node checks postings.
+/// The time to wait for the remaining nodes that keep records after [`HEDGE_AFTER`]. Chosen: the sum of both is less
+/// than the time that a publisher waits while the receiving node checks postings.
 const RECORDS_PATIENCE: Duration = Duration::from_secs(2);
 
-/// The answers of the keepers of records.
+/// The answers of the nodes that were asked for the records of documents.
 #[derive(Default)]
 pub(in crate::node) struct Records {
     /// The encoded records, verified against the hashes that are their ids.
     pub(in crate::node) found: HashMap<ContentId, Vec<u8>>,
-    /// The documents without a record: some keeper says that it does not keep the record, and no keeper that answered
-    /// in time sent it.
+    /// The documents without a record: some node that was asked says that it does not keep the record, and no node that
+    /// answered in time sent it.
     pub(in crate::node) gone: HashSet<ContentId>,
     /// The documents whose records exceeded the size limit of an answer and must be requested again.
     pub(in crate::node) later: Vec<ContentId>,
@@ -58,8 +58,8 @@ pub(in crate::node) fn request(ids: &[ContentId]) -> Request {
     Request::Show { documents: ids.iter().map(|id| (*id, Part::Record)).collect(), clauses: vec![] }
 }
 
-/// Fetches the records of these documents from their keepers other than `except`. Later requests ask a keeper that is
-/// late or breaks the protocol after all others.
+/// Fetches the records of these documents from the nodes that keep them, other than `except`. Later requests ask a node
+/// that is late or breaks the protocol after all others.
 pub(in crate::node) async fn records(reputation: &Reputation, except: Option<&Peer>, ids: &[ContentId]) -> Records {
     let mut records = Records::default();
     let mut tried: HashSet<(ContentId, Peer)> = HashSet::new();

@@ -8,10 +8,11 @@ use crate::node::showing::{Gathering, Ranks, Verdict};
 use crate::node::versions::Versions;
 use crate::node::{Hit, Inner, SearchEvent};
 
-/// The maximum number of candidates that one search with a limit examines. The search then ends with a cursor. Chosen.
+/// The maximum number of candidates (documents that the words' lists name) that one search with a limit examines. The
+/// search then ends with a cursor. The value is a choice, not a measurement.
 const CHECKED: u64 = 1 << 12;
 /// The minimum number of candidates in the first batch that is examined for a query with phrases, before any document
-/// was found to fit. Chosen.
+/// was found to fit. The value is a choice, not a measurement.
 const FIRST: u64 = 16;
 
 /// Examines the candidates that the lists name for a query, and collects the documents that fit. Each is ranked by its
@@ -25,9 +26,9 @@ pub(in crate::node) struct Filling<'a> {
     blocked: Sites,
     limit: u64,
     after: Option<Place>,
-    /// The number of candidates examined so far.
+    /// The number of candidates (documents that the words' lists name) examined so far.
     checked: u64,
-    /// The number of documents returned so far.
+    /// The number of fitting documents returned so far.
     found: u64,
     /// Documents that fit but are not returned yet, because their true place is after the last examined candidate,
     /// although the lists claim an earlier place.
@@ -37,7 +38,7 @@ pub(in crate::node) struct Filling<'a> {
     cursor: Option<Place>,
     /// True if candidates are left because the limit on documents was reached.
     has_rest: bool,
-    /// True if the answer may lack a document that belongs into it.
+    /// True if the answer may lack a document that fits the query.
     is_missing_some: bool,
     /// True if a candidate that the lists name was dropped because it is withdrawn or does not fit.
     has_dropped: bool,
@@ -77,14 +78,14 @@ impl<'a> Filling<'a> {
         }
     }
 
-    /// The number of candidates that the querier finds per page. For a query with phrases, it is larger than the number
-    /// of wanted documents, because some candidates lack the phrases.
+    /// The number of candidates (documents that the words' lists name) that the querier finds per page. For a query
+    /// with phrases, it is larger than the number of wanted documents, because some candidates lack the phrases.
     pub(in crate::node) fn page(&self) -> usize {
         let wanted = self.limit.clamp(1, limits::FETCHED as u64) as usize;
         if self.has_phrases { (4 * wanted).clamp(64, limits::FETCHED) } else { wanted }
     }
 
-    /// True if enough documents were found, or the maximum number of candidates was examined.
+    /// True if the search has found enough documents, or has examined the maximum number of candidates.
     pub(in crate::node) fn is_over(&self) -> bool {
         self.found >= self.limit || self.checked >= CHECKED
     }
@@ -94,8 +95,8 @@ impl<'a> Filling<'a> {
         self.is_over() && (self.has_phrases || self.has_rest)
     }
 
-    /// The number of further candidates to request from the querier, because too many candidates were dropped; `None`
-    /// if the search is over.
+    /// The number of further candidates to request from the querier, because too many of the earlier ones did not fit;
+    /// `None` if the search is over.
     pub(in crate::node) fn missing(&self) -> Option<u64> {
         let missing = self.limit.saturating_sub(self.found);
         // The share of candidates that fail is assumed to remain the same.
@@ -131,7 +132,7 @@ impl<'a> Filling<'a> {
         hits
     }
 
-    /// Applies the verdict on a candidate to the state of the search.
+    /// Applies the verdict on a candidate, whose place according to the lists is `claimed`, to the state of the search.
     fn note(&mut self, claimed: Place, verdict: Verdict) {
         match verdict {
             Verdict::Shown { place, showing, doubts } => {
@@ -207,8 +208,8 @@ impl<'a> Filling<'a> {
         SearchEvent::Done { found: self.found, cursor, whole, report: Box::new(report) }
     }
 
-    /// The number of candidates to examine next. For a query with phrases, it is estimated from the share of candidates
-    /// that have fitted so far.
+    /// The number of candidates (documents that the lists name) to examine next. For a query with phrases, it is
+    /// estimated from the share of candidates that have fitted so far.
     fn batch(&self) -> usize {
         let wanted = self.limit.saturating_sub(self.found);
         let likely = match self.found {

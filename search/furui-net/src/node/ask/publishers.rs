@@ -15,7 +15,7 @@ pub(in crate::node) struct Publishers {
 }
 
 /// Requests the signatures of these documents from all nodes that keep them, and returns the publishers by document. A
-/// publisher counts if at least one node has a valid signature of it.
+/// publisher is returned if at least one node has a valid signature of it.
 pub(in crate::node) async fn publishers(inner: &Inner, ids: &[ContentId]) -> Publishers {
     let mut asking = Asking::new(&inner.reputation, PATIENCE);
     for (keeper, load) in inner.reputation.loads(ids, limits::REPLICAS, None).await {
@@ -44,7 +44,8 @@ pub(in crate::node) async fn publishers(inner: &Inner, ids: &[ContentId]) -> Pub
     Publishers { of, spent: asking.spent }
 }
 
-/// The distinct locks of documents, grouped by document and by the publisher that the lock claims.
+/// The distinct locks of documents (the publishers' signatures), grouped by document and by the publisher that the lock
+/// claims.
 type Stated = BTreeMap<(ContentId, PublisherKey), Vec<Lock>>;
 
 fn note(stated: &mut Stated, ids: &[ContentId], all: Vec<Vec<(Lock, u8)>>) {

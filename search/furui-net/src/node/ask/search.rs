@@ -14,15 +14,17 @@ use crate::meters::make_room;
 use crate::node::filling::Filling;
 use crate::node::{Node, SearchError, SearchEvent, doubts, showing, word_key};
 
-/// The time for which the known keepers of a word and the size of its list are reused. Chosen.
+/// The time for which the size of a word's list and the nodes known to keep it are reused. The value is a choice, not a
+/// measurement.
 const KNOWN_LIFE: Duration = Duration::from_secs(60);
-/// The maximum number of words that are remembered. Chosen.
+/// The maximum number of words for which the size of the list, and the nodes that keep it, are remembered. The value is
+/// a choice, not a measurement.
 const KNOWN_WORDS: usize = 1 << 14;
 
-/// The options of a search.
+/// The options of a search in the network.
 #[derive(Clone, Debug)]
 pub struct SearchOptions {
-    /// The number of best documents to find, at most [`limits::PAGE`].
+    /// The number of documents to find, those that rank best; at most [`limits::PAGE`].
     pub limit: u64,
     /// The place after which the search continues: the cursor of an earlier search.
     pub after: Option<Place>,
@@ -38,7 +40,7 @@ impl Default for SearchOptions {
     }
 }
 
-/// A cache of the sizes and keepers of words' lists, filled by earlier searches.
+/// A cache of the sizes of words' lists and of the nodes that keep them, filled by earlier searches.
 #[derive(Default)]
 pub(in crate::node) struct KnownTerms {
     terms: Mutex<HashMap<String, (Instant, Term)>>,
@@ -74,19 +76,19 @@ impl KnownTerms {
         });
     }
 
-    /// Empties the cache, because lists or keepers have changed.
+    /// Empties the cache, because lists, or the nodes that keep them, have changed.
     pub(in crate::node) fn forget(&self) {
         self.terms.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
-/// True if the two terms have the same size and the same keepers.
+/// True if the two terms have lists of the same size, kept by the same nodes.
 fn is_same(one: &Term, other: &Term) -> bool {
     let holders = one.holders.len() == other.holders.len() && one.holders.iter().all(|it| other.holders.contains(it));
     one.size == other.size && holders
 }
 
-/// A message for the querier.
+/// A message for the querier, the state machine of a search.
 enum Outcome {
     Holders { word: String, holders: Vec<Peer> },
     Answer { from: Peer, call: u64, response: Option<Response> },
@@ -97,7 +99,7 @@ impl Node {
     /// early if the receiver is dropped.
     ///
     /// # Errors
-    /// If the query is invalid, or no keeper of a word answers.
+    /// If the query is invalid, or none of the nodes that keep the list of a word answers.
     pub async fn search(
         &self,
         query: &Query,
@@ -195,7 +197,7 @@ impl Node {
         }
     }
 
-    /// Sends the last events of an answer, and reports false postings to the keepers of the lists.
+    /// Sends the last events of an answer, and reports false postings to the nodes that keep the lists.
     async fn end(&self, filling: &mut Filling<'_>, querier: &Querier, more: bool, events: &mpsc::Sender<SearchEvent>) {
         self.0.known.learn(querier.terms());
         let doubts = std::mem::take(&mut filling.doubts);

@@ -3,11 +3,11 @@ use furui_search::Report;
 /// The traffic between this node and others for fetching and verifying the documents of one search.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::node) struct Spent {
-    /// The bytes sent to other nodes.
+    /// The number of bytes sent to other nodes.
     pub(in crate::node) sent: u64,
-    /// The bytes received from other nodes.
+    /// The number of bytes received from other nodes.
     pub(in crate::node) received: u64,
-    /// The number of requests.
+    /// The number of requests to other nodes.
     pub(in crate::node) messages: u64,
     /// The number of whole records that were received.
     pub(in crate::node) fetched: u64,

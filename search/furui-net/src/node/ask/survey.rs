@@ -13,12 +13,13 @@ use crate::node::{Node, call};
 /// The key whose nearest nodes are asked for their estimates. All nodes ask the same ones, so that they get the same
 /// survey.
 const KEY: &[u8] = b"survey";
-/// The time for which a survey is reused. It is also that for which a node reuses the sizes of lists. Chosen.
+/// The time for which a survey (the estimated number of documents and their mean length) is reused. It is also the time
+/// for which a node reuses the sizes of lists. The value is a choice, not a measurement.
 const LIFE: Duration = Duration::from_secs(60);
-/// The time to wait for the nodes that are asked. Chosen.
+/// The time to wait for the nodes that are asked for their estimates. The value is a choice, not a measurement.
 const SURVEY_TIMEOUT: Duration = Duration::from_secs(2);
-/// The time to wait for the remaining nodes after three quarters have answered. With fewer answers, a few hostile nodes
-/// that answer first could be half of them. Chosen.
+/// The time to wait for the remaining nodes of a survey after three quarters have answered. With fewer answers, a few
+/// hostile nodes that answer first could be half of them. The value is a choice, not a measurement.
 const HURRY: Duration = Duration::from_millis(300);
 
 /// The survey of an earlier search, with the time until which it is reused.
@@ -34,7 +35,7 @@ impl LastSurvey {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now() + LIFE, survey));
     }
 
-    /// Discards the survey, because lists or keepers have changed.
+    /// Discards the survey, because lists, or the nodes that keep them, have changed.
     pub(in crate::node) fn expire(&self) {
         if let Some((until, _)) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
             *until = Instant::now();

@@ -7,9 +7,11 @@ use furui_search::{ContentId, Place, PublisherKey};
 
 use crate::node::answer::Version;
 
-/// The maximum number of documents with shared URLs that are compared in one search. Chosen.
+/// The maximum number of documents with shared URLs that are compared in one search. The value is a choice, not a
+/// measurement.
 pub(in crate::node) const COMPARED: usize = 256;
-/// The maximum number of other versions that are listed with a shown document. Chosen.
+/// The maximum number of other versions that are listed with a shown document. The value is a choice, not a
+/// measurement.
 const ALSO: usize = 16;
 
 /// The documents of a search, grouped by URL. One document of each URL is shown.
@@ -22,12 +24,12 @@ pub(in crate::node) struct Versions {
     /// The documents by the hashes of their URLs. The hash seed is random.
     urls: HashMap<u64, Url>,
     hasher: RandomState,
-    /// The hashes of URLs that have several documents not compared yet.
+    /// The hashes of the URLs of which several documents are not compared yet.
     open: BTreeSet<u64>,
     compared: usize,
 }
 
-/// The documents of one URL.
+/// The documents of one URL, of which one is shown.
 struct Url {
     versions: Vec<Found>,
     is_shown: bool,
@@ -69,7 +71,7 @@ impl Versions {
         }
     }
 
-    /// The documents whose publishers are needed to decide which version of a URL is shown.
+    /// The documents whose publishers must be requested before it can be decided which version of a URL is shown.
     pub(in crate::node) fn to_ask(&self) -> Vec<ContentId> {
         let versions = self.open.iter().flat_map(|hash| &self.urls[hash].versions);
         versions.filter(|version| version.publishers.is_none()).map(|version| version.place.id).collect()

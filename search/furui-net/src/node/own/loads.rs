@@ -1,4 +1,4 @@
-//! Looks up the keepers of many keys with few requests.
+//! Looks up, with few requests, the nodes that keep each of many keys.
 
 use std::collections::HashMap;
 
@@ -7,17 +7,19 @@ use futures::StreamExt;
 
 use crate::net::Net;
 
-/// The maximum number of keys whose keepers are looked up in one portion without asking other nodes. Chosen.
+/// The maximum number of keys for each of which the nodes that keep its list or record are looked up in one portion
+/// without asking other nodes. The value is a choice, not a measurement.
 const KEYS: usize = 1 << 10;
-/// The maximum number of look-ups of keepers in flight. Chosen: as many as the net has in flight.
+/// The maximum number of look-ups of nodes that keep a key in flight. Chosen: as many as the net has in flight.
 const LOOKUPS: usize = 64;
-/// The maximum number of look-ups in flight that each request many peers at once. Chosen.
+/// The maximum number of look-ups in flight that each request many peers near a key at once. The value is a choice, not
+/// a measurement.
 const AREAS: usize = 8;
 /// A look-up of many peers is made only if it answers at least this number of keys on average, because it takes as many
 /// requests as five ordinary look-ups.
 const WORTH: usize = 8;
 
-/// Returns, for each node, the indices of the keys in `keys` of which it should be a keeper.
+/// Returns, for each node that should keep any of these keys, the indices of those keys in `keys`.
 pub(in crate::node) async fn loads(net: &Net, keys: Vec<Vec<u8>>) -> HashMap<Peer, Vec<usize>> {
     let mut loads: HashMap<Peer, Vec<usize>> = HashMap::new();
     let mut unknown = add_known(net, keys.into_iter().enumerate().collect(), &mut loads).await;
@@ -36,8 +38,8 @@ pub(in crate::node) async fn loads(net: &Net, keys: Vec<Vec<u8>>) -> HashMap<Pee
     loads
 }
 
-/// Adds the keys whose keepers are known without asking other nodes, and returns the other keys. The work is done in
-/// small portions, so that it does not block other tasks of the network.
+/// Adds to `loads` the keys of which this node knows, without asking others, the nodes that keep them, and returns the
+/// other keys. The work is done in small portions, so that it does not block other tasks of the network.
 async fn add_known(
     net: &Net,
     keys: Vec<(usize, Vec<u8>)>,

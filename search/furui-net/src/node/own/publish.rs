@@ -11,12 +11,14 @@ use crate::node::keeper::{LIFE, unix_seconds};
 use crate::node::loads::loads;
 use crate::node::{Inner, Node, PublishError, record_key, withdraw, word_key};
 
-/// The maximum number of messages in flight. Chosen.
+/// The maximum number of messages with a publication's postings and records in flight. The value is a choice, not a
+/// measurement.
 const MESSAGES: usize = 16;
 /// The maximum size of the postings and records of a message in bytes, as [`Parcel::bytes`] counts them. The rest of
 /// the message is for its other fields.
 const MESSAGE_ROOM: usize = limits::MESSAGE_BYTES - (32 << 10);
-/// The maximum number of times that a message is sent to a busy node. Chosen.
+/// The maximum number of times that a message of a publication is sent to a busy node. The value is a choice, not a
+/// measurement.
 const TRIES: u32 = 4;
 /// The pause before a message is sent to a busy node for the second time. It doubles with each further repetition.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -24,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// A document to publish: its record, and the id and words derived from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// The hash of `record`.
+    /// The id of the document: the hash of `record`.
     pub id: ContentId,
     /// The encoded [`Record`](furui_search::Record).
     pub record: Vec<u8>,
@@ -46,7 +48,8 @@ impl Document {
 /// The result of [`Node::publish`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Published {
-    /// The number of published documents. Documents that had been published recently, and were left out, do not count.
+    /// The number of documents that were published. Those that had been published recently, and were left out, are not
+    /// counted.
     pub new: u64,
     /// The number of `new` documents that replaced an earlier document of this node under the same URL.
     pub changed: u64,
@@ -91,9 +94,9 @@ impl Node {
     }
 
     /// Publishes documents: sends the records to the nodes nearest to the documents' keys and, when the records are
-    /// stored, the postings to the keepers of the words' lists, which check some of them against the records. Documents
-    /// that this node published less than half of their lifetime ago are left out, unless `again` is true. Earlier
-    /// documents of this node under the same URLs are withdrawn.
+    /// stored, the postings to the nodes that keep the words' lists, which check some of them against the records.
+    /// Documents that this node published less than half of their lifetime ago are left out, unless `again` is true.
+    /// Earlier documents of this node under the same URLs are withdrawn.
     ///
     /// # Errors
     /// If a list or record was not taken by any keeper, or this node's storage fails. Then nothing is noted as
@@ -127,9 +130,9 @@ impl Node {
     }
 }
 
-/// Sends each record to its keepers, and then each posting to the keepers of its list, because they check postings
-/// against records. Returns the number of documents whose record, or one of whose postings, was accepted by fewer than
-/// [`limits::REPLICAS`] nodes.
+/// Sends each record to the nodes that keep it, and then each posting to the nodes that keep its list, because these
+/// check postings against records. Returns the number of documents whose record, or one of whose postings, was accepted
+/// by fewer than [`limits::REPLICAS`] nodes.
 pub(in crate::node) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<u64, PublishError> {
     let ids: Vec<ContentId> = documents.iter().map(|document| document.id).collect();
     let withdrawals = inner.published.withdrawals(&ids).map_err(PublishError::storage)?;
@@ -174,7 +177,8 @@ pub(in crate::node) async fn store(inner: &Inner, documents: Vec<Document>) -> R
     Ok(scarce.flat_map(|(parcel, _)| parcel.documents()).collect::<HashSet<_>>().len() as u64)
 }
 
-/// Divides the parcels with these indices, all for one keeper, into messages of at most the maximum size.
+/// Divides the parcels with these indices in `parcels`, all for one node, into messages of at most the maximum size.
+/// Returns each message as the node and the indices.
 fn cut<'a>(keeper: &'a Peer, load: impl Iterator<Item = usize>, parcels: &[Parcel]) -> Vec<(&'a Peer, Vec<usize>)> {
     let mut messages = Vec::new();
     let (mut message, mut bytes) = (Vec::new(), 0);
@@ -194,8 +198,8 @@ fn cut<'a>(keeper: &'a Peer, load: impl Iterator<Item = usize>, parcels: &[Parce
     messages
 }
 
-/// Sends the parcels with these indices in one message, and repeats it if the node is busy or does not find the records
-/// that prove the postings. Returns the indices if the node accepted the message; otherwise none.
+/// Sends the parcels with these indices in `parcels` in one message, and repeats it if the node is busy or does not
+/// find the records that prove the postings. Returns the indices if the node accepted the message; otherwise none.
 async fn deliver(inner: &Inner, keeper: &Peer, numbers: Vec<usize>, parcels: &[Parcel]) -> Vec<usize> {
     let (mut postings, mut records) = (Vec::new(), Vec::new());
     for &number in &numbers {

@@ -5,16 +5,16 @@ use thiserror::Error;
 /// The reason that documents were not published or withdrawn, or not all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PublishError {
-    /// Some lists or records were not accepted by any keeper.
+    /// Some lists or records were not accepted by any of the nodes that should keep them.
     #[error("no node took {missing} of the lists and records; publish again when more nodes answer")]
     NotStored {
-        /// The number of lists and records that no keeper accepted.
+        /// The number of lists and records that none of the nodes that should keep them accepted.
         missing: usize,
     },
-    /// No keeper of some documents answered.
+    /// For some documents, none of the nodes that keep them answered.
     #[error("for {missing} of the documents, no node that keeps them answers; they are withdrawn when one does")]
     NotWithdrawn {
-        /// The number of documents of which no keeper answered.
+        /// The number of documents for which none of the nodes that keep them answered.
         missing: usize,
     },
     /// The storage of this node failed.

@@ -9,9 +9,9 @@ use crate::node::keeper::unix_seconds;
 use crate::node::loads::loads;
 use crate::node::{Inner, Node, PublishError, call, record_key};
 
-/// The number of documents that are withdrawn at a time. Chosen.
+/// The number of documents that are withdrawn at a time. The value is a choice, not a measurement.
 const BATCH: usize = 1 << 10;
-/// The maximum number of messages in flight. Chosen: as for publications.
+/// The maximum number of messages with withdrawals in flight. Chosen: as many as messages with publications.
 const MESSAGES: usize = 16;
 
 impl Node {
@@ -19,7 +19,8 @@ impl Node {
     /// other nodes have published the same documents. For each URL, returns true if a document was published under it.
     ///
     /// # Errors
-    /// If no keeper of some document answers, or this node's storage fails. A keeper that did not answer is told later.
+    /// If none of the nodes that keep some document answers, or this node's storage fails. A node that did not answer
+    /// is told later.
     pub async fn withdraw(&self, urls: &[String]) -> Result<Vec<bool>, PublishError> {
         let found = self.0.published.withdraw(urls, unix_seconds()).map_err(PublishError::storage)?;
         tell(&self.0).await?;
@@ -38,7 +39,8 @@ impl Node {
     }
 }
 
-/// Sends all pending withdrawals to keepers. One keeper of each record suffices, because repair informs the others.
+/// Sends all pending withdrawals to nodes that keep the documents. One such node of each record suffices, because
+/// repair informs the others.
 pub(in crate::node) async fn tell(inner: &Inner) -> Result<(), PublishError> {
     let (mut after, mut missing) = (None, 0);
     loop {
@@ -59,7 +61,7 @@ pub(in crate::node) async fn tell(inner: &Inner) -> Result<(), PublishError> {
     if missing == 0 { Ok(()) } else { Err(PublishError::NotWithdrawn { missing }) }
 }
 
-/// Sends withdrawals to one keeper. Returns `numbers`, the indices of the withdrawals in `documents`, if the keeper
+/// Sends withdrawals to one node. Returns `numbers`, the indices of the withdrawals in `documents`, if the node
 /// answers; otherwise nothing.
 async fn deliver(inner: &Inner, keeper: &Peer, numbers: &[usize], documents: &[(ContentId, u32)]) -> Vec<usize> {
     let key = |&number: &usize| {

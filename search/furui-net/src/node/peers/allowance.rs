@@ -50,7 +50,7 @@ impl Allowance {
         grants
     }
 
-    /// Counts bytes that a peer has added to documents that others have brought. A peer that exceeds the limit may
+    /// Counts the bytes that a peer has added to documents that others have brought. A peer that exceeds the limit may
     /// store nothing for some time.
     pub(in crate::node) fn charge_foreign(&mut self, peer: &Peer, bytes: u64, now: Duration) {
         if bytes > 0 {

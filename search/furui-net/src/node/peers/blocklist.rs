@@ -14,11 +14,11 @@ use thiserror::Error;
 
 use crate::net::peer_of;
 
-/// The name of the file with the list in a node's directory.
+/// The name of the file in a node's directory that has the list of what the node blocks.
 const FILE: &str = "blocked";
-/// The maximum number of lines of the file. Chosen.
+/// The maximum number of entries of the file `blocked`. The value is a choice, not a measurement.
 const MAX_BLOCKS: usize = 10_000;
-/// The maximum size of the file, in bytes. Chosen: some hundred bytes a line.
+/// The maximum size of the file `blocked`, in bytes. Chosen: some hundred bytes an entry.
 const MAX_BYTES: u64 = 4 << 20;
 
 /// An entry of a node's block list: one line of the file `blocked`.
@@ -40,7 +40,7 @@ pub enum Block {
     "`{text}` cannot be blocked; name a peer (12D3…), a network (192.0.2.0/24), a site (site:example.org) or one word"
 )]
 pub struct NoBlock {
-    /// The rejected text.
+    /// The text that is neither a peer, a network, a site nor a word.
     pub text: String,
 }
 
@@ -85,14 +85,15 @@ pub(in crate::node) struct Blocklist {
 }
 
 impl Blocklist {
-    /// Reads the list of a directory. Without a file, the list is empty.
+    /// Reads the list of blocked peers, networks, sites and words from the file `blocked` in `directory`. The list is
+    /// empty if there is no such file, or `directory` is `None`.
     pub(in crate::node) fn open(directory: Option<&Path>) -> io::Result<Self> {
         let list = Self { file: directory.map(|directory| directory.join(FILE)), blocks: RwLock::default() };
         list.reload()?;
         Ok(list)
     }
 
-    /// Reads the file again. If it cannot be read or parsed, the list in memory is not changed.
+    /// Reads the file `blocked` again. If it cannot be read or parsed, the list in memory is not changed.
     pub(in crate::node) fn reload(&self) -> io::Result<()> {
         let Some(path) = &self.file else { return Ok(()) };
         let mut text = String::new();

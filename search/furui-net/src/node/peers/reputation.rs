@@ -13,8 +13,8 @@ use crate::node::{record_key, send_counted};
 /// the peer answers. Chosen: longer than a peer needs to restart.
 const SHUNNED_FOR: Duration = Duration::from_secs(5 * 60);
 
-/// Remembers the peers that recently did not answer this node or lied to it. They are asked after the other keepers of
-/// a key.
+/// Remembers the peers that recently did not answer this node or lied to it. They are asked after the other nodes that
+/// keep a key.
 ///
 /// Only behaviour on a connection on which the peer has proved its identity counts, so no node can make another one
 /// look silent by spreading a wrong address. A peer that answers, however late, stops being counted as silent. A peer
@@ -71,7 +71,7 @@ impl Reputation {
         }
     }
 
-    /// Records that the peer has answered, so that it is no silent peer.
+    /// Records that the peer has answered, so that it does not count as silent.
     pub(in crate::node) fn forgive(&self, peer: &Peer) {
         self.shunned().remove(peer);
     }
@@ -85,8 +85,8 @@ impl Reputation {
         peers
     }
 
-    /// Looks up the first `n` keepers of a key, those to be asked last at the end. If all of these `n` nodes are to be
-    /// asked last, returns all keepers of the key.
+    /// Looks up the first `n` nodes that should keep a key, those to be asked last at the end. If all of these `n`
+    /// nodes are to be asked last, returns all nodes that should keep the key.
     pub(in crate::node) async fn keepers(&self, key: &[u8], n: usize) -> Vec<Peer> {
         let now = self.started.elapsed();
         let comes_last = |peer: &Peer| {
@@ -101,7 +101,7 @@ impl Reputation {
         nearest
     }
 
-    /// The peer that represents this node.
+    /// The peer that stands for this node itself.
     pub(in crate::node) fn me(&self) -> Peer {
         self.net.me()
     }
@@ -122,7 +122,7 @@ impl Reputation {
         loads
     }
 
-    /// Looks up the [keepers](Self::keepers) of each record.
+    /// Looks up the nodes that keep the record of each of these documents; see [`keepers`](Self::keepers).
     pub(in crate::node) async fn keepers_of(
         &self,
         ids: impl IntoIterator<Item = ContentId>,

@@ -6,14 +6,16 @@ use furui_search::Peer;
 use crate::meters::make_room;
 use crate::net::Prefix;
 
-/// The time for which data of a peer that has sent a false posting is refused. Chosen.
+/// The time for which data of a peer that has sent a false posting is refused. The value is a choice, not a
+/// measurement.
 pub(in crate::node) const REFUSED_FOR: Duration = Duration::from_secs(60 * 60);
-/// The number of peers at an address prefix that have sent false postings from which on everything from that prefix is
-/// checked. Chosen.
+/// If at least this number of peers at an address prefix have sent false postings, everything from that prefix is
+/// checked. The value is a choice, not a measurement.
 const DISTRUSTED_AFTER: usize = 3;
-/// The number of checked documents, all of them true, from which on a peer counts as known. Chosen.
+/// A peer counts as known, so that fewer of its documents are checked, if this number of them were checked and all were
+/// true. The value is a choice, not a measurement.
 const KNOWN_AFTER: u64 = 64;
-/// The maximum number of entries in each of the two maps of [`Sources`]. Chosen.
+/// The maximum number of entries in each of the two maps of [`Sources`]. The value is a choice, not a measurement.
 const PEERS: usize = 4096;
 
 /// Remembers the peers that have sent false postings, and the numbers of checked true documents of the others.
@@ -26,7 +28,8 @@ pub(in crate::node) struct Sources {
 }
 
 impl Sources {
-    /// Records that a peer has sent a false posting. Its checked documents are forgotten.
+    /// Records that a peer has sent a false posting at `now`, so that its data is refused for a while. The number of
+    /// its checked true documents is discarded.
     pub(in crate::node) fn add(&mut self, peer: &Peer, prefix: &str, now: Duration) {
         self.checked.remove(peer);
         make_room(&mut self.liars, peer, PEERS, |(_, until)| *until);

@@ -39,7 +39,7 @@ pub(in super::super) fn run_v4<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// The AVX-512 version of [`super::super::Cpu::positions`].
+/// The AVX-512 version of [`super::super::Cpu::positions`], which finds a byte value among 64 bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(in super::super) fn positions_v4(bytes: &[u8; 64], byte: u8) -> u64 {
@@ -48,7 +48,7 @@ pub(in super::super) fn positions_v4(bytes: &[u8; 64], byte: u8) -> u64 {
     _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8))
 }
 
-/// The AVX2 version of [`super::super::Cpu::positions`].
+/// The AVX2 version of [`super::super::Cpu::positions`], which finds a byte value among 64 bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn positions_v3(bytes: &[u8; 64], byte: u8) -> u64 {
@@ -116,7 +116,7 @@ pub(in super::super) fn sum_7bit_v3(bytes: &[u8; 64], count: usize) -> u32 {
     (_mm_cvtsi128_si64(sums) + _mm_extract_epi64::<1>(sums)) as u32
 }
 
-/// The AVX-512 version of [`super::super::Cpu::sum_7bit`].
+/// The AVX-512 version of [`super::super::Cpu::sum_7bit`]: the sum of the low 7 bits of each byte.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,bmi2")]
 pub(in super::super) fn sum_7bit_v4(bytes: &[u8]) -> u32 {

@@ -9,21 +9,21 @@ mod levels;
 
 pub(super) use levels::*;
 
-/// The x86-64 version of [`super::prefetch`].
+/// The x86-64 version of [`super::prefetch`], which fetches a cache line before it is read.
 #[inline(always)]
 pub(super) fn prefetch<T>(item: &T) {
     // SAFETY: SSE is part of x86-64, and a prefetch never faults.
     unsafe { _mm_prefetch(std::ptr::from_ref(item).cast(), _MM_HINT_T0) };
 }
 
-/// The x86-64 version of [`super::prefetch_at`].
+/// The x86-64 version of [`super::prefetch_at`], which fetches a cache line before it is read.
 #[inline(always)]
 pub(super) fn prefetch_at<T>(items: &[T], at: usize) {
     // SAFETY: SSE is part of x86-64, and a prefetch never faults, whatever the address.
     unsafe { _mm_prefetch(items.as_ptr().cast::<i8>().wrapping_add(at), _MM_HINT_T0) };
 }
 
-/// The version of [`super::select_zero`] for x86-64-v3.
+/// The version for x86-64-v3 of [`super::select_zero`], which finds the zero of a given rank in a bit string.
 #[target_feature(enable = "popcnt,bmi1,bmi2")]
 pub(super) fn select_zero_v3(words: &[[u8; 8]], rank: u64) -> Option<usize> {
     generic::select_zero_by(words, rank, |word, rank| _tzcnt_u64(_pdep_u64(1 << rank, word)) as u32)
@@ -93,7 +93,7 @@ pub(super) fn append_packed_v4(packed: &[u8], bits: u32, values: &mut [u64]) -> 
     values.len() / 8
 }
 
-/// The AVX-512 version of [`super::byte_positions`].
+/// The AVX-512 version of [`super::byte_positions`], which finds all positions of a byte value.
 #[target_feature(enable = "avx512bw,bmi1")]
 pub(super) fn byte_positions_v4(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     let pattern = _mm512_set1_epi8(byte as i8);
@@ -104,7 +104,7 @@ pub(super) fn byte_positions_v4(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     });
 }
 
-/// The AVX2 version of [`super::byte_positions`].
+/// The AVX2 version of [`super::byte_positions`], which finds all positions of a byte value.
 #[target_feature(enable = "avx2,bmi1")]
 pub(super) fn byte_positions_v3(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     let pattern = _mm256_set1_epi8(byte as i8);
@@ -156,7 +156,7 @@ fn flatten(haystack: &[u8], byte: u8, out: &mut Vec<u32>, mask_of: impl Fn(&[u8;
     }
 }
 
-/// The AVX-512 version of [`super::decrement_2bit`].
+/// The AVX-512 version of [`super::decrement_2bit`], which subtracts 1 from 2-bit counters.
 #[target_feature(enable = "avx512f")]
 pub(super) fn decrement_2bit_v4(words: &mut [[u8; 8]]) {
     let low_bits = _mm512_set1_epi64(0x5555_5555_5555_5555);
@@ -172,7 +172,7 @@ pub(super) fn decrement_2bit_v4(words: &mut [[u8; 8]]) {
     generic::decrement_2bit(tail);
 }
 
-/// The AVX2 version of [`super::decrement_2bit`].
+/// The AVX2 version of [`super::decrement_2bit`], which subtracts 1 from 2-bit counters.
 #[target_feature(enable = "avx2")]
 pub(super) fn decrement_2bit_v3(words: &mut [[u8; 8]]) {
     let low_bits = _mm256_set1_epi64x(0x5555_5555_5555_5555);
@@ -187,7 +187,7 @@ pub(super) fn decrement_2bit_v3(words: &mut [[u8; 8]]) {
     generic::decrement_2bit(tail);
 }
 
-/// The x86-64 version of [`super::prefetch_for_write`].
+/// The x86-64 version of [`super::prefetch_for_write`], which fetches a cache line before it is changed.
 #[inline]
 pub(super) fn prefetch_for_write<T>(items: &[T], index: usize) {
     if let Some(item) = items.get(index) {

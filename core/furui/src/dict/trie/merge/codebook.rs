@@ -42,14 +42,14 @@ impl Number {
     }
 }
 
-/// The length of a probe sequence: the number of consecutive slots that a search reads.
+/// The number of consecutive slots that a search of the code table reads, at most.
 const PLACES: usize = 8;
 
 /// The number of bits of a [`Number`], which is never 0.
 const NUMBER_BITS: u32 = 17;
 const _: () = assert!(ONES + (1 << 16) < 1 << NUMBER_BITS);
 
-/// The upper bits of a hash, shifted above the bits of the code's number, as a slot holds them.
+/// The upper bits of a hash, shifted to the place above the code's number where a slot holds them.
 #[inline(always)]
 fn tag(hash: u64) -> u32 {
     (hash >> 32) as u32 >> NUMBER_BITS << NUMBER_BITS

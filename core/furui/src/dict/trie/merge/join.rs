@@ -49,7 +49,8 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         self.node(path, byte, first, newest)
     }
 
-    /// Appends the rest of a branch's label, without its first byte, to the decoded texts.
+    /// Appends the rest of a branch's label, without its first byte, to the texts of the labels that are being
+    /// compared.
     #[inline(always)]
     fn decode(&mut self, branch: &Branch<'_>, vectors: Cpu) -> Result<(), TrieError> {
         let start = self.ends.last().copied().unwrap_or(0);

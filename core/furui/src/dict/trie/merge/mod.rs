@@ -33,8 +33,8 @@ use source::{At, Branch, End, Source};
 pub const MAX_MERGED: usize = 256;
 
 impl Trie {
-    /// Merges several tries, newest first, into one. Of equal keys the newest counts. `each_key` is called with the
-    /// hash of each key by `rolling`, in breadth-first order.
+    /// Merges several tries, newest first, into one. Of equal keys, the newest one is kept. `each_key` is called with
+    /// the hash of each key by `rolling`, in breadth-first order.
     ///
     /// With `forget` deleted keys are left out, which is right if there is no older trie. The result has the nodes of a
     /// trie that is built from the same keys. But its labels have the codes and tokens of the largest source, so it may
@@ -171,7 +171,8 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         writer.finish(labels.finish(), vectors)
     }
 
-    /// Reads the next cursor of the current node from the queue, and returns the first branch at it.
+    /// Reads the next cursor (place in one of the merged tries) of the current node from the queue, and returns the
+    /// first branch there.
     #[inline(always)]
     fn next_branch<'p>(&self, waiting: &mut Waiting<'p>, vectors: Cpu) -> Result<Branch<'p>, TrieError>
     where
@@ -187,7 +188,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         Ok(Branch { byte, trie: cursor.trie(), at: At::Tail(rest, End { beyond: cursor.beyond(), found }) })
     }
 
-    /// Copies the children of a node that only one of the tries has.
+    /// Copies the children of a node of the merged trie that only one of the tries has.
     #[inline(always)]
     fn copy_all<'p>(&mut self, parent: Path, waiting: &mut Waiting<'p>, vectors: Cpu) -> Result<(), TrieError>
     where
@@ -204,7 +205,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         }
     }
 
-    /// Reads the branches of a node that several tries have, newest trie first.
+    /// Reads the branches of a node of the merged trie that several tries have, newest trie first.
     #[inline(always)]
     fn read<'p>(
         &self,

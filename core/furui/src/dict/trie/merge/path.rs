@@ -13,7 +13,8 @@ pub(super) struct Path {
 impl Path {
     pub(super) const BYTES: usize = 12;
 
-    /// Encodes the path together with `cursors`, the number of cursors of a node, which is at most 256.
+    /// Encodes the path, together with `cursors`, the number of places in the merged tries that a node has, which is at
+    /// most 256.
     #[inline(always)]
     pub(super) fn to_bytes(self, cursors: u32) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];

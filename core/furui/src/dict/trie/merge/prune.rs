@@ -49,8 +49,8 @@ impl Trie {
         Ok(Self::assemble(writer.finish(labels.finish(), vectors)?))
     }
 
-    /// For each inner node, the root first: the number of its children that have a key that is not deleted, counted up
-    /// to 2.
+    /// For each inner node, the root first: the number of its children at or below which a key ends that is not
+    /// deleted, counted up to 2.
     fn staying(&self) -> Result<Vec<u8>, TrieError> {
         // In breadth-first order a node comes before its children.
         let mut inners = vec![self.root()];

@@ -31,7 +31,7 @@ impl Queue {
         Ok(Self { pieces: Pieces::new()?, record: vec![0; Path::BYTES], cursors: 0 })
     }
 
-    /// Appends a cursor to the record of the node that is being added.
+    /// Appends a cursor (a place in one of the merged tries) to the record of the node that is being added.
     #[inline(always)]
     pub(super) fn push(&mut self, cursor: Cursor) {
         self.record.extend_from_slice(&cursor.to_bytes());
@@ -55,7 +55,7 @@ impl Queue {
         rest.append_to(&mut self.record);
     }
 
-    /// The number of cursors of the node that is being added.
+    /// The number of cursors (places in the merged tries) of the node that is being added.
     #[inline(always)]
     pub(super) fn cursors(&self) -> u32 {
         self.cursors

@@ -17,7 +17,7 @@ pub(super) struct Records {
     places: Vec<u64>,
 }
 
-/// The number of keys of the trie for which the cache has one place.
+/// The number of keys of the trie for each place of the cache.
 const KEYS: usize = 12;
 
 const TAG: u64 = !0 << Position::BITS;

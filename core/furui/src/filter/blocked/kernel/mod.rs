@@ -18,13 +18,13 @@ mod avx2;
 mod avx512;
 mod portable;
 
-/// The maximum size, in bytes, of a table that is not prefetched: the processor overlaps the loads of keys by itself.
+/// A table of at most this size, in bytes, is not prefetched: the processor overlaps the loads of keys by itself.
 const NEAR: usize = 1 << 20;
 
 /// A cache line: eight lanes, which are little-endian words of 64 bits.
 pub(super) type Line = [u8; 64];
 
-/// True if all bits of `key` are set.
+/// True if all bits of `key` are set in `table`.
 #[inline(always)]
 pub(super) fn contains(cpu: Cpu, table: &[Line], layout: Layout, key: KeyHash) -> bool {
     match cpu.level() {

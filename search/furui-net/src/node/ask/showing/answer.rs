@@ -9,16 +9,16 @@ use crate::shelf::packed::{self, Effort};
 /// The maximum number of bytes of records that are examined for one answer. The first record is examined whatever its
 /// size.
 const EXAMINED_BYTES: usize = limits::MESSAGE_BYTES;
-/// The maximum number of bytes of the contents of an answer. The rest of the message is for the number and the kind of
+/// The maximum number of bytes of the contents of an answer. The rest of the message is for the index and the kind of
 /// each document.
 const SHOWN_BYTES: usize = limits::MESSAGE_BYTES - (16 << 10);
 /// The maximum encoded size in bytes of a shown document without its URL, title, snippet, weights and marks.
 const OTHER_BYTES: usize = 64 + PublisherKey::BYTES;
-/// The maximum encoded size of a mark, in bytes.
+/// The maximum encoded size in bytes of a mark, which is the position of a word of the query in a title or snippet.
 const MARK_BYTES: usize = 4;
 
 /// Answers a request for the contents of documents, up to the maximum size of a message. Documents that exceed it are
-/// answered with [`Shown::Later`].
+/// answered with [`Shown::Later`], and are to be requested again.
 pub(in crate::node) fn answer(
     kept: &mut Kept,
     documents: &[(ContentId, Part)],
@@ -48,7 +48,8 @@ pub(in crate::node) fn answer(
     Ok(Response::Shown { documents: shown, settled: kept.is_settled() })
 }
 
-/// Answers for a document that is not kept: with the keys that withdraw it if there are any, and otherwise as unknown.
+/// Answers for a document that this node does not keep: with the keys that have withdrawn it if there are any, and
+/// otherwise as unknown.
 fn gone(kept: &mut Kept, id: ContentId) -> furui::Result<Shown> {
     let keys = kept.shelf.keys_of(id, limits::LOCKS)?;
     Ok(if keys.is_empty() { Shown::Unknown } else { Shown::Withdrawn(keys) })

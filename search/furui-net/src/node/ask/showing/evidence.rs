@@ -3,18 +3,19 @@ use furui_search::{ContentId, LockKey, Part, Peer, Place, Showing};
 use super::truth::{Criteria, Truth};
 use super::verdict::Verdict;
 
-/// The number of keepers that must deny that they keep a document before the document counts as gone. If the document
-/// has fewer keepers, all of them must. Chosen: one lying keeper hides nothing.
+/// The number of nodes that should keep a document and must deny it before the document counts as gone. If fewer nodes
+/// should keep it, all of them must deny it. Chosen: one lying node hides nothing.
 const DENIALS: usize = 2;
 
-/// The evidence about one candidate of a search: its keepers, the questions sent to them, and their answers.
+/// The evidence about one candidate of a search: the nodes that should keep the document, the questions sent to them,
+/// and their answers.
 pub(super) struct Evidence {
     /// The place (score and id) that the lists claim for the document.
     pub(super) place: Place,
     /// The nodes that should keep the document, in the order in which they are asked. This node comes first if it is
     /// one of them.
     keepers: Vec<Keeper>,
-    /// True if the whole record is fetched to check the keepers, even if nothing is disputed.
+    /// True if the whole record is fetched to check the nodes that keep it, even if nothing is disputed.
     is_sampled: bool,
     /// The contents of the document according to its verified record; `None` if the record was not fetched.
     pub(super) truth: Option<Truth>,
@@ -37,7 +38,7 @@ struct Keeper {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Question {
     Part(Part),
-    /// Orders the node to try the keys with which, according to other nodes, the document was withdrawn.
+    /// Orders the node to withdraw the document with the keys that, according to other nodes, have withdrawn it.
     Withdraw,
 }
 
@@ -82,8 +83,8 @@ impl Evidence {
         self.place.id
     }
 
-    /// Records a keeper's answer to a question. `is_settled` is true if the keeper says that it has been given
-    /// everything that it should hold. An answer to a question that is not open is ignored.
+    /// Records a node's answer to a question. `is_settled` is true if the node says that it has been given everything
+    /// that it should hold. An answer to a question that is not open is ignored.
     pub(super) fn hear(&mut self, from: &Peer, question: Question, heard: Heard, is_settled: bool) {
         let Some(keeper) = self.keepers.iter_mut().find(|keeper| keeper.peer == *from) else { return };
         // An answer that was sent before the node received the keys is ignored: the keys closed the question.
@@ -102,8 +103,8 @@ impl Evidence {
         }
     }
 
-    /// Handles a keeper's confirmation that it has tried the keys: its earlier statement is cleared, so that all
-    /// questions are sent to it again.
+    /// Handles a node's confirmation that it has tried the keys that may withdraw the document: its earlier statement
+    /// is cleared, so that all questions are sent to it again.
     pub(super) fn was_told(&mut self, peer: &Peer) {
         let Some(keeper) = self.keepers.iter_mut().find(|keeper| keeper.peer == *peer) else { return };
         keeper.heard = None;
@@ -119,7 +120,7 @@ impl Evidence {
         keeper.asked.retain(|asked| *asked != question);
     }
 
-    /// The distinct keys with which, according to some nodes, the document was withdrawn.
+    /// The distinct keys that, according to some nodes, have withdrawn the document.
     pub(super) fn keys(&self) -> Vec<LockKey> {
         let keys = self.keepers.iter().filter_map(|keeper| match &keeper.heard {
             Some(Heard::Withdrawn(keys)) => Some(keys),
@@ -152,7 +153,8 @@ impl Evidence {
         self.keepers.iter().filter(|_| self.is_kept()).filter(denies).map(|keeper| &keeper.peer)
     }
 
-    /// Returns the questions to send at this time, and marks them as sent.
+    /// Returns the questions about the candidate to send at this time, each with the node to ask, and marks them as
+    /// sent.
     pub(super) fn ask(&mut self, criteria: &Criteria<'_>) -> Vec<(Peer, Question)> {
         let mut asks = vec![];
         if let Some(at) = self.to_tell(criteria) {
@@ -181,12 +183,12 @@ impl Evidence {
         self.keepers[at].waits.push(question);
     }
 
-    /// True if a node that is not slow has this question open.
+    /// True if a node that is not slow has not answered this question yet.
     fn waits_for(&self, criteria: &Criteria<'_>, question: Question) -> bool {
         self.keepers.iter().any(|keeper| keeper.waits.contains(&question) && !criteria.is_slow(&keeper.peer))
     }
 
-    /// The index of the next keeper to ask for a snippet; `None` if none is to be asked.
+    /// The index, in `keepers`, of the next node to ask for a snippet; `None` if none is to be asked.
     fn to_show(&self, criteria: &Criteria<'_>) -> Option<usize> {
         let question = Question::Part(Part::Snippet);
         let is_shown = |keeper: &Keeper| matches!(keeper.heard, Some(Heard::Showing(_) | Heard::Unfit));
@@ -204,8 +206,8 @@ impl Evidence {
         })
     }
 
-    /// The index of the next keeper to ask for the record; `None` if the record is not needed or was requested.
-    /// `showing` is the index of the keeper that is being asked for a snippet.
+    /// The index, in `keepers`, of the next node to ask for the record; `None` if the record is not needed or was
+    /// requested. `showing` is the index of the node that is being asked for a snippet.
     fn to_prove(&self, criteria: &Criteria<'_>, showing: Option<usize>) -> Option<usize> {
         let question = Question::Part(Part::Record);
         if !self.needs_truth(criteria) || self.waits_for(criteria, question) {
@@ -225,7 +227,7 @@ impl Evidence {
         })
     }
 
-    /// The index of the next keeper to ask whether it keeps the document; `None` if enough keepers were asked.
+    /// The index, in `keepers`, of the next node to ask if it keeps the document; `None` if enough nodes were asked.
     fn to_check(&self, criteria: &Criteria<'_>) -> Option<usize> {
         let is_heard = |keeper: &&Keeper| keeper.heard.as_ref().is_some_and(|heard| !matches!(heard, Heard::Nothing));
         let is_awaited = |keeper: &&Keeper| !keeper.waits.is_empty() && !criteria.is_slow(&keeper.peer);
@@ -241,8 +243,8 @@ impl Evidence {
         })
     }
 
-    /// The index of the next keeper to send the keys that withdraw the document; `None` if there are no keys, or no
-    /// keeper is to receive them.
+    /// The index, in `keepers`, of the next node to send the keys that withdraw the document; `None` if there are no
+    /// keys, or no node is to receive them.
     fn to_tell(&self, criteria: &Criteria<'_>) -> Option<usize> {
         let keys = self.keys();
         if keys.is_empty() || self.waits_for(criteria, Question::Withdraw) || self.is_kept() {
@@ -256,8 +258,8 @@ impl Evidence {
         self.best(Question::Withdraw, |keeper| may_keep(keeper).then_some(0))
     }
 
-    /// The index of the keeper with the least rank among those that were not asked this question. A keeper is skipped
-    /// if `rank` returns `None` or an order to withdraw is open.
+    /// The index, in `keepers`, of the node with the least rank among those that were not asked this question. A node
+    /// is skipped if `rank` returns `None` or an order to withdraw is open; `None` if no node is left.
     fn best(&self, question: Question, rank: impl Fn(&Keeper) -> Option<u8>) -> Option<usize> {
         let may_ask =
             |keeper: &Keeper| !keeper.asked.contains(&question) && !keeper.waits.contains(&Question::Withdraw);
@@ -266,14 +268,14 @@ impl Evidence {
         ranked.min().map(|(_, at)| at)
     }
 
-    /// True if some node keeps the document after it has tried all known keys that might withdraw it.
+    /// True if some node says that it keeps the document, after it has tried all known keys that might withdraw it.
     fn is_kept(&self) -> bool {
         let keys = self.keys();
         self.keepers.iter().any(|keeper| keeper.heard.as_ref().is_some_and(Heard::is_kept) && keeper.knows(&keys))
     }
 
-    /// The first keeper that has stated what the document shows, with its statement; the statement is `None` if the
-    /// keeper says that the document does not fit.
+    /// The first node that has stated what the document shows, with its statement; the statement is `None` if the node
+    /// says that the document does not fit. The result is `None` if no node has stated anything.
     fn statement(&self) -> Option<(&Peer, Option<&Showing>)> {
         self.keepers.iter().find_map(|keeper| match &keeper.heard {
             Some(Heard::Showing(showing)) => Some((&keeper.peer, Some(&**showing))),
@@ -282,7 +284,7 @@ impl Evidence {
         })
     }
 
-    /// True if the verdict requires the whole record, because a keeper's statement is sampled, suspicious or disputed.
+    /// True if the verdict requires the whole record, because a node's statement is sampled, suspicious or disputed.
     fn needs_truth(&self, criteria: &Criteria<'_>) -> bool {
         if self.truth.is_some() {
             return false;
@@ -299,8 +301,8 @@ impl Evidence {
         *from != criteria.me && (self.is_sampled || criteria.is_suspicious || !agrees)
     }
 
-    /// True if keepers contradict each other about the phrases of the query, or only one keeper has answered and it
-    /// says that the document lacks them. No verdict that lists cannot confirm depends on one node.
+    /// True if nodes contradict each other about the phrases of the query, or only one node has answered and it says
+    /// that the document lacks them. No verdict that lists cannot confirm depends on one node.
     fn is_disputed(&self, criteria: &Criteria<'_>) -> bool {
         let (mut unfit, mut fits) = (0, 0);
         for keeper in &self.keepers {
@@ -313,18 +315,18 @@ impl Evidence {
         criteria.has_phrases && unfit > 0 && (fits > 0 || unfit == 1 && !self.waits(criteria))
     }
 
-    /// True if the verdict is open and a slow node might still decide it.
+    /// True if the answers do not suffice for a verdict yet, and that of a slow node might.
     pub(super) fn hopes(&self, criteria: &Criteria<'_>) -> bool {
         let is_open = matches!(self.verdict(criteria), Verdict::Missing | Verdict::Uncertain);
         is_open && self.keepers.iter().any(|keeper| !keeper.waits.is_empty())
     }
 
-    /// True if a node that is not slow has an open question.
+    /// True if a node that is not slow has not answered one of the questions about the candidate.
     pub(super) fn waits(&self, criteria: &Criteria<'_>) -> bool {
         self.keepers.iter().any(|keeper| !keeper.waits.is_empty() && !criteria.is_slow(&keeper.peer))
     }
 
-    /// The verdict on the candidate according to the evidence so far.
+    /// The verdict on the candidate according to the answers so far.
     pub(super) fn verdict(&self, criteria: &Criteria<'_>) -> Verdict {
         if !self.is_kept() {
             let denials =

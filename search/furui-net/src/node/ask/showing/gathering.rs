@@ -10,16 +10,18 @@ use crate::node::spent::Spent;
 use crate::node::{Inner, PATIENCE};
 use crate::shelf::{MAX_RECORD, packed};
 
-/// One candidate of this number is fetched whole to check its keepers, within the bounds [`LEAST_SAMPLED`] and
-/// [`MOST_SAMPLED`]. Chosen.
+/// One candidate of this number is fetched whole, as its record, to check the nodes that keep it, within the bounds
+/// [`LEAST_SAMPLED`] and [`MOST_SAMPLED`]. The value is a choice, not a measurement.
 const SAMPLED: usize = 5;
-/// The minimum number of candidates of a page that are fetched whole. Chosen.
+/// The minimum number of candidates of a page whose whole records are fetched. The value is a choice, not a
+/// measurement.
 const LEAST_SAMPLED: usize = 2;
-/// The maximum number of candidates of a page that are fetched whole. Chosen.
+/// The maximum number of candidates of a page whose whole records are fetched. The value is a choice, not a
+/// measurement.
 const MOST_SAMPLED: usize = 8;
 
 /// A node that denies at least this number of candidates on a page, although other nodes keep them, is distrusted and
-/// asked last for a while. Chosen.
+/// asked last for a while. The value is a choice, not a measurement.
 const DENIED: usize = 3;
 
 /// Asks the nodes that keep the candidates of one search for the contents of these documents, and verifies the answers.
@@ -80,7 +82,7 @@ impl<'a> Gathering<'a> {
         candidates.iter().map(|evidence| evidence.verdict(&criteria)).collect()
     }
 
-    /// Looks up the keepers of the candidates, and draws the candidates that are fetched whole.
+    /// Looks up the nodes that keep the candidates, and draws the candidates whose whole records are fetched.
     async fn open(&self, places: &[Place], me: &Peer) -> Vec<Evidence> {
         let ids = places.iter().map(|place| place.id);
         let keepers = self.inner.reputation.keepers_of(ids, limits::REPLICAS).await;

@@ -17,8 +17,8 @@ impl Truth {
         Self { fits, showing: Box::new(showing), text: record.text }
     }
 
-    /// True if a keeper's statement is consistent with the record. The snippet need not be the same, because nodes of
-    /// different versions may choose different ones.
+    /// True if a node's statement about the document is consistent with the record. The snippet need not be the same,
+    /// because nodes of different versions may choose different ones.
     pub(super) fn allows(&self, stated: &Showing) -> bool {
         self.fits && stated.weights == self.showing.weights && stated.snippet.is_of(&self.text)
     }
@@ -26,21 +26,22 @@ impl Truth {
 
 /// The parameters by which the documents of a query are ranked.
 pub(in crate::node) struct Ranks {
-    /// The inverse document frequencies of the query's words, in the order of [`Showings::words`].
+    /// The inverse document frequencies of the query's words, in the order of [`Showings::words`], as integers of a
+    /// fixed point.
     pub(in crate::node) idfs: Vec<u32>,
     pub(in crate::node) scale: Scale,
 }
 
-/// The parameters for judging the candidates of a search.
+/// The query, the ranking and the suspicions by which the candidates of a search are judged.
 pub(super) struct Criteria<'a> {
     pub(super) me: Peer,
     pub(super) clauses: &'a [Clause],
     pub(super) showings: &'a Showings<'a>,
     pub(super) has_phrases: bool,
     pub(super) ranks: Option<&'a Ranks>,
-    /// True if a keeper's statement was proved false, so that every statement is checked against the record.
+    /// True if a node's statement was proved false, so that every statement is checked against the record.
     pub(super) is_suspicious: bool,
-    /// The nodes that have not answered in time, so that they are slow.
+    /// The nodes that have not answered in time.
     pub(super) slow: HashSet<Peer>,
 }
 
@@ -49,8 +50,8 @@ impl Criteria<'_> {
         self.slow.contains(peer)
     }
 
-    /// The score of a document with these weights; 0 without a ranking. `None` if the document lacks the words of every
-    /// clause.
+    /// The score of a document whose query words have these weights; 0 without a ranking. `None` if the document lacks
+    /// the words of every clause.
     fn score(&self, weights: &[Option<Weight>]) -> Option<u32> {
         match self.ranks {
             Some(Ranks { idfs, scale }) => self.showings.score(weights, idfs, scale),
@@ -58,13 +59,13 @@ impl Criteria<'_> {
         }
     }
 
-    /// True if a document with these weights has the score of this place.
+    /// True if a document whose query words have these weights has the score of this place.
     pub(super) fn agrees(&self, weights: &[Option<Weight>], place: Place) -> bool {
         self.score(weights) == Some(place.score)
     }
 
-    /// The verdict on a document of which `fits` and `showing` are proved or undisputed. `place` is the place that the
-    /// lists claim.
+    /// The verdict on a document. `fits` and `showing` tell if it fits the query and what it shows, proved or
+    /// undisputed; `place` is the place that the lists claim.
     pub(super) fn verdict(&self, place: Place, fits: bool, showing: &Showing) -> Verdict {
         let id = place.id;
         let score = self.score(&showing.weights);

@@ -18,9 +18,11 @@ use tables::{
     DOCUMENTS, DocumentTable, PublishedRow, PublishedTables, URLS, WITHDRAWN, WithdrawnTable, find, head, seconds,
 };
 
-/// The table is compacted after this time without a publication. Chosen.
+/// The table of published documents is compacted after this time without a publication. The value is a choice, not a
+/// measurement.
 const QUIET: Duration = Duration::from_secs(60);
-/// The table is compacted only after at least this number of changes. Chosen.
+/// The table of published documents is compacted only after at least this number of changes. The value is a choice, not
+/// a measurement.
 const CHANGES: u64 = 8;
 
 /// The table of the documents that this node has published for its users, with their times and URLs. It serves to skip
@@ -129,8 +131,8 @@ impl PublishedTable {
         })
     }
 
-    /// Returns at most `most` documents after `after` whose keepers must be informed of a withdrawal, each with the
-    /// number of its earlier withdrawals.
+    /// Returns at most `most` documents after `after`, in the order of ids, whose withdrawal is yet to be sent to the
+    /// nodes that keep them, each with the number of its earlier withdrawals.
     pub(in crate::node) fn to_tell(
         &self,
         after: Option<(ContentId, u32)>,
@@ -148,7 +150,7 @@ impl PublishedTable {
         })
     }
 
-    /// Records that the keepers of these documents were informed of the withdrawal.
+    /// Records that the nodes that keep these documents were informed of the withdrawal.
     pub(in crate::node) fn told(&self, documents: &[(ContentId, u32)]) -> furui::Result<()> {
         self.0.change(|transaction| {
             let mut withdrawn = transaction.open_table(WITHDRAWN)?;
@@ -178,7 +180,7 @@ impl PublishedTable {
         })
     }
 
-    /// Removes the rows of documents that were withdrawn before `before`, which all keepers have removed by then.
+    /// Removes the rows of documents that were withdrawn before `before`, which all nodes have removed by then.
     pub(in crate::node) fn forget(&self, before: u64) -> furui::Result<()> {
         self.0.change(|transaction| {
             transaction.open_table(DOCUMENTS)?.retain(|_, (url, at, _)| url > 0 || u64::from(at) >= before)?;

@@ -12,9 +12,10 @@ pub(super) const FILE: &str = "published.redb";
 pub(super) const DOCUMENTS: TableDefinition<'_, &[u8; ContentId::BYTES], PublishedRow> = TableDefinition::new("ids");
 /// The table from the hash of a URL to the first bytes of the id of the document that is published under it.
 pub(super) const URLS: TableDefinition<'_, u64, u32> = TableDefinition::new("places");
-/// The set of withdrawn documents whose keepers were not informed yet, each with the number of its earlier withdrawals.
+/// The set of withdrawn documents whose withdrawal is yet to be sent to the nodes that keep them, each with the number
+/// of its earlier withdrawals.
 pub(super) const WITHDRAWN: TableDefinition<'_, (&[u8; ContentId::BYTES], u32), ()> = TableDefinition::new("withdrawn");
-/// The maximum size of the database's page cache, in bytes. Chosen.
+/// The maximum size of the database's page cache, in bytes. The value is a choice, not a measurement.
 const CACHE: usize = 4 << 20;
 
 /// A row of a document: the hash of its URL, or 0 if it is withdrawn; the time of its last publication or withdrawal,
@@ -62,7 +63,7 @@ impl PublishedTables {
         result.map_err(|error| database::explain(error, &self.file))
     }
 
-    /// The number of changes so far.
+    /// The number of changes of the tables so far.
     pub(super) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Relaxed)
     }
@@ -124,7 +125,7 @@ pub(super) fn find(
     Ok(None)
 }
 
-/// The first bytes of an id, as [`URLS`] has them.
+/// The first bytes of a document's id, as the table [`URLS`] has them.
 pub(super) fn head(id: ContentId) -> u32 {
     let (first, _) = id.as_bytes().split_first_chunk().expect("longer than that");
     u32::from_le_bytes(*first)

@@ -26,17 +26,19 @@ use taking::{LeftOut, Taking, Why};
 
 /// The delay between a change of the neighbourhood and the comparison of lists, because several nodes often come or go
 /// at once and then refresh their routing tables. Further comparisons follow after twice that time and so on, because
-/// publishers may have learnt of the change late. Chosen.
+/// publishers may have learnt of the change late. The value is a choice, not a measurement.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The maximum time between two rounds. Chosen.
+/// The maximum time between two rounds of repair (comparisons with the neighbours' data). The value is a choice, not a
+/// measurement.
 const INTERVAL: Duration = Duration::from_secs(10 * 60);
 /// The number of nearest nodes whose lists are compared with this node's. It is the bucket size of Kademlia.
 const NEIGHBOURS: usize = 20;
 /// The number of consecutive rounds with unanswered requests after which a silent neighbour is treated as one without
-/// data, and a silent keeper of records as one without the record. Chosen.
+/// data, and a silent node that should keep a record as one without this record. The value is a choice, not a
+/// measurement.
 const FAILED_ROUNDS: u32 = 3;
 /// The interval at which expired documents are removed, and this node's documents are published again if they expire
-/// soon. Chosen.
+/// soon. The value is a choice, not a measurement.
 const RENEWAL: Duration = Duration::from_secs(60 * 60);
 
 /// The progress of repair: taking over the data that a node should hold from its neighbours.
@@ -50,7 +52,7 @@ pub struct Progress {
     pub taken: u64,
 }
 
-/// The state of repair that other tasks can read.
+/// The state of repair (the comparisons with the neighbours' data) that other tasks can read.
 #[derive(Default)]
 pub(in crate::node) struct Repair {
     done: watch::Sender<Done>,
@@ -133,8 +135,8 @@ pub(in crate::node) async fn run(inner: Weak<Inner>, repair: Arc<Repair>) {
 /// The state of repair that is kept between rounds.
 #[derive(Default)]
 struct Rounds {
-    /// For each neighbour, its state number when everything was last taken over from it, and those of its lists of
-    /// which postings were rejected.
+    /// For each neighbour, the state number that it stated when everything was last taken over from it, and those of its
+    /// lists of which this node has rejected postings.
     taken_over: HashMap<Peer, (u64, LeftOut)>,
     /// The neighbours that lied, each with the time until which nothing is taken over from it.
     liars: HashMap<Peer, Instant>,
@@ -152,8 +154,8 @@ impl Rounds {
     /// Takes over missing data that this node should hold from all neighbours. Returns true if nothing was missing, and
     /// all neighbours answered.
     ///
-    /// Lists and records of which this node has ceased to be a keeper are kept until they expire, because other nodes
-    /// may not know the new keepers yet.
+    /// Lists and records that other nodes keep now, instead of this one, stay here until they expire, because further
+    /// nodes may not know this change yet.
     async fn round(&mut self, inner: &Inner) -> bool {
         let places = Places::of(&inner.net).await;
         let neighbours = places.neighbours(&inner.net.me(), NEIGHBOURS);

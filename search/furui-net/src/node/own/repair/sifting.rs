@@ -8,19 +8,19 @@ use crate::node::claims::{self, TruePostings};
 use crate::node::{doubts, origin};
 
 /// If the records of more than one document in this number are unavailable for a sample of a neighbour's postings, all
-/// documents are checked. Chosen.
+/// documents are checked. The value is a choice, not a measurement.
 const ONE_IN: usize = 4;
 /// The minimum number of documents with false postings at which a neighbour counts as a liar. Only the postings that
 /// are new to this node are checked; with a lower number, a publisher that deceives the neighbour about these few could
-/// make other nodes distrust it. Chosen.
+/// make other nodes distrust it. The value is a choice, not a measurement.
 const MANY: usize = 1024;
 
 impl Taking<'_> {
     /// Removes the postings that must not be stored from a neighbour's lists. A sample of the postings is compared with
     /// the records of their documents; if one is false or too many records are unavailable, all postings are compared.
-    /// False and unproven postings are removed. The false ones are reported to the keepers of the words. As the
-    /// neighbour may have been deceived itself, it counts as a liar only if at least [`MANY`] documents, and more than
-    /// half of those checked, have false postings.
+    /// False and unproven postings are removed. The false ones are reported to the nodes that keep the words' lists. As
+    /// the neighbour may have been deceived itself, it counts as a liar only if at least [`MANY`] documents, and more
+    /// than half of those checked, have false postings.
     pub(super) async fn sift(&mut self, lists: &mut [Dated]) -> Result<(), Why> {
         let postings: Vec<WordPostings> = lists
             .iter()

@@ -13,14 +13,16 @@ use crate::node::{Inner, call, origin, record_key, word_key};
 /// The maximum number of postings taken over from one neighbour in one round. It is bounded because any node can become
 /// a neighbour.
 const POSTINGS: u64 = 4 << 20;
-/// The maximum number of bytes of records taken over from one neighbour in one round. Chosen.
+/// The maximum number of bytes of records that are taken over from one neighbour in one round of repair. The value is a
+/// choice, not a measurement.
 const RECORD_BYTES: u64 = 256 << 20;
-/// The maximum number of documents whose postings are checked for one neighbour in one round. Chosen.
+/// The maximum number of documents whose postings are checked for one neighbour in one round of repair. The value is a
+/// choice, not a measurement.
 const CHECKS: usize = 1 << 16;
 /// The maximum number of lists per neighbour that are remembered because postings of them were rejected. Further ones
-/// are requested again in each round. Chosen.
+/// are requested again in each round. The value is a choice, not a measurement.
 const LEFT_OUT: usize = 1 << 16;
-/// The maximum number of messages to one neighbour in one round. Chosen.
+/// The maximum number of messages to one neighbour in one round of repair. The value is a choice, not a measurement.
 const CALLS: u32 = 1 << 14;
 const DAY: u64 = 24 * 60 * 60;
 
@@ -42,15 +44,15 @@ pub(super) struct Taking<'a> {
     postings: u64,
     record_bytes: u64,
     calls: u32,
-    /// The number of documents whose postings may still be checked in this round.
+    /// The number of documents whose postings may still be checked in this round of repair.
     pub(super) checks: usize,
     /// The lists of which postings were rejected, by word, with the sizes and fingerprints that the neighbour stated.
     /// They are requested again only when these change.
     pub(super) left_out: &'a mut LeftOut,
-    /// True if postings were left out that a record may prove later.
+    /// True if postings were left out although a record that is not available yet may prove them.
     pub(super) is_incomplete: bool,
-    /// True if postings whose records' keepers do not answer are requested again in the next round; false if they are
-    /// rejected like false ones.
+    /// True if postings are requested again in the next round when no node that keeps their documents' records answers;
+    /// false if they are rejected like false ones.
     pub(super) is_patient: bool,
     /// The sizes and fingerprints, as the neighbour stated them, of the lists that are being taken over.
     stated: LeftOut,
@@ -73,7 +75,7 @@ pub(super) type Dated = (String, Vec<(ContentId, Weight, u8)>);
 /// The reason that a neighbour's data was not taken over completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Why {
-    /// The neighbour does not answer or refuses, or the keepers of records do not answer, so that postings are not
+    /// The neighbour does not answer or refuses, or no node that keeps the records answers, so that postings are not
     /// proven.
     Silent,
     /// The neighbour violates the protocol, or most of its postings are false.
@@ -156,7 +158,7 @@ impl<'a> Taking<'a> {
         if self.is_incomplete { Err(Why::Silent) } else { Ok(state.unwrap_or_default()) }
     }
 
-    /// True if this node is a keeper of the word's list, and the node's owner has not blocked the word.
+    /// True if this node should keep the word's list, and the node's owner has not blocked the word.
     fn is_wanted(&self, me: &Peer, word: &str) -> bool {
         self.places.keeps(me, &word_key(word)) && !self.inner.blocklist.has_word(word)
     }
@@ -232,7 +234,7 @@ impl<'a> Taking<'a> {
         }
     }
 
-    /// Takes over withdrawals of documents of which this node should be a keeper.
+    /// Takes over the withdrawals of those documents that this node should keep.
     async fn take_withdrawals(&mut self) -> Result<(), Why> {
         let me = self.inner.net.me();
         let mut left = Some(IdRange::ALL);
@@ -260,7 +262,7 @@ impl<'a> Taking<'a> {
         Ok(())
     }
 
-    /// Takes over the missing records of which this node should be a keeper.
+    /// Takes over the missing records of those documents that this node should keep.
     async fn take_records(&mut self) -> Result<(), Why> {
         let me = self.inner.net.me();
         let mut left = Some(IdRange::ALL);

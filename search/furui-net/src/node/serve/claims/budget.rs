@@ -9,10 +9,11 @@ const BYTES: [u64; 2] = [96 << 20, 256 << 20];
 /// The maximum average rate of documents that are looked up and checked, per minute: for one address prefix, and for
 /// all. Chosen: about a thousand a second for all.
 const DOCUMENTS: [u64; 2] = [1 << 15, 1 << 16];
-/// The maximum number of messages that wait for their check: for one address prefix, and for all. Chosen.
+/// The maximum number of messages that wait until their postings are checked: for one address prefix, and for all. The
+/// value is a choice, not a measurement.
 const WAITING: [u64; 2] = [64, 128];
-/// The maximum total size of the messages that wait for their check, in bytes: for one address prefix, and for all.
-/// Chosen: in addition to the memory for requests that are being read.
+/// The maximum total size of the messages that wait until their postings are checked, in bytes: for one address prefix,
+/// and for all. Chosen: in addition to the memory for requests that are being read.
 const WAITING_BYTES: [u64; 2] = [24 << 20, 48 << 20];
 
 /// Limits the traffic, the work and the memory for checking other nodes' messages.
@@ -59,7 +60,8 @@ impl Budget {
         grants
     }
 
-    /// Counts the bytes of the records for a granted check that has ended, and releases the message's place and memory.
+    /// Counts the bytes of the records that were fetched for a granted check, which has ended, and releases the
+    /// message's place and memory.
     pub(in crate::node) fn charge(&mut self, prefix: Prefix, bytes: u64, message: usize, now: Duration) {
         self.bytes.charge(&prefix, bytes, now);
         self.waiting.give_back(&prefix, 1);

@@ -11,11 +11,12 @@ use crate::net::Net;
 use crate::node::fetch::{self, Records};
 use crate::node::reputation::Reputation;
 
-/// The result of fetching documents' records. A document in neither field is one of which no keeper answered.
+/// The result of fetching documents' records. A document in neither `known` nor `gone` is one of which the nodes that
+/// should keep its record did not answer.
 pub(in crate::node) struct Found {
     /// The true postings of the documents whose records were found.
     pub(in crate::node) known: TruePostings,
-    /// The documents whose records no node keeps, according to their keepers.
+    /// The documents whose records no node keeps, according to the nodes that should keep them.
     pub(in crate::node) gone: HashSet<ContentId>,
     /// The total size of the fetched records, in bytes.
     pub(in crate::node) bytes: u64,
@@ -62,7 +63,7 @@ impl Sought {
     }
 }
 
-/// Documents that a task is fetching. Dropping this ends their registration.
+/// The documents whose records a task is fetching. When this is dropped, other tasks cease to wait for them.
 struct Seeking {
     sought: Arc<Sought>,
     ids: Vec<ContentId>,
@@ -100,7 +101,7 @@ impl Checker {
         Self { net, reputation, truths: Arc::new(Truths::new()), sought: Arc::default() }
     }
 
-    /// The hash of a word, for [`Truth::weight`](super::Truth::weight).
+    /// The hash of a word under the checker's secret key, for [`Truth::weight`](super::Truth::weight).
     pub(in crate::node) fn word(&self, word: &str) -> u64 {
         self.truths.word(word)
     }
@@ -123,7 +124,7 @@ impl Checker {
     }
 
     /// Computes the true postings of documents from the records `own`, and for the documents of `missing` from records
-    /// that are fetched from their keepers.
+    /// that are fetched from the nodes that keep them.
     pub(in crate::node) async fn find_out(&self, own: HashMap<ContentId, Vec<u8>>, missing: &[ContentId]) -> Found {
         let (mut known, unknown) = self.remembered(missing.iter().copied());
         let (seeking, others) = self.sought.take(&unknown);

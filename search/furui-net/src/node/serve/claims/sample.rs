@@ -9,15 +9,17 @@ use crate::shelf::Addition;
 /// On average, one document in this number is checked of each message. Chosen: checks then cost a few percent of what a
 /// message costs.
 const ONE_IN: usize = 32;
-/// The minimum number of documents of a message that are checked, unless its publisher is known to be reliable. Chosen.
+/// The minimum number of documents of a message that are checked, unless its publisher is known to be reliable. The
+/// value is a choice, not a measurement.
 const LEAST: usize = 2;
 /// For a known publisher, at most one document is checked per this number of postings, because a record takes as many
 /// bytes as some hundred postings.
 const POSTINGS: usize = 1024;
-/// An assumed mean number of words of a document. It is used only to rank postings. Chosen.
+/// An assumed mean number of words of a document, by which the postings of a message are ranked to choose those to
+/// check. The value is a choice, not a measurement.
 const TYPICAL: u32 = 256;
 /// For the half of the sample with high-ranking postings, each document is drawn from this number of documents that
-/// rank highest. Chosen.
+/// rank highest. The value is a choice, not a measurement.
 const AMONG: usize = 4;
 
 /// Draws the documents of a message whose postings are checked. No publisher can predict the sample: half of it is

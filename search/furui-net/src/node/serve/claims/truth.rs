@@ -18,7 +18,7 @@ impl Truth {
         Some(self.0[at].1)
     }
 
-    /// The number of words.
+    /// The number of distinct words of the document.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }

@@ -6,7 +6,8 @@ use furui_search::{ContentId, Record};
 
 use super::truth::Truth;
 
-/// The maximum number of words of all cached documents: 16 MiB at 16 bytes per word. Chosen.
+/// The maximum number of words of all cached documents: 16 MiB at 16 bytes per word. The value is a choice, not a
+/// measurement.
 const MOST_WORDS: usize = 1 << 20;
 
 /// Caches the true postings of recently checked documents, because many messages concern the same document.
@@ -21,7 +22,7 @@ pub(super) struct Truths {
 struct Generations {
     young: HashMap<ContentId, Arc<Truth>>,
     old: HashMap<ContentId, Arc<Truth>>,
-    /// The number of words of the documents in the younger generation.
+    /// The number of words of all documents in the younger generation of the cache.
     words: usize,
 }
 
@@ -43,7 +44,7 @@ impl Truths {
         Self { secret: RandomState::new(), generations: Mutex::default() }
     }
 
-    /// The hash of a word.
+    /// The hash of a word under a secret key, by which [`Truth`] refers to it.
     pub(super) fn word(&self, word: &str) -> u64 {
         self.secret.hash_one(word)
     }

@@ -12,13 +12,15 @@ use crate::net::Prefix;
 use crate::node::{record_key, showing, word_key};
 use crate::shelf::Shelf;
 
-/// The maximum number of words of the shelf that are examined for one answer to a comparison of lists. Chosen.
+/// The maximum number of words of the shelf that are examined for one answer to a comparison of lists. The value is a
+/// choice, not a measurement.
 const COMPARED: usize = 4 << 10;
 /// The maximum number of bytes of ids in one answer, including the weight and the remaining days of each.
 const LISTED_BYTES: usize = limits::MESSAGE_BYTES - (64 << 10);
 /// The number of bytes of an id with its weight and its number of remaining days.
 const LISTED_ID: usize = ContentId::BYTES + Weight::BYTES + 1;
-/// If an answer has fewer free bytes than this, no further list is added to it. Chosen.
+/// A list is added to an answer only if the message has at least this number of free bytes. The value is a choice, not
+/// a measurement.
 const SPARE: usize = 8 << 10;
 const DAY: u64 = 24 * 60 * 60;
 

@@ -7,7 +7,8 @@ use furui_search::{ContentId, Peer, WordPostings};
 use crate::net::Prefix;
 use crate::node::claims::{Checker, TruePostings};
 
-/// The number of records that are fetched first. Chosen.
+/// The number of records that are fetched first to check a message. If one of them is unavailable, nothing is stored,
+/// and the others are not fetched. The value is a choice, not a measurement.
 const FIRST: usize = 8;
 
 /// A message whose postings are to be checked before they are stored.
@@ -19,7 +20,7 @@ pub(super) struct Check {
     /// The size of the message, in bytes.
     pub(super) bytes: usize,
     pub(super) postings: Vec<WordPostings>,
-    /// The sample of documents to check.
+    /// The sampled documents whose postings are checked.
     pub(super) drawn: Vec<ContentId>,
     /// The documents all of whose postings are checked, because the message adds to other peers' documents. They are
     /// proven if the check finds nothing false.

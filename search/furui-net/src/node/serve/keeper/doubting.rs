@@ -1,5 +1,5 @@
-//! Examines postings that other nodes doubt. A keeper trusts none of these reports: it fetches the documents' records
-//! itself.
+//! Examines postings that other nodes doubt. A node that keeps the words' lists trusts none of these reports: it
+//! fetches the documents' records itself.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -12,9 +12,10 @@ use crate::node::claims::{self, TruePostings};
 use crate::shelf::{Listed, Origin};
 
 /// If a posting that was taken over from a neighbour is false, this number of further postings of the same list and
-/// origin are examined. Chosen.
+/// origin are examined. The value is a choice, not a measurement.
 const MORE: usize = 64;
-/// The number of postings from the beginning of the list among which the further ones are drawn at random. Chosen.
+/// The number of postings from the beginning of the list among which the further ones are drawn at random. The value is
+/// a choice, not a measurement.
 const AMONG: usize = 4096;
 
 impl EventLoop {

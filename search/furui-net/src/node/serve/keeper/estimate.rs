@@ -9,23 +9,27 @@ use crate::node::kept::Kept;
 use crate::node::{places, record_key};
 use crate::shelf::Shelf;
 
-/// The time for which an estimate is reused. Chosen.
+/// The time for which an estimate of the number of documents is reused. The value is a choice, not a measurement.
 const LIFE: Duration = Duration::from_secs(5 * 60);
-/// An estimate is recomputed early when the number of records has changed by more than one part in this number. Chosen.
+/// An estimate is recomputed early when the number of this node's records has changed by more than one part in this
+/// number. The value is a choice, not a measurement.
 const CHANGE: u64 = 8;
-/// The maximum number of records that are counted for an estimate. Chosen.
+/// The maximum number of records that are read to estimate how many documents the network has. The value is a choice,
+/// not a measurement.
 const COUNTED: usize = 1 << 12;
-/// The maximum number of records whose words are counted for an estimate. Chosen.
+/// The maximum number of records whose words are counted to estimate the mean length of documents. The value is a
+/// choice, not a measurement.
 const MEASURED: usize = 128;
 /// An estimate counts the records whose keys share with this node's place at most this number of leading bits less than
-/// those that certainly make it a keeper. For more distant keys, this node does not know all keepers. Chosen.
+/// the keys that this node certainly keeps. For more distant keys, this node does not know all nodes that keep them.
+/// The value is a choice, not a measurement.
 const WIDER: u32 = 2;
 
 /// The cached estimate of a node, and the position at which its counting begins.
 pub(super) struct Surveys {
     me: Peer,
-    /// The head (first 64 bits) of the id at which counting begins. It is random, so that nobody can predict it and
-    /// place documents there.
+    /// The first 64 bits of the id at which counting begins. It is random, so that nobody can predict it and place
+    /// documents there.
     from: u64,
     last: Option<Estimate>,
 }

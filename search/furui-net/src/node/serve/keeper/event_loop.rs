@@ -23,18 +23,19 @@ use crate::node::places::Places;
 use crate::node::sources::Sources;
 use crate::shelf::Origin;
 
-/// The time without changes after which the shelf is compacted. Compaction blocks the thread while it rewrites the
-/// shelf's files. Chosen.
+/// The time without changes after which the shelf (the node's storage) is compacted. Compaction blocks the thread while
+/// it rewrites the shelf's files. The value is a choice, not a measurement.
 const QUIET: Duration = Duration::from_secs(2 * 60);
-/// The minimum number of changes between two compactions. Each message that stores something counts as one change, and
-/// so does each lock that is opened. Chosen.
+/// The minimum number of changes of the shelf (the node's storage) between two compactions. Each message that stores
+/// something counts as one change, and so does each lock that is opened. The value is a choice, not a measurement.
 const CHANGES: u64 = 32;
-/// The interval at which the shelf is opened again after the disk was full, or too many files were open. Chosen.
+/// The interval at which the shelf (the node's storage) is opened again after the disk was full, or too many files were
+/// open. The value is a choice, not a measurement.
 const REOPEN: Duration = Duration::from_secs(5);
 /// A sleep duration that stands for no deadline.
 const LONG: Duration = Duration::from_secs(3600);
 
-/// The state of a [`Keeper`](super::Keeper)'s thread.
+/// The state of the thread of a [`Keeper`](super::Keeper), which owns the node's storage.
 pub(super) struct EventLoop {
     /// The runtime for tasks that wait for other nodes.
     pub(super) runtime: Handle,
@@ -56,15 +57,16 @@ pub(super) struct EventLoop {
     ended: mpsc::UnboundedReceiver<Done>,
     /// The postings, each as its word and its document, whose examination is in progress.
     pub(super) doubted: HashSet<(String, ContentId)>,
-    /// The origins whose documents are to be removed.
+    /// The peers, each with its address prefix, whose unproven data is to be removed.
     pub(super) to_remove: HashSet<Origin>,
-    /// The time before which no documents of origins are removed, so that removals do not take up the thread.
+    /// The time before which no peer's data is removed, so that removals do not take up the thread.
     pub(super) removes_after: Instant,
-    /// The shelf's number of changes when it was last compacted.
+    /// The number of changes of the shelf (the node's storage) when it was last compacted.
     compacted: u64,
-    /// The shelf's number of changes when a compaction was planned, and the time for which it was planned.
+    /// The number of changes of the shelf (the node's storage) when a compaction was planned, and the time for which it
+    /// was planned.
     quiet: Option<(u64, Instant)>,
-    /// The requests of other nodes that wait for the thread.
+    /// The requests of other nodes that wait for the thread of the node's storage.
     scheduler: Scheduler,
     /// The senders of answers, by the numbers under which the answerer knows the requests.
     pub(super) replies: HashMap<u64, Reply>,
@@ -85,8 +87,8 @@ pub(super) struct EventLoop {
 type Done = Box<dyn FnOnce(&mut EventLoop) -> Option<(Prefix, Peer)> + Send>;
 
 impl EventLoop {
-    /// Makes the state of a keeper's thread. Must be called on a thread of the runtime that runs the tasks which wait
-    /// for other nodes.
+    /// Makes the state of the thread that owns the node's storage. Must be called on a thread of the runtime that runs
+    /// the tasks which wait for other nodes.
     pub(super) fn new(kept: Kept, net: Net, counts: Arc<Counts>, blocklist: Arc<Blocklist>, checker: Checker) -> Self {
         let (done, ended) = mpsc::unbounded_channel();
         Self {
@@ -119,7 +121,7 @@ impl EventLoop {
         }
     }
 
-    /// Handles events until it is ordered to stop or all senders are dropped.
+    /// Handles requests, orders and finished tasks until an order to stop arrives or all senders are dropped.
     pub(super) async fn work(mut self, mut inbound: mpsc::Receiver<Inbound>, mut orders: mpsc::Receiver<Order>) {
         let mut neighbourhood = self.net.neighbourhood();
         loop {

@@ -24,14 +24,16 @@ use crate::node::places::Places;
 use crate::shelf::Shelf;
 use event_loop::EventLoop;
 
-/// The maximum number of this node's own orders that wait for the thread of the shelf (the node's storage). Chosen.
+/// The maximum number of this node's own orders that wait for the thread of the shelf (the node's storage). The value
+/// is a choice, not a measurement.
 const ORDERS: usize = 64;
-/// The time for which a published document is kept, unless it is published again. Chosen.
+/// The time for which a published document is kept, unless it is published again. The value is a choice, not a
+/// measurement.
 pub(in crate::node) const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 type Job = Box<dyn FnOnce(&mut Shelf) + Send>;
 
-/// An order that the node sends to its keeper's thread.
+/// An order that the node sends to the thread that owns its storage.
 enum Order {
     Do(Job),
     Settled(Places),
@@ -98,7 +100,8 @@ impl Drop for Alarm {
 }
 
 impl Keeper {
-    /// Starts the keeper's thread. It ends when it is [stopped](Self::stop), or when the last handle is dropped.
+    /// Starts the thread that owns the node's storage. It ends when it is [stopped](Self::stop), or when the last
+    /// handle is dropped.
     pub(in crate::node) async fn start(
         shelf: Shelf,
         net: Net,
@@ -122,8 +125,8 @@ impl Keeper {
         Ok((Self { orders, counts }, thread))
     }
 
-    /// Runs a job with the shelf on the keeper's thread, after all earlier jobs, and returns its result. `None` if the
-    /// node is shut down.
+    /// Runs a job with the shelf (the node's storage) on the thread that owns it, after all earlier jobs, and returns
+    /// its result. `None` if the node is shut down.
     pub(in crate::node) async fn ask<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut Shelf) -> T + Send + 'static,
@@ -137,14 +140,14 @@ impl Keeper {
         receiver.await.ok()
     }
 
-    /// Informs the thread that this node has taken over everything that it should hold, provided that `places` contains
-    /// all nodes around it.
+    /// Informs the thread of the storage that this node has taken over everything that it should hold, provided that
+    /// `places` contains all nodes around it.
     pub(in crate::node) async fn settle(&self, places: Places) {
         // Sending fails if the thread has ended.
         let _ = self.orders.send(Order::Settled(places)).await;
     }
 
-    /// Ends the thread, after all earlier orders.
+    /// Ends the thread of the storage, after all earlier orders.
     pub(in crate::node) async fn stop(&self) {
         // Sending fails if the thread has ended.
         let _ = self.orders.send(Order::Stop).await;

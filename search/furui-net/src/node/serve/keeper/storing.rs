@@ -18,8 +18,8 @@ use crate::shelf::{Origin, Stored};
 const REST: u32 = 9;
 
 impl EventLoop {
-    /// Stores the postings and records for which this node may be a keeper. Postings of other nodes are checked first;
-    /// records are verified by their hashes.
+    /// Stores those of the postings and records that this node may have to keep. Postings of other nodes are checked
+    /// first; records are verified by their hashes.
     pub(super) fn store(
         &mut self,
         (from, prefix): (&Peer, Prefix),
@@ -146,7 +146,7 @@ impl EventLoop {
         self.respond(call, &response);
     }
 
-    /// Stores data of another node. All postings of the documents in `proven` were checked.
+    /// Stores postings or records that another node has sent. All postings of the documents in `proven` were checked.
     fn store_brought(
         &mut self,
         (from, prefix): (&Peer, Prefix),
@@ -169,7 +169,8 @@ impl EventLoop {
         }
     }
 
-    /// Refuses further data of a peer that has sent a false posting, and removes the data that it has brought.
+    /// Refuses further data of the peer of `origin`, which has sent a false posting, and removes its data that is not
+    /// proven.
     pub(super) fn blame(&mut self, origin: &Origin) {
         let (now, peer) = (self.now(), Peer::new(&origin.peer, &[]));
         if self.sources.refuses(&peer, now) {
@@ -181,7 +182,8 @@ impl EventLoop {
         self.remove(origin.clone());
     }
 
-    /// Removes the unproven data of an origin. As this reads all lists, it is postponed if the last removal was recent.
+    /// Removes the data that the peer of `origin` has sent and that no check has proven. As this reads all lists, it is
+    /// postponed if the last removal was recent.
     pub(super) fn remove(&mut self, origin: Origin) {
         if self.kept.shelf.usages().iter().any(|usage| usage.origin == origin) {
             self.to_remove.insert(origin);
@@ -191,7 +193,7 @@ impl EventLoop {
         }
     }
 
-    /// Removes the data of all origins whose removal was postponed.
+    /// Removes the unproven data of all peers whose removal was postponed.
     pub(super) fn remove_all(&mut self) {
         if self.to_remove.is_empty() {
             return;

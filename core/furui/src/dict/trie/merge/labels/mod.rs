@@ -42,17 +42,17 @@ pub(super) struct Labels<'t> {
     greedy: Greedy,
     /// The number of labels of the current block that wait to be written.
     count: usize,
-    /// The codes of the waiting labels. A label without a code is in `rare`, or still has to be looked up among the
-    /// codes.
+    /// The codes of the labels of the current block. A label without a code is in `rare`, or still has to be looked up
+    /// among the codes.
     codes: [Code; NODES],
     rare: [Rare; NODES],
-    /// A mask of the waiting labels that are in `rare`.
+    /// A mask of the labels of the current block that are in `rare`, because they have no code.
     rares: u64,
     sought: Vec<Sought>,
     foreign: Vec<Sought>,
-    /// The texts of the waiting labels, one after the other.
+    /// The texts of the labels of the current block that have no code yet, one after the other.
     text: Vec<u8>,
-    /// The tokens of the waiting records, in words of five tokens.
+    /// The tokens of the labels of the current block that are records of tokens, in words of five tokens.
     words: Vec<u64>,
     records: Records,
     /// The places of the long labels that were written, by the hashes of their texts. Of several texts with the same
@@ -60,7 +60,7 @@ pub(super) struct Labels<'t> {
     long: HashMap<u64, u64>,
 }
 
-/// A waiting label that has no code.
+/// A label of the current block that has no code.
 #[derive(Clone, Copy)]
 enum Rare {
     /// A record of tokens: the index of its first word, the number of its tokens, and the hash of its text.
@@ -69,8 +69,8 @@ enum Rare {
     Long { start: u32, end: u32 },
 }
 
-/// A waiting label that is to be looked up among the codes: a text from `start` to `end`, or a record of `end` tokens
-/// whose words begin at `start`. The hash is that of the text.
+/// A label of the current block that is to be looked up among the codes: a text from `start` to `end`, or a record of
+/// `end` tokens whose words begin at `start`. The hash is that of the text.
 #[derive(Clone, Copy)]
 struct Sought {
     slot: u32,

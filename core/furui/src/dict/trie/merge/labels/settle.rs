@@ -13,8 +13,8 @@ use crate::dict::trie::text::Text;
 use crate::dict::trie::writer::Writer;
 
 impl Labels<'_> {
-    /// Writes all waiting labels, first all of one kind and then all of the next, because this makes branches
-    /// predictable.
+    /// Writes all labels of the current block, first all of one kind and then all of the next, because this makes
+    /// branches predictable.
     pub(in super::super) fn settle(&mut self, writer: &mut Writer) -> Result<(), TrieError> {
         self.vectors.run(
             #[inline(always)]
