@@ -6,8 +6,7 @@ use axum::response::{IntoResponse, Response};
 use futures::stream;
 use serde::Serialize;
 use tokio::sync::mpsc;
-
-use super::ApiError;
+use tokio::sync::mpsc::error::SendError;
 
 /// The maximum number of lines that wait for a client which reads more slowly than the node writes. Chosen: a line has
 /// some hundred bytes.
@@ -31,9 +30,9 @@ impl Lines {
         (Self(sender), response)
     }
 
-    /// Sends a line. Fails if the client has disconnected, so that the error cannot reach it.
-    pub(super) async fn send(&self, value: &impl Serialize) -> Result<(), ApiError> {
-        self.0.send(line(value)).await.map_err(|_| ApiError::closing())
+    /// Sends a line. Fails if the client has disconnected.
+    pub(super) async fn send(&self, value: &impl Serialize) -> Result<(), SendError<String>> {
+        self.0.send(line(value)).await
     }
 
     /// Waits until the client has disconnected.

@@ -132,7 +132,7 @@ impl<N: Backend> Publishing<N> {
         self.lines(splitter.last().into_iter().collect()).await?;
         self.flush().await?;
         self.sums.done = true;
-        self.lines.send(&self.sums).await
+        Ok(self.lines.send(&self.sums).await?)
     }
 
     /// Adds the documents in these lines to the batch, and publishes it whenever it is full.

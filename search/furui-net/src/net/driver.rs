@@ -17,16 +17,19 @@ use tokio::time::{Instant, sleep_until};
 use super::behaviour::{self, Behaviour, BehaviourEvent, KAD};
 use super::bootstrap::Bootstrap;
 use super::codec::Answer;
-use super::command::{Command, Shared, Status};
 use super::known;
 use super::quota::Quotas;
 use super::reach::Kind;
 use super::routes::Routes;
+use super::shared::{Shared, Status};
 use super::{CallError, Config, Inbound, Prefix, StartError, Transport, WINDOW, choose};
 
 mod calls;
 mod refresh;
 mod table;
+
+/// Work on the driver's state, which a handle requests.
+pub(super) type Command = Box<dyn FnOnce(&mut Driver) + Send>;
 
 /// Owns the libp2p swarm, executes the commands of handles, and handles network events.
 pub(super) struct Driver {

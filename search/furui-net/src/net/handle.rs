@@ -8,9 +8,9 @@ use libp2p::kad::K_VALUE;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
 use super::codec::MAX_MESSAGE;
-use super::command::{Command, Shared, Status};
-use super::driver::Driver;
+use super::driver::{Command, Driver};
 use super::quota::MAX_IN_FLIGHT;
+use super::shared::{Shared, Status};
 use super::{CallError, Config, Counters, Inbound, Prefix, Refusals, Reply, StartError, diversity, known};
 
 /// The maximum number of this node's calls to other nodes in flight. Further calls wait. The value is a choice, not a

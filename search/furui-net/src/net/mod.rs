@@ -17,7 +17,6 @@ mod blocked;
 mod bootstrap;
 mod buffer_budget;
 mod codec;
-mod command;
 mod config;
 mod counters;
 mod diversity;
@@ -32,6 +31,7 @@ mod quota;
 mod reach;
 mod refusals;
 mod routes;
+mod shared;
 mod signature;
 mod streams;
 

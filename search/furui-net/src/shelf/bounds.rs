@@ -14,15 +14,15 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The default of [`disk`](Self::disk) for a node. If a tenth of the disk is less, that is the default. The value is
-    /// a choice, not a measurement.
+    /// The default of [`disk`](Self::disk) for a node. If a tenth of the disk is less, that is the default. The value
+    /// is a choice, not a measurement.
     pub const DISK: u64 = 10 << 30;
     /// The free space of the file system with the node's directory, in bytes, below which the node stores no data of
     /// other nodes. The value is a choice, not a measurement.
     pub const FREE_FLOOR: u64 = 512 << 20;
 
-    /// Returns the bounds of a node whose shelf (its storage) is in a directory or, without a directory, in memory. Without `disk`,
-    /// the default is used.
+    /// Returns the bounds of a node whose shelf (its storage) is in a directory or, without a directory, in memory.
+    /// Without `disk`, the default is used.
     pub fn of(directory: Option<&Path>, disk: Option<u64>) -> Self {
         let default = || directory.and_then(disk_space).map_or(Self::DISK, |(size, _)| Self::DISK.min(size / 10));
         let free = if directory.is_some() { Self::FREE_FLOOR } else { 0 };

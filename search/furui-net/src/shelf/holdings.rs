@@ -149,9 +149,9 @@ impl Shelf {
         Ok(())
     }
 
-    /// Stores postings (for each word, the ids of documents that contain it) and records of documents, by id, which this
-    /// node publishes itself. All of these documents are kept until `expires`, in seconds since 1970, or longer if their
-    /// known expiry is later. Postings and records that are already stored are skipped.
+    /// Stores postings (for each word, the ids of documents that contain it) and records of documents, by id, which
+    /// this node publishes itself. All of these documents are kept until `expires`, in seconds since 1970, or longer if
+    /// their known expiry is later. Postings and records that are already stored are skipped.
     ///
     /// Locks are added to records, so that the holder of a key can [`withdraw`](Self::withdraw) the record. A lock that
     /// was opened before is not stored, nor is a record all of whose locks were opened before.

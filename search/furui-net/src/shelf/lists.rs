@@ -102,7 +102,8 @@ pub(super) fn retain_new(view: &View, word: u32, fresh: &mut Vec<Posting>) -> Ou
     Ok(())
 }
 
-/// Adds ascending postings to a word's list, which has none of their documents. `sum` is the sum of the hashes of their ids.
+/// Adds ascending postings to a word's list, which has none of their documents. `sum` is the sum of the hashes of their
+/// ids.
 pub(super) fn add(tables: &mut Tablets<'_>, word: u32, fresh: &[Posting], sum: u64) -> Outcome<()> {
     let mut extent = Extent::default();
     let mut postings = vec![];

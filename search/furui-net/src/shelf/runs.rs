@@ -87,8 +87,8 @@ impl Runs {
         self.bytes
     }
 
-    /// If the cache exceeds its limit, evicts the least recently used runs (cached parts of lists) until it uses at most
-    /// half of the limit, so that evictions are rare.
+    /// If the cache exceeds its limit, evicts the least recently used runs (cached parts of lists) until it uses at
+    /// most half of the limit, so that evictions are rare.
     fn evict(&mut self) {
         if self.bytes <= self.most_bytes {
             return;

@@ -87,8 +87,9 @@ impl Disputes {
         self.sources.iter().map(|source| source.waiting.len()).sum()
     }
 
-    /// Ends a dispute: the document's record has shown whether the document belongs at this place. Returns the nodes that
-    /// were wrong, and true if they have lied; others may have been deceived, or have not received the document yet.
+    /// Ends a dispute: the document's record has shown whether the document belongs at this place. Returns the nodes
+    /// that were wrong, and true if they have lied; others may have been deceived, or have not received the document
+    /// yet.
     pub(super) fn judge(&mut self, place: &Place, holds: bool) -> (Vec<Peer>, bool) {
         let Some(Claim { named, lacked, .. }) = self.claims.remove(place) else { return (Vec::new(), false) };
         if !holds {

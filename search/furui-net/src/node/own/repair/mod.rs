@@ -135,8 +135,8 @@ pub(in crate::node) async fn run(inner: Weak<Inner>, repair: Arc<Repair>) {
 /// The state of repair that is kept between rounds.
 #[derive(Default)]
 struct Rounds {
-    /// For each neighbour, the state number that it stated when everything was last taken over from it, and those of its
-    /// lists of which this node has rejected postings.
+    /// For each neighbour, the state number that it stated when everything was last taken over from it, and those of
+    /// its lists of which this node has rejected postings.
     taken_over: HashMap<Peer, (u64, LeftOut)>,
     /// The neighbours that lied, each with the time until which nothing is taken over from it.
     liars: HashMap<Peer, Instant>,

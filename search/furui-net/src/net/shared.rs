@@ -1,4 +1,4 @@
-//! The commands that handles of a node send to the driver of its network, and the state that they share.
+//! The state that the driver of a node's network shares with its handles.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,11 +9,7 @@ use super::Refusals;
 use super::blocked::Blocked;
 use super::bootstrap::Unreached;
 use super::counters::Tally;
-use super::driver::Driver;
 use super::reach::Reach;
-
-/// Work on the driver's state.
-pub(super) type Command = Box<dyn FnOnce(&mut Driver) + Send>;
 
 /// The state that the driver of the network shares with its handles.
 #[derive(Default)]
