@@ -4,13 +4,13 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use furui::Result;
-use furui_search::{ContentId, Lock, WordPostings};
+use furui_search::ContentId;
 
 use super::answers::disk_bytes;
 use super::bounds::{Bounds, Full, disk_space};
 use super::fault::Outcome;
 use super::origins::{Origin, Usage};
-use super::{Shelf, Stored};
+use super::{Brought, Shelf, Stored};
 
 /// When room is made for other nodes' data, one part in this number of the size limit is freed at once, because making
 /// room reads all lists, however little is freed.
@@ -18,9 +18,6 @@ const PART: u64 = 16;
 /// After the shelf has made room, it does not do so again for this multiple of the time that it took. Chosen: making
 /// room takes at most a tenth of the time.
 const REST: u32 = 9;
-
-/// The data to store: postings, records, and locks of records.
-pub type Brought<'b> = (&'b [WordPostings], &'b [(ContentId, Vec<u8>)], &'b [(ContentId, Lock)]);
 
 impl Shelf {
     /// Sets the limits for the data that the shelf stores for other nodes.
