@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use furui::Result;
 use furui_search::{
-    AnswerEvent, Answerer, Clause, ContentId, IdRange, Index, Listing, Peer, Querier, QueryEvent, QueryOptions,
+    AnswerEvent, Answerer, Clause, ContentId, IdRange, Index, ListPart, Listing, Peer, Querier, QueryEvent, QueryOptions,
     Request, Response, Weight, limits,
 };
 use libfuzzer_sys::fuzz_target;
@@ -20,24 +20,17 @@ impl Index for Lists {
         Ok(Listing { ids: 1000, whole: true })
     }
 
-    fn slice(&mut self, _: &str, range: IdRange, most: usize) -> Result<Arc<[ContentId]>> {
+    fn slice(&mut self, _: &str, range: IdRange, most: usize) -> Result<ListPart> {
         let ids = (0..1000u64).map(|i| {
             let mut id = [0; 20];
             id[..8].copy_from_slice(&(i * (u64::MAX / 1000)).to_le_bytes());
             id[..8].reverse();
             ContentId::new(id)
         });
-        Ok(ids.filter(|&id| range.contains(id)).take(most).collect())
-    }
-
-    fn weights(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[Weight]>> {
-        let ids = self.slice(word, range, most)?;
+        let ids: Arc<[ContentId]> = ids.filter(|&id| range.contains(id)).take(most).collect();
         let weight = |[often, length]: [u8; 2]| Weight::new(u32::from(often % 70) + 1, length.into());
-        Ok(ids.iter().map(|id| weight([id.as_bytes()[0], id.as_bytes()[1]])).collect())
-    }
-
-    fn document(&mut self, _: ContentId) -> Result<Option<Vec<u8>>> {
-        Ok(None)
+        let weights = ids.iter().map(|id| weight([id.as_bytes()[0], id.as_bytes()[1]])).collect();
+        Ok((ids, weights))
     }
 }
 

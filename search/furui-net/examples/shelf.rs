@@ -48,7 +48,7 @@ fn long_list(ids: u64) -> Result<(), Box<dyn error::Error>> {
         (0..ids).map(|n| ContentId::new(*Sha256::digest(n.to_le_bytes()).first_chunk().expect("32 bytes"))).collect();
     for some in all.chunks(10_000) {
         let postings = some.iter().map(|&id| (id, Weight::new(1, 50))).collect();
-        shelf.store(&[("all".to_owned(), postings)], &[], 1000)?;
+        shelf.store((&[("all".to_owned(), postings)], &[], &[]), 1000)?;
     }
     let at = Instant::now();
     shelf.slice("all", IdRange::ALL, 1000)?;
@@ -88,7 +88,7 @@ fn one_node(node: u64, lines: &[String], batch: usize, directory: &Path) -> Resu
         }
         let postings: Vec<_> = postings.into_iter().collect();
         let (before, at) = (thread_cpu(), Instant::now());
-        new += shelf.store(&postings, &records, 1000)?.new;
+        new += shelf.store((&postings, &records, &[]), 1000)?.new;
         cpu += thread_cpu() - before;
         longest = longest.max(at.elapsed());
         calls += 1;

@@ -6,6 +6,9 @@ use furui::Result;
 /// A word with postings of its list. A posting is the id of a document, with the weight of the word in this document.
 pub type WordPostings = (String, Vec<(ContentId, Weight)>);
 
+/// Part of a word's list: ascending ids, and the weight of the word in each of these documents.
+pub type ListPart = (Arc<[ContentId]>, Arc<[Weight]>);
+
 /// The lists of a node, as the answering side reads them: for each word the ids of the documents that contain it, in
 /// ascending order.
 ///
@@ -18,23 +21,11 @@ pub trait Index {
     /// If the storage fails.
     fn size(&mut self, word: &str) -> Result<Listing>;
 
-    /// The ascending ids of `word` in `range`: all of them, or the first `most`.
+    /// The postings of `word` in `range`: all of them, or the first `most`.
     ///
     /// # Errors
     /// If the storage fails.
-    fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[ContentId]>>;
-
-    /// The weights of the postings whose ids [`slice`](Self::slice) returns for the same arguments.
-    ///
-    /// # Errors
-    /// If the storage fails.
-    fn weights(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[Weight]>>;
-
-    /// The encoded record of a document; `None` if this node does not keep it.
-    ///
-    /// # Errors
-    /// If the storage fails.
-    fn document(&mut self, id: ContentId) -> Result<Option<Vec<u8>>>;
+    fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<ListPart>;
 }
 
 /// The size of a word's list, and whether the list is complete.

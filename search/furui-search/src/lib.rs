@@ -36,12 +36,12 @@ pub use answerer::{AnswerEvent, Answerer};
 pub use clause::Clause;
 pub use codec::{
     Claim, CodecError, Coded, CodedSet, Coding, Golomb, MAX_FILTER_BYTES, MAX_MATCHES, MAX_PER_CELL, MAX_SET, Matcher,
-    Matches, Prediction, Session, Settlement, Size, predict, settle,
+    Matches, Session, Settlement, settle,
 };
 pub use first::First;
 pub use fit::Fit;
 pub use id::{ContentId, IdRange, NoContentId};
-pub use index::{Index, Listing, WordPostings};
+pub use index::{Index, ListPart, Listing, WordPostings};
 pub use lock::{Lock, LockKey};
 pub use message::{
     Cost, Listed, Meet, MessageError, Met, Part, Ranked, Ranking, Refusal, Request, Response, Search, Settle, Shown,

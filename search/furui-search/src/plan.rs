@@ -1,17 +1,15 @@
 //! Chooses the coding of sets from the sizes of the lists.
 //!
-//! n₁ ids are sent to a node that keeps a list with n₂ ids in the same range. n₂ is an expectation: the size of the
-//! list, times the [fraction](super::IdRange::part) of all ids in the range. Traffic is counted in bits, as T₁ + T₂ of
-//! the paper below.
+//! n₁ ids are sent to a node that keeps a list with n₂ ids. Traffic is counted in bits, as T₁ + T₂ of the paper.
 //!
 //! **Source.** Sei, Matsuzaki and Honiden, "Using Ringed Bloom Filters to Reduce the Communication Traffic on a
 //! Distributed Hash Table", section 6, which leaves the best rate for each pair of lists to future work.
 
-use super::codec::{Coding, Golomb, MAX_PER_CELL, ShortChecks, rice};
-use super::{ContentId, IdRange, Wants};
+use super::codec::{Coding, Golomb, MAX_PER_CELL, rice};
+use super::{ContentId, Wants};
 use furui::filter::{Gamma, RingedParams, sizing};
 
-pub use super::codec::THIRD_MESSAGE_BITS;
+pub use super::codec::{ShortChecks, THIRD_MESSAGE_BITS};
 
 /// The minimum number of check bits in an exchange of two messages. With it, one of 2⁴⁰ false matches is accepted as
 /// true.
@@ -48,8 +46,8 @@ pub fn best_rate(own: u64, other: u64, both: u64) -> f64 {
     own as f64 / (zeta * std::f64::consts::LN_2.powi(2) * other.saturating_sub(both) as f64)
 }
 
-/// Chooses the coding of a set of `own` ids in `range`, as the query wants it, for a node whose list is expected to
-/// have `other` ids in `range`. `salt` is the query's salt.
+/// Chooses the coding of a set of `own` ids, as the query wants it, for a keeper whose list is expected to have `other`
+/// ids. `salt` is the query's salt.
 ///
 /// - [`Wants::Best`]: [`golomb_in_three`], whose answer may ask for a third message, if that message could save more
 ///   than [`THIRD_MESSAGE_BITS`] in the best case, when all ids are in both lists; otherwise [`golomb`].
@@ -61,11 +59,11 @@ pub fn best_rate(own: u64, other: u64, both: u64) -> f64 {
 ///
 /// If the parameters of a ringed filter are invalid, the set is sent as plain ids. Other invalid parameters are refused
 /// by [`CodedSet::encode`](super::CodedSet::encode).
-pub fn choose(wants: Wants, own: u64, other: u64, range: IdRange, salt: u32) -> Coding {
+pub fn choose(wants: Wants, own: u64, other: u64, salt: u32) -> Coding {
     let ringed = |params: Result<RingedParams, _>| params.map_or(Coding::Ids, Coding::Ringed);
     match wants {
-        Wants::Best if may_save(THIRD_MESSAGE_BITS, own, other, range) => golomb_in_three(own, other, range, salt),
-        Wants::Best | Wants::Golomb => golomb(own, other, range, salt),
+        Wants::Best if may_save(THIRD_MESSAGE_BITS, own, other) => golomb_in_three(own, other, salt),
+        Wants::Best | Wants::Golomb => golomb(own, other, salt),
         Wants::Naive => Coding::Ids,
         Wants::Fixed { bits, probes } => Coding::Fixed { bits, probes },
         Wants::Ringed { probes: Some(probes), delta } => ringed(RingedParams::new(probes.into(), Gamma::Whole, delta)),
@@ -77,19 +75,19 @@ pub fn choose(wants: Wants, own: u64, other: u64, range: IdRange, salt: u32) -> 
 
 /// Chooses the coding as [`choose`] does, but for a page of results that somebody waits for: because a third message
 /// takes another round trip, it must be able to save [`PAGE_THIRD_BITS`].
-pub fn choose_for_page(wants: Wants, own: u64, other: u64, range: IdRange, salt: u32) -> Coding {
+pub fn choose_for_page(wants: Wants, own: u64, other: u64, salt: u32) -> Coding {
     match wants {
-        Wants::Best if !may_save(PAGE_THIRD_BITS, own, other, range) => golomb(own, other, range, salt),
-        _ => choose(wants, own, other, range, salt),
+        Wants::Best if !may_save(PAGE_THIRD_BITS, own, other) => golomb(own, other, salt),
+        _ => choose(wants, own, other, salt),
     }
 }
 
 /// Returns `coding`, or ids if the ids are expected to take fewer bits. The paper of Sei et al. does this in section
 /// 6.2 once a chain of words has left a small set. It says "small enough" without a number, so this comparison is our
 /// own choice. The ranks in the answer are not counted, because the paper counts only what the Naive algorithm sends.
-pub fn or_ids(coding: Coding, own: u64, other: u64, range: IdRange) -> Coding {
+pub fn or_ids(coding: Coding, own: u64, other: u64) -> Coding {
     let ids = ContentId::BITS as f64 * own as f64;
-    if ids < expected(coding, own, other, range).total() { Coding::Ids } else { coding }
+    if ids < expected(coding, own, other) { Coding::Ids } else { coding }
 }
 
 /// The number of probes k, with α = 2⁻ᵏ, that minimises the traffic by eq. 17 of Sei et al.: one of the two integers
@@ -107,88 +105,69 @@ pub fn ringed_probes(own: u64, other: u64) -> u8 {
 }
 
 /// The Golomb-Rice coded set with the cells and check bits that take the fewest bits in two messages.
-pub fn golomb(own: u64, other: u64, range: IdRange, salt: u32) -> Coding {
-    best_cells(own, other, range, Golomb { cell_bits: 64, check_bits: CHECK_BITS, salt, three_messages: false })
+pub fn golomb(own: u64, other: u64, salt: u32) -> Coding {
+    best_cells(own, other, Golomb { cell_bits: 64, check_bits: CHECK_BITS, salt, three_messages: false })
 }
 
 /// The Golomb-Rice coded set with the cells and check bits that take the fewest bits if the answer may ask for a third
 /// message.
-pub fn golomb_in_three(own: u64, other: u64, range: IdRange, salt: u32) -> Coding {
-    best_cells(own, other, range, Golomb { cell_bits: 64, check_bits: CHECK_BITS, salt, three_messages: true })
+pub fn golomb_in_three(own: u64, other: u64, salt: u32) -> Coding {
+    best_cells(own, other, Golomb { cell_bits: 64, check_bits: CHECK_BITS, salt, three_messages: true })
 }
 
 /// True if an answer can have so many matches that their check bits exceed `bits`. A third message cannot save more
 /// bits than these.
-fn may_save(bits: f64, own: u64, other: u64, range: IdRange) -> bool {
-    let Coding::Golomb(golomb) = golomb(own, other, range, 0) else { return false };
-    let false_matches = Cellular::new(own, other, range, golomb.cell_bits).matches;
+fn may_save(bits: f64, own: u64, other: u64) -> bool {
+    let Coding::Golomb(golomb) = golomb(own, other, 0) else { return false };
+    let false_matches = Cellular::new(own, other, &golomb).matches;
     (own.min(other) as f64 + false_matches) * f64::from(golomb.check_bits) > bits
 }
 
 /// Returns the coding that needs the fewest bits among those with few expected ids of the other list per cell.
-fn best_cells(own: u64, other: u64, range: IdRange, golomb: Golomb) -> Coding {
-    let crowds = |cell_bits: &u8| other as f64 * Golomb::part_of_cell(range, *cell_bits) > PER_CELL;
-    let codings = (1..=64).skip_while(crowds).map(|cell_bits| {
+fn best_cells(own: u64, other: u64, golomb: Golomb) -> Coding {
+    let codings = (1..=64).map(|cell_bits| Golomb { cell_bits, ..golomb });
+    let codings = codings.skip_while(|golomb| other as f64 / golomb.cells() > PER_CELL).map(|golomb| {
         // Each pair of a match and another id in its cell must be distinguished by the check bits.
-        let pairs = own as f64 * other as f64 / Golomb::cells(range, cell_bits);
+        let pairs = own as f64 * other as f64 / golomb.cells();
         let check_bits = (pairs / WRONG).log2().ceil().clamp(CHECK_BITS.into(), 64.0) as u8;
-        let coding = Coding::Golomb(Golomb { cell_bits, check_bits, ..golomb });
-        (expected(coding, own, other, range).total(), coding)
+        let coding = Coding::Golomb(Golomb { check_bits, ..golomb });
+        (expected(coding, own, other), coding)
     });
-    // No cell size is possible if a list is stated to have more ids than the range can contain.
     codings.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(Coding::Ids, |(_, coding)| coding)
-}
-
-/// The expected traffic of an exchange of coded sets.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Expected {
-    /// The bits of the first message (T₁), and of the third message if there is one.
-    pub sent_bits: f64,
-    /// The bits of the answer (T₂).
-    pub back_bits: f64,
-}
-
-impl Expected {
-    /// The total of the bits in both directions: T₁ + T₂.
-    pub fn total(&self) -> f64 {
-        self.sent_bits + self.back_bits
-    }
 }
 
 /// The expected bits of an exchange if no id is in both lists. For an exchange in three messages, they include the bits
 /// of a repeated exchange, times the probability that it is repeated.
-pub fn expected(coding: Coding, own: u64, other: u64, range: IdRange) -> Expected {
+pub fn expected(coding: Coding, own: u64, other: u64) -> f64 {
     let zeta = ContentId::BITS as f64;
     let (n1, n2) = (own as f64, other as f64);
     match coding {
-        Coding::Ids => Expected { sent_bits: zeta * n1, back_bits: 0.0 },
+        Coding::Ids => zeta * n1,
         Coding::Fixed { bits, probes } => {
             let matches = n2 * sizing::rate(probes.into(), own, bits.max(1).into());
-            Expected { sent_bits: bits.into(), back_bits: zeta * matches }
+            f64::from(bits) + zeta * matches
         }
         Coding::Ringed(params) => {
             let matches = if own == 0 { 0.0 } else { n2 * params.expected_rate(own).unwrap_or(1.0) };
-            Expected { sent_bits: (n1 * params.gamma()).ceil(), back_bits: zeta * matches }
+            (n1 * params.gamma()).ceil() + zeta * matches
         }
         Coding::Golomb(golomb) => {
-            let Cellular { occupied, density, matches } = Cellular::new(own, other, range, golomb.cell_bits);
+            let Cellular { occupied, density, matches } = Cellular::new(own, other, &golomb);
             let sent_bits = occupied * rice::expected_len(1.0 / density - 1.0);
             let rank = if matches > 0.0 { rice::expected_len(occupied / matches) } else { 0.0 };
-            let in_two = Expected { sent_bits, back_bits: matches * (rank + f64::from(golomb.check_bits)) };
-            let pairs = n1 * n2 / Golomb::cells(range, golomb.cell_bits);
+            let pairs = n1 * n2 / golomb.cells();
             let short = || ShortChecks::worth_it(matches, matches, pairs, sent_bits, rank, golomb.check_bits);
             match if golomb.three_messages { short() } else { None } {
-                None => in_two,
-                Some(ShortChecks { bits, claim_bits, again_bits }) => Expected {
-                    sent_bits: sent_bits + claim_bits + again_bits,
-                    back_bits: matches * (rank + f64::from(bits)),
-                },
+                None => sent_bits + matches * (rank + f64::from(golomb.check_bits)),
+                Some(ShortChecks { bits, claim_bits, again_bits }) => {
+                    sent_bits + claim_bits + again_bits + matches * (rank + f64::from(bits))
+                }
             }
         }
     }
 }
 
-/// The expected occupancy of the cells of a range.
+/// The expected occupancy of the cells.
 struct Cellular {
     /// The number of cells that contain an id of the set.
     occupied: f64,
@@ -199,10 +178,10 @@ struct Cellular {
 }
 
 impl Cellular {
-    fn new(own: u64, other: u64, range: IdRange, cell_bits: u8) -> Self {
-        let cells = Golomb::cells(range, cell_bits);
+    fn new(own: u64, other: u64, golomb: &Golomb) -> Self {
+        let cells = golomb.cells();
         // 1 - (1 - 1/cells)^n₁
-        let density = if cells > 1.0 { -(own as f64 * (-1.0 / cells).ln_1p()).exp_m1() } else { (own > 0).into() };
+        let density = -(own as f64 * (-1.0 / cells).ln_1p()).exp_m1();
         Self { occupied: density * cells, density, matches: density * other as f64 }
     }
 }

@@ -1,5 +1,6 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use idna::punycode;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -120,64 +121,8 @@ fn label(label: &str) -> Option<String> {
     if label.chars().count() > MAX_LABEL || !label.chars().all(is_allowed) {
         return None;
     }
-    let label = if label.is_ascii() { label.to_owned() } else { format!("xn--{}", punycode(label)) };
+    let label = if label.is_ascii() { label.to_owned() } else { format!("xn--{}", punycode::encode_str(label)?) };
     (1..=MAX_LABEL).contains(&label.len()).then_some(label)
-}
-
-/// The label in Punycode: RFC 3492, section 6.3. A label is short, so the numbers stay small.
-fn punycode(label: &str) -> String {
-    let mut code: String = label.chars().filter(char::is_ascii).collect();
-    let basic = code.len() as u32;
-    if basic > 0 {
-        code.push('-');
-    }
-    let (mut least, mut delta, mut bias, mut handled) = (128, 0, 72, basic);
-    while let Some(next) = label.chars().map(u32::from).filter(|&c| c >= least).min() {
-        delta += (next - least) * (handled + 1);
-        least = next;
-        for c in label.chars().map(u32::from) {
-            if c < next {
-                delta += 1;
-            } else if c == next {
-                push_number(&mut code, delta, bias);
-                bias = adapted(delta, handled + 1, handled == basic);
-                delta = 0;
-                handled += 1;
-            }
-        }
-        delta += 1;
-        least += 1;
-    }
-    code
-}
-
-/// Appends a generalised variable-length integer (RFC 3492, section 3.3). `bias` sets the thresholds of its digits.
-fn push_number(code: &mut String, mut number: u32, bias: u32) {
-    for k in (36u32..).step_by(36) {
-        let threshold = k.saturating_sub(bias).clamp(1, 26);
-        if number < threshold {
-            break;
-        }
-        code.push(digit(threshold + (number - threshold) % (36 - threshold)));
-        number = (number - threshold) / (36 - threshold);
-    }
-    code.push(digit(number));
-}
-
-/// The Punycode digit for a number: `a` to `z`, then `0` to `9`.
-fn digit(number: u32) -> char {
-    char::from_digit((number + 10) % 36, 36).unwrap_or('0')
-}
-
-fn adapted(delta: u32, handled: u32, is_first: bool) -> u32 {
-    let mut delta = if is_first { delta / 700 } else { delta / 2 };
-    delta += delta / handled;
-    let mut k = 0;
-    while delta > 35 * 26 / 2 {
-        delta /= 35;
-        k += 36;
-    }
-    k + 36 * delta / (delta + 38)
 }
 
 #[cfg(test)]

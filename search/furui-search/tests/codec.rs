@@ -2,13 +2,16 @@
 //! decodes any bytes.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod predict;
+
 use std::ops::RangeInclusive;
 
 use furui::filter::{Gamma, RingedKey, RingedParams};
 use furui_search::{
-    CodecError, CodedSet, Coding, ContentId, Golomb, IdRange, MAX_FILTER_BYTES, MAX_MATCHES, MAX_PER_CELL, MAX_SET,
-    Matcher, Matches, Settlement, Size, Wants, plan, predict, settle,
+    CodecError, CodedSet, Coding, ContentId, Golomb, MAX_FILTER_BYTES, MAX_MATCHES, MAX_PER_CELL, MAX_SET, Matcher,
+    Matches, Settlement, Wants, plan, settle,
 };
+use predict::{Size, predict};
 use proptest::prelude::*;
 
 /// An id with this head. Ids with the same head but different `rest` have different hashes.
@@ -39,16 +42,12 @@ fn sorted(mut ids: Vec<ContentId>) -> Vec<ContentId> {
     ids
 }
 
-fn within(ids: &[ContentId], range: IdRange) -> Vec<ContentId> {
-    ids.iter().copied().filter(|&id| range.contains(id)).collect()
-}
-
 fn intersection(a: &[ContentId], b: &[ContentId]) -> Vec<ContentId> {
     a.iter().copied().filter(|id| b.binary_search(id).is_ok()).collect()
 }
 
-fn matches(sent: &[u8], range: IdRange, other: &[ContentId]) -> Result<Matches, CodecError> {
-    let mut matcher = Matcher::new(CodedSet::decode(sent, range)?);
+fn matches(sent: &[u8], other: &[ContentId]) -> Result<Matches, CodecError> {
+    let mut matcher = Matcher::new(CodedSet::decode(sent)?);
     matcher.feed(other)?;
     Ok(matcher.finish())
 }
@@ -59,10 +58,10 @@ fn both(own: &[ContentId], settlement: &Settlement) -> Vec<ContentId> {
 
 /// The ids in both lists, found through the codec. If a third message disagrees, the exchange is repeated with long
 /// checks.
-fn meet(own: &[ContentId], other: &[ContentId], range: IdRange, coding: Coding) -> Result<Vec<ContentId>, CodecError> {
-    let sent = CodedSet::encode(own, range, coding)?;
-    let Matches { coded: back, session } = matches(&sent.bytes, range, other)?;
-    let settlement = settle(own, range, coding, &back.bytes)?;
+fn meet(own: &[ContentId], other: &[ContentId], coding: Coding) -> Result<Vec<ContentId>, CodecError> {
+    let sent = CodedSet::encode(own, coding)?;
+    let Matches { coded: back, session } = matches(&sent.bytes, other)?;
+    let settlement = settle(own, coding, &back.bytes)?;
     let found = both(own, &settlement);
     let Some(claim) = settlement.claim else { return Ok(found) };
     if session.unwrap().confirm(&claim.rejected.bytes, claim.checksum)? {
@@ -70,7 +69,7 @@ fn meet(own: &[ContentId], other: &[ContentId], range: IdRange, coding: Coding) 
     }
     let Coding::Golomb(golomb) = coding else { unreachable!() };
     let again = Golomb { check_bits: plan::CHECK_BITS, three_messages: false, ..golomb };
-    meet(own, other, range, Coding::Golomb(again))
+    meet(own, other, Coding::Golomb(again))
 }
 
 fn ringed(probes: u32, gamma: Gamma, delta: u32) -> Coding {
@@ -110,27 +109,18 @@ fn any_ids() -> impl Strategy<Value = Vec<ContentId>> {
     proptest::collection::vec(ids, 0..60).prop_map(sorted)
 }
 
-/// Two lists that have some ids in common, and a range.
-fn any_lists() -> impl Strategy<Value = (Vec<ContentId>, Vec<ContentId>, IdRange)> {
-    let range = prop_oneof![
-        2 => Just(IdRange::ALL),
-        2 => (any::<u64>(), any::<u64>()).prop_map(|(a, b)| IdRange { first: a.min(b), last: a.max(b) }),
-        1 => (0u64..20, 20u64..50)
-            .prop_map(|(a, b)| IdRange { first: 0x7000_0000_0000_0000 + a, last: 0x7000_0000_0000_0000 + b }),
-        1 => (0u64..4).prop_map(|head| IdRange { first: head.wrapping_sub(2), last: head.wrapping_sub(2) }),
-    ];
-    (any_ids(), any_ids(), any_ids(), range).prop_map(|(a, b, common, range)| {
-        let own = sorted([&a[..], &common].concat());
-        (within(&own, range), sorted([&b[..], &common].concat()), range)
-    })
+/// Two lists that have some ids in common.
+fn any_lists() -> impl Strategy<Value = (Vec<ContentId>, Vec<ContentId>)> {
+    (any_ids(), any_ids(), any_ids())
+        .prop_map(|(a, b, common)| (sorted([&a[..], &common].concat()), sorted([&b[..], &common].concat())))
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_coding_finds_what_is_in_both((own, other, range) in any_lists(), coding in any_coding()) {
-        let found = match meet(&own, &other, range, coding) {
+    fn every_coding_finds_what_is_in_both((own, other) in any_lists(), coding in any_coding()) {
+        let found = match meet(&own, &other, coding) {
             // If a set has only two or four cells, even uniform ids exceed the limit of a cell.
             Err(CodecError::TooMany { what: "matches in one cell", .. }) => return Ok(()),
             found => found,
@@ -139,12 +129,12 @@ proptest! {
     }
 
     #[test]
-    fn what_is_sent_has_the_size_that_is_predicted((own, other, range) in any_lists(), coding in any_coding()) {
-        let sent = CodedSet::encode(&own, range, coding).unwrap();
-        let Ok(Matches { coded: back, session }) = matches(&sent.bytes, range, &other) else { return Ok(()) };
-        let claim = settle(&own, range, coding, &back.bytes).unwrap().claim;
+    fn what_is_sent_has_the_size_that_is_predicted((own, other) in any_lists(), coding in any_coding()) {
+        let sent = CodedSet::encode(&own, coding).unwrap();
+        let Ok(Matches { coded: back, session }) = matches(&sent.bytes, &other) else { return Ok(()) };
+        let claim = settle(&own, coding, &back.bytes).unwrap().claim;
         prop_assert_eq!(session.is_some(), claim.is_some());
-        let predicted = predict(&own, &other, range, coding).unwrap();
+        let predicted = predict(&own, &other, coding).unwrap();
         let size = |bits, bytes: &[u8]| Size { bits, bytes: bytes.len() as u64 };
         prop_assert_eq!(predicted.sent, size(sent.bits, &sent.bytes));
         prop_assert_eq!(predicted.back, size(back.bits, &back.bytes));
@@ -154,13 +144,13 @@ proptest! {
 
     #[test]
     fn slices_are_as_good_as_the_whole_list(
-        (own, other, range) in any_lists(),
+        (own, other) in any_lists(),
         coding in any_coding(),
         slices in proptest::collection::vec(0usize..9, 0..30),
     ) {
-        let sent = CodedSet::encode(&own, range, coding).unwrap().bytes;
-        let Ok(whole) = matches(&sent, range, &other) else { return Ok(()) };
-        let mut sliced = Matcher::new(CodedSet::decode(&sent, range).unwrap());
+        let sent = CodedSet::encode(&own, coding).unwrap().bytes;
+        let Ok(whole) = matches(&sent, &other) else { return Ok(()) };
+        let mut sliced = Matcher::new(CodedSet::decode(&sent).unwrap());
         let mut keyed = sliced.clone();
         let mut rest = &other[..];
         for len in slices.into_iter().chain([usize::MAX]) {
@@ -178,40 +168,39 @@ proptest! {
     fn any_bytes_are_a_set_or_an_error(
         mut bytes in proptest::collection::vec(any::<u8>(), 0..80),
         tag in 0u8..6,
-        (own, other, range) in any_lists(),
+        (own, other) in any_lists(),
         coding in any_coding(),
     ) {
         if let Some(first) = bytes.first_mut() {
             *first = tag;
         }
-        if let Ok(answer) = matches(&bytes, range, &other) {
-            let read = CodedSet::decode(&bytes, range).unwrap();
-            prop_assert_eq!(read.range(), range);
+        if let Ok(answer) = matches(&bytes, &other) {
+            let read = CodedSet::decode(&bytes).unwrap();
             // The answer to this set is also read as if it were an answer to another set, `own`.
-            check_settlement(&own, range, read.coding(), &answer.coded.bytes);
+            check_settlement(&own, read.coding(), &answer.coded.bytes);
         }
-        check_settlement(&own, range, coding, &bytes);
+        check_settlement(&own, coding, &bytes);
     }
 
     #[test]
-    fn whatever_is_cut_or_flipped_is_read_or_refused((own, other, range) in any_lists(), coding in any_coding()) {
-        let sent = CodedSet::encode(&own, range, coding).unwrap().bytes;
-        let Ok(Matches { coded: back, session }) = matches(&sent, range, &other) else { return Ok(()) };
+    fn whatever_is_cut_or_flipped_is_read_or_refused((own, other) in any_lists(), coding in any_coding()) {
+        let sent = CodedSet::encode(&own, coding).unwrap().bytes;
+        let Ok(Matches { coded: back, session }) = matches(&sent, &other) else { return Ok(()) };
         for len in 0..sent.len() {
-            prop_assert!(CodedSet::decode(&sent[..len], range).is_err(), "{} of {} bytes", len, sent.len());
+            prop_assert!(CodedSet::decode(&sent[..len]).is_err(), "{} of {} bytes", len, sent.len());
         }
         for len in 0..back.bytes.len() {
-            prop_assert!(settle(&own, range, coding, &back.bytes[..len]).is_err(), "{} of {} bytes", len, back.bytes.len());
+            prop_assert!(settle(&own, coding, &back.bytes[..len]).is_err(), "{} of {} bytes", len, back.bytes.len());
         }
-        prop_assert!(CodedSet::decode(&[&sent[..], &[0]].concat(), range).is_err());
-        prop_assert!(settle(&own, range, coding, &[&back.bytes[..], &[0]].concat()).is_err());
+        prop_assert!(CodedSet::decode(&[&sent[..], &[0]].concat()).is_err());
+        prop_assert!(settle(&own, coding, &[&back.bytes[..], &[0]].concat()).is_err());
         flips(&sent, |bytes| {
-            if let Ok(answer) = matches(bytes, range, &other) {
-                check_settlement(&own, range, CodedSet::decode(bytes, range).unwrap().coding(), &answer.coded.bytes);
+            if let Ok(answer) = matches(bytes, &other) {
+                check_settlement(&own, CodedSet::decode(bytes).unwrap().coding(), &answer.coded.bytes);
             }
         });
-        flips(&back.bytes, |bytes| check_settlement(&own, range, coding, bytes));
-        if let Some(claim) = settle(&own, range, coding, &back.bytes).unwrap().claim {
+        flips(&back.bytes, |bytes| check_settlement(&own, coding, bytes));
+        if let Some(claim) = settle(&own, coding, &back.bytes).unwrap().claim {
             let session = session.unwrap();
             let rejected = &claim.rejected.bytes;
             prop_assert!((0..rejected.len()).all(|len| session.confirm(&rejected[..len], claim.checksum).is_err()));
@@ -235,21 +224,21 @@ proptest! {
         let own = sorted([&uniform(seed ^ 1 << 40, own)[..], &common].concat());
         let other = sorted([&uniform(seed ^ 1 << 41, other)[..], &common].concat());
         let coding = Coding::Golomb(Golomb { cell_bits, check_bits: 40, salt, three_messages: true });
-        let sent = CodedSet::encode(&own, IdRange::ALL, coding).unwrap().bytes;
-        let mut matcher = Matcher::new(CodedSet::decode(&sent, IdRange::ALL).unwrap());
+        let sent = CodedSet::encode(&own, coding).unwrap().bytes;
+        let mut matcher = Matcher::new(CodedSet::decode(&sent).unwrap());
         if matcher.feed(&other).is_err() {
             return Ok(());
         }
         // Without room for a session, two messages suffice.
         let in_two = matcher.clone().without_session().finish();
         prop_assert!(in_two.session.is_none());
-        let settlement = settle(&own, IdRange::ALL, coding, &in_two.coded.bytes).unwrap();
+        let settlement = settle(&own, coding, &in_two.coded.bytes).unwrap();
         prop_assert_eq!((&both(&own, &settlement), settlement.claim), (&common, None));
 
         prop_assert!(matcher.matches() >= common.len());
         let Matches { coded: back, session } = matcher.finish();
         prop_assert!(back.bits < in_two.coded.bits);
-        let settlement = settle(&own, IdRange::ALL, coding, &back.bytes).unwrap();
+        let settlement = settle(&own, coding, &back.bytes).unwrap();
         let found = both(&own, &settlement);
         prop_assert!(common.iter().all(|id| found.contains(id)), "nothing that is in both is lost");
         let (claim, session) = (settlement.claim.unwrap(), session.unwrap());
@@ -257,12 +246,12 @@ proptest! {
             prop_assert_eq!(found, common);
         }
         prop_assert_eq!(session.confirm(&claim.rejected.bytes, claim.checksum ^ 1), Ok(false));
-        let predicted = predict(&own, &other, IdRange::ALL, coding).unwrap();
+        let predicted = predict(&own, &other, coding).unwrap();
         prop_assert_eq!((predicted.back.bits, predicted.claim.map(|claim| claim.bits)), (back.bits, Some(claim.bits())));
         let rejected = &claim.rejected.bytes;
         prop_assert!((0..rejected.len()).all(|len| session.confirm(&rejected[..len], claim.checksum).is_err()));
         flips(rejected, |bytes| assert_ne!(session.confirm(bytes, claim.checksum), Ok(true)));
-        flips(&back.bytes, |bytes| check_settlement(&own, IdRange::ALL, coding, bytes));
+        flips(&back.bytes, |bytes| check_settlement(&own, coding, bytes));
     }
 }
 
@@ -278,8 +267,8 @@ fn flips(bytes: &[u8], mut with: impl FnMut(&[u8])) {
 }
 
 /// Checks that reading an answer gives an error, or ascending places of own ids.
-fn check_settlement(own: &[ContentId], range: IdRange, coding: Coding, bytes: &[u8]) {
-    if let Ok(Settlement { both, .. }) = settle(own, range, coding, bytes) {
+fn check_settlement(own: &[ContentId], coding: Coding, bytes: &[u8]) {
+    if let Ok(Settlement { both, .. }) = settle(own, coding, bytes) {
         assert!(both.is_sorted_by(|a, b| a < b) && both.iter().all(|&place| (place as usize) < own.len()));
     }
 }
@@ -291,33 +280,26 @@ fn ids_that_crowd_one_cell_are_found_up_to_the_limit_and_refused_beyond_with_the
     let crowd = |count: u64| sorted((0..count).map(|rest| id(1 << 40, rest)).collect());
     let most = MAX_PER_CELL as u64;
     let coding = Coding::Golomb(GOLOMB);
-    assert_eq!(meet(&crowd(1000), &crowd(most), IdRange::ALL, coding), Ok(crowd(most)));
-    assert_eq!(meet(&crowd(1), &crowd(most), IdRange::ALL, coding), Ok(crowd(1)));
-    let error = meet(&crowd(1), &crowd(most + 1), IdRange::ALL, coding).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "more than 64 matches in one cell: choose a smaller range of ids, or send the set as ids"
-    );
-    assert_eq!(meet(&crowd(1), &crowd(most + 1), IdRange::ALL, Coding::Ids), Ok(crowd(1)));
+    assert_eq!(meet(&crowd(1000), &crowd(most), coding), Ok(crowd(most)));
+    assert_eq!(meet(&crowd(1), &crowd(most), coding), Ok(crowd(1)));
+    let error = meet(&crowd(1), &crowd(most + 1), coding).unwrap_err();
+    assert_eq!(error.to_string(), "more than 64 matches in one cell: send the set as ids");
+    assert_eq!(meet(&crowd(1), &crowd(most + 1), Coding::Ids), Ok(crowd(1)));
 }
 
 #[test]
 fn the_plan_has_no_cell_crowd_and_tells_ids_apart_whatever_the_sizes() {
-    let few_bits = IdRange { first: 1 << 60, last: (1 << 60) + (1 << 57) };
     for (own, other) in [(20_000, 200), (20_000, 2000), (3000, 60), (1, 20_000), (200, 20_000), (0, 3000), (2000, 0)] {
         let common = uniform(own + other, own.min(other) / 2);
         let own = sorted([&uniform(own, own)[..], &common].concat());
         let other = sorted([&uniform(other + 1, other)[..], &common].concat());
-        for range in [IdRange::ALL, few_bits] {
-            let (own, there) = (within(&own, range), within(&other, range).len() as u64);
-            for wants in [Wants::Best, Wants::Ringed { probes: None, delta: 1000 }] {
-                let coding = plan::choose(wants, own.len() as u64, there, range, 9);
-                assert_eq!(meet(&own, &other, range, coding), Ok(intersection(&own, &other)), "{coding:?}");
-            }
+        for wants in [Wants::Best, Wants::Ringed { probes: None, delta: 1000 }] {
+            let coding = plan::choose(wants, own.len() as u64, other.len() as u64, 9);
+            assert_eq!(meet(&own, &other, coding), Ok(intersection(&own, &other)), "{coding:?}");
         }
     }
     // If each cell has many ids of the set, there are more check bits.
-    let check_bits = |own, other| match plan::golomb(own, other, IdRange::ALL, 1) {
+    let check_bits = |own, other| match plan::golomb(own, other, 1) {
         Coding::Golomb(golomb) => golomb.check_bits,
         _ => panic!(),
     };
@@ -329,7 +311,7 @@ fn the_plan_has_no_cell_crowd_and_tells_ids_apart_whatever_the_sizes() {
 fn answers_that_break_the_rules_are_refused() {
     let own = uniform(1, 100);
     let malformed = |coding, bytes: &[u8], what| {
-        let error = settle(&own, IdRange { first: 0, last: u64::MAX / 2 }, coding, bytes).unwrap_err();
+        let error = settle(&own, coding, bytes).unwrap_err();
         assert!(matches!(error, CodecError::Malformed(_)) && error.to_string().contains(what), "{error}");
     };
     let ids = |ids: &[ContentId]| {
@@ -340,7 +322,6 @@ fn answers_that_break_the_rules_are_refused() {
     let fixed = Coding::Fixed { bits: 100, probes: 3 };
     malformed(fixed, &ids(&[own[1], own[0]]), "order");
     malformed(fixed, &ids(&[own[1], own[1]]), "order");
-    malformed(fixed, &ids(&[own[99]]), "range");
     malformed(fixed, &[&ids(&[own[0]])[..], &[0]].concat(), "number of ids");
     malformed(fixed, &[0x81, 0], "number of matches");
     malformed(fixed, &[0x81, 0x80, 0x10], "too many matches");
@@ -353,8 +334,8 @@ fn answers_that_break_the_rules_are_refused() {
     malformed(golomb, &[1, 0, 0, 0, 0, 0, 0, 0, 0], "out of range");
     malformed(golomb, &[0, 0], "after the last");
     // An id that is a false positive of the filter causes no error, and is not taken to be in both lists.
-    let strangers = within(&uniform(2, 10), IdRange { first: 0, last: u64::MAX / 2 });
-    assert_eq!(settle(&own, IdRange::ALL, fixed, &ids(&strangers)).unwrap().both, []);
+    let strangers = uniform(2, 10);
+    assert_eq!(settle(&own, fixed, &ids(&strangers)).unwrap().both, []);
 }
 
 #[test]
@@ -364,7 +345,7 @@ fn every_limit_is_kept() {
         assert!(matches!(error, CodecError::TooMany { what, .. } if what == expected), "{error}");
     };
     let many: Vec<_> = (0..=MAX_SET as u64).map(|i| id(i << 40, 0)).collect();
-    let encode = |ids: &[ContentId], coding| CodedSet::encode(ids, IdRange::ALL, coding).map(drop);
+    let encode = |ids: &[ContentId], coding| CodedSet::encode(ids, coding).map(drop);
     for coding in [Coding::Ids, ringed(7, Gamma::Exact, 100), Coding::Golomb(GOLOMB)] {
         too_many(encode(&many, coding), "ids in a set");
     }
@@ -372,47 +353,43 @@ fn every_limit_is_kept() {
     too_many(encode(&many[..2000], ringed(7, Gamma::Bits(65536.0), 1)), "bytes of a filter");
 
     // The sizes that a peer states are compared with the same limits before memory is allocated.
-    let decode = |bytes: &[u8]| CodedSet::decode(bytes, IdRange::ALL).map(drop);
+    let decode = |bytes: &[u8]| CodedSet::decode(bytes).map(drop);
     let huge = [0xFF, 0xFF, 0xFF, 0xFF, 0x0F];
     too_many(decode(&[&[0][..], &huge].concat()), "ids in a set");
     too_many(decode(&[&[1, 3][..], &huge].concat()), "bytes of a filter");
     too_many(decode(&[&[3, 8, 40][..], &[0; 4], &huge].concat()), "ids in a set");
-    let mut long = CodedSet::encode(&[], IdRange::ALL, Coding::Golomb(GOLOMB)).unwrap().bytes;
+    let mut long = CodedSet::encode(&[], Coding::Golomb(GOLOMB)).unwrap().bytes;
     long.resize(MAX_FILTER_BYTES + 100, 0);
     too_many(decode(&long), "bytes of a filter");
 
     // This filter has all bits set.
     let all = Coding::Fixed { bits: 1, probes: 1 };
-    let sent = CodedSet::encode(&many[..1], IdRange::ALL, all).unwrap();
-    too_many(matches(&sent.bytes, IdRange::ALL, &many).map(drop), "matches");
-    let back = matches(&sent.bytes, IdRange::ALL, &many[..MAX_MATCHES]).unwrap().coded;
-    assert_eq!(settle(&many[..1], IdRange::ALL, all, &back.bytes).unwrap().both, [0]);
+    let sent = CodedSet::encode(&many[..1], all).unwrap();
+    too_many(matches(&sent.bytes, &many).map(drop), "matches");
+    let back = matches(&sent.bytes, &many[..MAX_MATCHES]).unwrap().coded;
+    assert_eq!(settle(&many[..1], all, &back.bytes).unwrap().both, [0]);
 }
 
 #[test]
 fn parameters_and_sets_that_cannot_be_are_refused_with_the_reason() {
     let own = uniform(3, 10);
-    let refused = |own: &[ContentId], range, coding, reason| {
-        let error = CodedSet::encode(own, range, coding).unwrap_err();
+    let refused = |own: &[ContentId], coding, reason| {
+        let error = CodedSet::encode(own, coding).unwrap_err();
         assert!(error.to_string().contains(reason), "{error}");
     };
-    let half = IdRange { first: 0, last: u64::MAX / 2 };
-    refused(&[own[1], own[0]], IdRange::ALL, Coding::Ids, "sort them");
-    refused(&[own[0], own[0]], IdRange::ALL, Coding::Ids, "sort them");
-    refused(&own, half, Coding::Golomb(GOLOMB), "only those in the range");
-    refused(&[], IdRange { first: 1, last: 0 }, Coding::Ids, "before it begins");
-    refused(&own, IdRange::ALL, Coding::Fixed { bits: 0, probes: 1 }, "at least 1 bit");
-    refused(&own, IdRange::ALL, Coding::Fixed { bits: 9, probes: 65 }, "1 to 64 probes");
+    refused(&[own[1], own[0]], Coding::Ids, "sort them");
+    refused(&[own[0], own[0]], Coding::Ids, "sort them");
+    refused(&own, Coding::Fixed { bits: 0, probes: 1 }, "at least 1 bit");
+    refused(&own, Coding::Fixed { bits: 9, probes: 65 }, "1 to 64 probes");
     for (golomb, reason) in [
         (Golomb { cell_bits: 0, ..GOLOMB }, "cells of 1 to 64"),
         (Golomb { cell_bits: 65, ..GOLOMB }, "cells of 1 to 64"),
         (Golomb { check_bits: 65, ..GOLOMB }, "checks of 0 to 64"),
     ] {
-        refused(&own, IdRange::ALL, Coding::Golomb(golomb), reason);
+        refused(&own, Coding::Golomb(golomb), reason);
     }
-    assert!(CodedSet::decode(&[0, 0], IdRange { first: 1, last: 0 }).is_err());
-    let sent = CodedSet::encode(&own, IdRange::ALL, ringed(7, Gamma::Exact, 10)).unwrap();
-    let mut matcher = Matcher::new(CodedSet::decode(&sent.bytes, IdRange::ALL).unwrap());
+    let sent = CodedSet::encode(&own, ringed(7, Gamma::Exact, 10)).unwrap();
+    let mut matcher = Matcher::new(CodedSet::decode(&sent.bytes).unwrap());
     assert_eq!(matcher.feed_keys(&own, &[]), Err(CodecError::Keys { keys: 0, ids: 10 }));
 }
 
@@ -420,7 +397,7 @@ fn parameters_and_sets_that_cannot_be_are_refused_with_the_reason() {
 fn the_paper_counts_bits_so() {
     for n in [0, 1, 7, 1343] {
         let own = uniform(n, n);
-        let bits = |coding| CodedSet::encode(&own, IdRange::ALL, coding).unwrap().bits;
+        let bits = |coding| CodedSet::encode(&own, coding).unwrap().bits;
         assert_eq!(bits(Coding::Ids), 160 * n);
         assert_eq!(bits(Coding::Fixed { bits: 2164, probes: 5 }), 2164);
         // Equation 7 with γ of equation 6, and with γ = k / ln 2.
@@ -453,21 +430,18 @@ fn the_best_rate_is_that_of_section_6() {
 #[test]
 fn a_page_waits_for_a_third_message_only_if_it_can_save_much() {
     let three = |own, other| {
-        let coding = plan::choose_for_page(Wants::Best, own, other, IdRange::ALL, 1);
+        let coding = plan::choose_for_page(Wants::Best, own, other, 1);
         matches!(coding, Coding::Golomb(golomb) if golomb.three_messages)
     };
     // The maximum number of matches, of 40 bits each, without a third message.
     let most = plan::PAGE_THIRD_BITS as u64 / u64::from(plan::CHECK_BITS);
     assert!(three(most + 1, 1 << 20) && !three(most * 9 / 10, 1 << 20));
-    assert_eq!(
-        plan::choose_for_page(Wants::Naive, 4, 4, IdRange::ALL, 1),
-        plan::choose(Wants::Naive, 4, 4, IdRange::ALL, 1)
-    );
+    assert_eq!(plan::choose_for_page(Wants::Naive, 4, 4, 1), plan::choose(Wants::Naive, 4, 4, 1));
 }
 
 #[test]
 fn each_wish_gets_its_coding() {
-    let choose = |wants, own, other| plan::choose(wants, own, other, IdRange::ALL, 1);
+    let choose = |wants, own, other| plan::choose(wants, own, other, 1);
     assert_eq!(choose(Wants::Naive, 5, 5), Coding::Ids);
     assert_eq!(choose(Wants::Fixed { bits: 2164, probes: 5 }, 5, 5), Coding::Fixed { bits: 2164, probes: 5 });
     assert_eq!(choose(Wants::Ringed { probes: Some(7), delta: 100 }, 5, 5), ringed(7, Gamma::Whole, 100));
@@ -483,11 +457,9 @@ fn each_wish_gets_its_coding() {
     assert!(large.three_messages && large.check_bits > 40);
     // Empty and huge lists cause no panic.
     for (own, other) in [(0, 0), (0, 10), (10, 0), (u64::MAX, u64::MAX)] {
-        for range in [IdRange::ALL, IdRange { first: 9, last: 9 }] {
-            for wants in [Wants::Best, Wants::Ringed { probes: None, delta: 10 }, Wants::Fixed { bits: 9, probes: 1 }] {
-                let coding = plan::choose(wants, own, other, range, 1);
-                assert!(plan::expected(coding, own, other, range).total() >= 0.0, "{own} {other} {coding:?}");
-            }
+        for wants in [Wants::Best, Wants::Ringed { probes: None, delta: 10 }, Wants::Fixed { bits: 9, probes: 1 }] {
+            let coding = plan::choose(wants, own, other, 1);
+            assert!(plan::expected(coding, own, other) >= 0.0, "{own} {other} {coding:?}");
         }
     }
 }
@@ -496,45 +468,39 @@ fn each_wish_gets_its_coding() {
 fn a_small_set_goes_as_ids_once_a_filter_takes_more() {
     let fixed = Coding::Fixed { bits: 2164, probes: 5 };
     // 13 ids are 2080 bits; a filter with so few ids has nearly no false positives.
-    assert_eq!(plan::or_ids(fixed, 13, 100, IdRange::ALL), Coding::Ids);
-    assert_eq!(plan::or_ids(fixed, 14, 100, IdRange::ALL), fixed);
+    assert_eq!(plan::or_ids(fixed, 13, 100), Coding::Ids);
+    assert_eq!(plan::or_ids(fixed, 14, 100), fixed);
     let coding = ringed(7, Gamma::Whole, 1000);
-    assert_eq!(plan::or_ids(coding, 10, 100, IdRange::ALL), coding);
-    assert_eq!(plan::or_ids(coding, 10, 100_000, IdRange::ALL), Coding::Ids);
+    assert_eq!(plan::or_ids(coding, 10, 100), coding);
+    assert_eq!(plan::or_ids(coding, 10, 100_000), Coding::Ids);
     // There is no filter for this many ids.
-    assert_eq!(plan::or_ids(coding, u64::MAX, u64::MAX, IdRange::ALL), Coding::Ids);
-    let golomb = plan::golomb(10, 1 << 40, IdRange::ALL, 1);
-    assert_eq!(plan::or_ids(golomb, 10, 1 << 40, IdRange::ALL), golomb);
+    assert_eq!(plan::or_ids(coding, u64::MAX, u64::MAX), Coding::Ids);
+    let golomb = plan::golomb(10, 1 << 40, 1);
+    assert_eq!(plan::or_ids(golomb, 10, 1 << 40), golomb);
 }
 
 #[test]
 fn expected_bits_are_those_of_random_lists_and_the_plan_is_the_best() {
     let lists: Vec<_> = (0..12u64).map(|seed| (uniform(2 * seed, 300), uniform(2 * seed + 1, 6000))).collect();
-    let quarter = IdRange { first: 1 << 62, last: (1 << 63) - 1 };
-    for range in [IdRange::ALL, quarter] {
-        let part = range.part();
-        let mean = |coding| {
-            let of = |(own, other): &(Vec<_>, Vec<_>)| predict(&within(own, range), other, range, coding).unwrap();
-            let total: u64 =
-                lists.iter().map(of).map(|p| p.sent.bits + p.back.bits + p.claim.map_or(0, |c| c.bits)).sum();
-            total as f64 / lists.len() as f64
-        };
-        let (own, other) = ((300.0 * part) as u64, (6000.0 * part) as u64);
-        for coding in [
-            plan::golomb(own, other, range, 5),
-            plan::golomb_in_three(own, other, range, 5),
-            ringed(9, Gamma::Exact, 1000),
-            Coding::Fixed { bits: 3000, probes: 5 },
-        ] {
-            let (expected, mean) = (plan::expected(coding, own, other, range).total(), mean(coding));
-            assert!((mean / expected - 1.0).abs() < 0.1, "{coding:?}: {mean}, expected {expected}");
-        }
-        let Coding::Golomb(best) = plan::golomb(own, other, range, 5) else { panic!() };
-        let least = mean(Coding::Golomb(best));
-        for cells in [-2, 2] {
-            let other = Golomb { cell_bits: best.cell_bits.checked_add_signed(cells).unwrap(), ..best };
-            assert!(mean(Coding::Golomb(other)) > least, "{other:?} is better than {best:?}");
-        }
+    let mean = |coding| {
+        let of = |(own, other): &(Vec<_>, Vec<_>)| predict(own, other, coding).unwrap();
+        let total: u64 = lists.iter().map(of).map(|p| p.sent.bits + p.back.bits + p.claim.map_or(0, |c| c.bits)).sum();
+        total as f64 / lists.len() as f64
+    };
+    for coding in [
+        plan::golomb(300, 6000, 5),
+        plan::golomb_in_three(300, 6000, 5),
+        ringed(9, Gamma::Exact, 1000),
+        Coding::Fixed { bits: 3000, probes: 5 },
+    ] {
+        let (expected, mean) = (plan::expected(coding, 300, 6000), mean(coding));
+        assert!((mean / expected - 1.0).abs() < 0.1, "{coding:?}: {mean}, expected {expected}");
+    }
+    let Coding::Golomb(best) = plan::golomb(300, 6000, 5) else { panic!() };
+    let least = mean(Coding::Golomb(best));
+    for cells in [-2, 2] {
+        let other = Golomb { cell_bits: best.cell_bits.checked_add_signed(cells).unwrap(), ..best };
+        assert!(mean(Coding::Golomb(other)) > least, "{other:?} is better than {best:?}");
     }
 }
 
@@ -561,18 +527,18 @@ fn golden_bytes() {
         assert!(page.contains(&shown.replace(' ', "")), "docs/protocol.md does not show {shown}");
     }
     for (coding, set, answer) in golden {
-        let sent = CodedSet::encode(&own, IdRange::ALL, coding).unwrap();
+        let sent = CodedSet::encode(&own, coding).unwrap();
         assert_eq!(hex(&sent.bytes), set, "{coding:?}");
-        let read = CodedSet::decode(&sent.bytes, IdRange::ALL).unwrap();
+        let read = CodedSet::decode(&sent.bytes).unwrap();
         assert_eq!(read.coding(), coding);
-        let Matches { coded: back, session } = matches(&sent.bytes, IdRange::ALL, &other).unwrap();
+        let Matches { coded: back, session } = matches(&sent.bytes, &other).unwrap();
         assert_eq!(hex(&back.bytes), answer, "{coding:?}");
-        let settlement = settle(&own, IdRange::ALL, coding, &back.bytes).unwrap();
+        let settlement = settle(&own, coding, &back.bytes).unwrap();
         assert_eq!(settlement.both, [1, 2, 4]);
         assert_eq!((settlement.claim, session), (None, None));
     }
     let in_three = Coding::Golomb(Golomb { three_messages: true, ..golomb });
-    let settlement = settle(&own, IdRange::ALL, in_three, &[4, 4, 0x7d, 0xeb, 0x7c]).unwrap();
+    let settlement = settle(&own, in_three, &[4, 4, 0x7d, 0xeb, 0x7c]).unwrap();
     let claim = settlement.claim.unwrap();
     assert_eq!(
         (settlement.both, &hex(&claim.rejected.bytes)[..], claim.checksum),

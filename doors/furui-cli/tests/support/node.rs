@@ -115,11 +115,7 @@ impl Backend for Index {
         Ok(())
     }
 
-    async fn block(&self, _: &[Block]) -> Result<u64, NodeError> {
-        Ok(0)
-    }
-
-    async fn unblock(&self, _: &[Block]) -> Result<u64, NodeError> {
+    async fn block(&self, _: &[Block], _: bool) -> Result<u64, NodeError> {
         Ok(0)
     }
 

@@ -2,7 +2,7 @@
 
 use furui::filter::{Gamma, RingedParams, sizing};
 use furui::raw::ringed_rate_refined;
-use furui_search::{CodedSet, Coding, Golomb, IdRange};
+use furui_search::{CodedSet, Coding, Golomb};
 
 use crate::report::{Axis, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
 use crate::ringed_bloom_filters::{Choice, Corpus, Order, Workload, corpora, ids, kbit, measure, queries, tuned_for};
@@ -146,14 +146,14 @@ fn bits_of_sets(context: &Context) -> Result<Table> {
     for k in 1..=if context.quick { 4 } else { 20 } {
         let cell_bits = IDS.ilog2() as u8 + k;
         let golomb = Golomb { cell_bits, check_bits: furui_search::plan::CHECK_BITS, salt: 0, three_messages: false };
-        let bits = CodedSet::encode(&ids, IdRange::ALL, Coding::Golomb(golomb))?.bits;
+        let bits = CodedSet::encode(&ids, Coding::Golomb(golomb))?.bits;
         // A cell that contains an id answers yes for all ids of the cell.
         let occupied = ids.chunk_by(|a, b| a.head() >> (64 - cell_bits) == b.head() >> (64 - cell_bits)).count();
         let rate = occupied as f64 / f64::from(cell_bits).exp2();
         let (bloom, _) = sizing::least(rate, IDS.into());
         let ringed = |gamma| -> Result<[f64; 2]> {
             let params = RingedParams::new(k.into(), gamma, 1000)?;
-            let bits = CodedSet::encode(&ids, IdRange::ALL, Coding::Ringed(params))?.bits;
+            let bits = CodedSet::encode(&ids, Coding::Ringed(params))?.bits;
             Ok([ringed_rate_refined(k.into(), IDS.into(), params.delta().into(), params.gamma()), each(bits)])
         };
         let head = [u64::from(k).into(), rate.into(), each(bits).into(), (-rate.log2()).into(), each(bloom).into()];

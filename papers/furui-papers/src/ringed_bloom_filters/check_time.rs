@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use furui::filter::{Bloom, Filter, FilterMut, Gamma, RingedBloom, RingedKey, RingedParams, sizing};
 use furui::{HashAlgorithm, HashSpec, KeyHash, KeyHasher};
-use furui_search::{CodedSet, Coding, ContentId, IdRange, Matcher};
+use furui_search::{CodedSet, Coding, ContentId, Matcher};
 
 use super::{DELTA, RATES, SYNTHETIC};
 use crate::clock::{medians, ns_each};
@@ -229,8 +229,8 @@ fn keys_kept(quick: bool) -> Result<Table> {
     let pieces: Vec<_> = list.chunks(PIECE).map(|ids| (ids, compute(ids))).collect();
     for probes in [4, 7, 11, 16] {
         let params = RingedParams::new(probes, Gamma::Whole, 1000)?;
-        let coded = CodedSet::encode(&own, IdRange::ALL, Coding::Ringed(params)).expect("a set that can be coded");
-        let set = CodedSet::decode(&coded.bytes, IdRange::ALL).expect("what was coded");
+        let coded = CodedSet::encode(&own, Coding::Ringed(params)).expect("a set that can be coded");
+        let set = CodedSet::decode(&coded.bytes).expect("what was coded");
         let answer = |keys: Keys| {
             let mut matcher = Matcher::new(set.clone());
             let fed = pieces.iter().try_for_each(|(ids, kept)| match keys {

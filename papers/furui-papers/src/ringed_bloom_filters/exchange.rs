@@ -1,10 +1,9 @@
 //! The messages between two nodes that keep lists: the real bytes are encoded, decoded, matched, settled and counted.
 
 use furui::filter::{Gamma, RingedParams};
-use furui_search::{
-    CodecError, CodedSet, Coding, ContentId, IdRange, Matcher, Prediction, Size, Wants, plan, predict, settle,
-};
+use furui_search::{CodecError, CodedSet, Coding, ContentId, Matcher, Wants, plan, settle};
 
+use super::predict::{Prediction, Size, predict};
 use super::workload::Workload;
 use crate::report::Cell;
 
@@ -46,7 +45,6 @@ impl Choice {
 
     /// The coding of a set of `own` ids to be matched with a list of `other` ids.
     pub(crate) fn coding(self, own: u64, other: u64, salt: u32) -> Coding {
-        let range = IdRange::ALL;
         match self {
             Self::Always(coding) => coding,
             Self::BestRinged { gamma, delta } => {
@@ -55,8 +53,8 @@ impl Choice {
                     _ => unreachable!("a ringed filter is a coding"),
                 }
             }
-            Self::Two => plan::golomb(own, other, range, salt),
-            Self::Default => plan::choose(Wants::Best, own, other, range, salt),
+            Self::Two => plan::golomb(own, other, salt),
+            Self::Default => plan::choose(Wants::Best, own, other, salt),
         }
     }
 }
@@ -85,11 +83,11 @@ pub(crate) fn exchange(
     check: bool,
 ) -> Result<Exchange, CodecError> {
     let coding = choice.coding(own.len() as u64, other.len() as u64, salt);
-    let set = CodedSet::encode(own, IdRange::ALL, coding)?;
-    let mut matcher = Matcher::new(CodedSet::decode(&set.bytes, IdRange::ALL)?);
+    let set = CodedSet::encode(own, coding)?;
+    let mut matcher = Matcher::new(CodedSet::decode(&set.bytes)?);
     matcher.feed(other)?;
     let matches = matcher.finish();
-    let settlement = settle(own, IdRange::ALL, coding, &matches.coded.bytes)?;
+    let settlement = settle(own, coding, &matches.coded.bytes)?;
 
     let size = |bits, bytes: &[u8]| Size { bits, bytes: bytes.len() as u64 };
     let claim = settlement.claim.as_ref();
@@ -100,7 +98,7 @@ pub(crate) fn exchange(
         _ => true,
     };
     if check {
-        let predicted = predict(own, other, IdRange::ALL, coding)?;
+        let predicted = predict(own, other, coding)?;
         let made = Prediction { sent, back, claim: claimed, both: predicted.both };
         assert_eq!(made, predicted, "{coding:?}, salt {salt}");
         assert!(!agreed || settlement.both.len() as u64 == predicted.both, "exact: {coding:?}, salt {salt}");

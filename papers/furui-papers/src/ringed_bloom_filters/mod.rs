@@ -9,6 +9,8 @@ mod debian;
 mod eq18;
 mod exchange;
 mod naive;
+#[path = "../../../../search/furui-search/tests/predict/mod.rs"]
+mod predict;
 mod rate;
 mod three;
 mod three_filters;

@@ -1,7 +1,7 @@
 //! Section 6.2 of the paper on ringed filters: queries of three words, whose lists are intersected one after the other.
 
 use furui::filter::Gamma;
-use furui_search::{CodecError, Coding, ContentId, IdRange, plan};
+use furui_search::{CodecError, Coding, ContentId, plan};
 
 use super::all_pairs::tuned_for;
 use super::corpora;
@@ -115,7 +115,7 @@ impl Chain {
             }
             let (own, other) = (set.len() as u64, next.len() as u64);
             let coding = self.choice.coding(own, other, salt);
-            let coding = if self.falls_back { plan::or_ids(coding, own, other, IdRange::ALL) } else { coding };
+            let coding = if self.falls_back { plan::or_ids(coding, own, other) } else { coding };
             exchange(set, next, Choice::Always(coding), salt, false)
         };
         let met: Vec<_> = order[0].iter().filter(|id| order[1].binary_search(id).is_ok()).copied().collect();

@@ -28,10 +28,8 @@ pub trait Backend: Clone + Send + Sync + 'static {
         options: SearchOptions,
         events: mpsc::Sender<SearchEvent>,
     ) -> impl Future<Output = Result<(), SearchError>> + Send;
-    /// Blocks at most [`MAX_IDS`](super::MAX_IDS) peers, networks, sites and words.
-    fn block(&self, blocks: &[Block]) -> impl Future<Output = Result<u64, NodeError>> + Send;
-    /// Unblocks at most [`MAX_IDS`](super::MAX_IDS) peers, networks, sites and words.
-    fn unblock(&self, blocks: &[Block]) -> impl Future<Output = Result<u64, NodeError>> + Send;
+    /// Blocks at most [`MAX_IDS`](super::MAX_IDS) peers, networks, sites and words, or unblocks them.
+    fn block(&self, blocks: &[Block], add: bool) -> impl Future<Output = Result<u64, NodeError>> + Send;
     /// Removes the stored data of at most [`MAX_IDS`](super::MAX_IDS) peers, networks, sites and words.
     fn purge(&self, blocks: &[Block]) -> impl Future<Output = Result<u64, NodeError>> + Send;
     /// Returns all blocked peers, networks, sites and words.
@@ -66,12 +64,8 @@ impl Backend for Node {
         self.search(query, options, events).await
     }
 
-    async fn block(&self, blocks: &[Block]) -> Result<u64, NodeError> {
-        self.block(blocks).await
-    }
-
-    async fn unblock(&self, blocks: &[Block]) -> Result<u64, NodeError> {
-        self.unblock(blocks).await
+    async fn block(&self, blocks: &[Block], add: bool) -> Result<u64, NodeError> {
+        self.block(blocks, add).await
     }
 
     async fn purge(&self, blocks: &[Block]) -> Result<u64, NodeError> {

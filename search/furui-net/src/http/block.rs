@@ -22,9 +22,11 @@ pub(super) async fn change<N: Backend>(
     let blocks = lines.iter().map(|line| line.parse::<Block>()).collect::<Result<Vec<_>, _>>();
     let blocks = blocks.map_err(ApiError::invalid)?;
     Ok(json(&match uri.path() {
-        "/block" => json!({ "changed": run(async move { node.block(&blocks).await }).await? }),
-        "/unblock" => json!({ "changed": run(async move { node.unblock(&blocks).await }).await? }),
-        _ => json!({ "removed": run(async move { node.purge(&blocks).await }).await? }),
+        "/purge" => json!({ "removed": run(async move { node.purge(&blocks).await }).await? }),
+        path => {
+            let add = path == "/block";
+            json!({ "changed": run(async move { node.block(&blocks, add).await }).await? })
+        }
     }))
 }
 

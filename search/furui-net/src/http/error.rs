@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use furui_search::QueryError;
 use serde::Serialize;
+use tokio::sync::mpsc::error::SendError;
 
 use super::{BODY_TIME, PATIENCE, lines};
 
@@ -88,6 +89,13 @@ impl ApiError {
     pub(super) fn slow() -> Self {
         let text = format_args!("no answer within {} seconds; look at /status, and ask again", PATIENCE.as_secs());
         Self::new(StatusCode::GATEWAY_TIMEOUT, text)
+    }
+}
+
+impl From<SendError<String>> for ApiError {
+    /// Makes an error that nobody receives, because the client has disconnected.
+    fn from(_: SendError<String>) -> Self {
+        Self::closing()
     }
 }
 

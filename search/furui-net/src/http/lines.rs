@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use futures::stream;
 use serde::Serialize;
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::SendError;
 
 /// The maximum number of lines that wait for a client which reads more slowly than the node writes. Chosen: a line has
 /// some hundred bytes.
@@ -16,9 +17,6 @@ pub(super) const LINES: &str = "application/x-ndjson";
 
 /// Sends JSON lines to a client, which may still be sending its request.
 pub(super) struct Lines(mpsc::Sender<String>);
-
-/// The error that the client has disconnected.
-pub(super) struct Gone;
 
 impl Lines {
     /// Makes the sender, and the response that streams its lines until the sender is dropped.
@@ -32,8 +30,9 @@ impl Lines {
         (Self(sender), response)
     }
 
-    pub(super) async fn send(&self, value: &impl Serialize) -> Result<(), Gone> {
-        self.0.send(line(value)).await.map_err(|_| Gone)
+    /// Sends a line. Fails if the client has disconnected.
+    pub(super) async fn send(&self, value: &impl Serialize) -> Result<(), SendError<String>> {
+        self.0.send(line(value)).await
     }
 
     /// Waits until the client has disconnected.

@@ -1,5 +1,4 @@
 use std::collections::HashSet;
-use std::fmt;
 
 use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
@@ -10,7 +9,7 @@ use futures::StreamExt;
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
-use super::lines::{Gone, Lines};
+use super::lines::Lines;
 use super::{ApiError, BATCH_BYTES, BATCH_DOCUMENTS, BODY_TIME, Backend, Face, MAX_LINE, MAX_PUBLISHES, run};
 use crate::node::{Document, Published};
 
@@ -33,7 +32,7 @@ pub(super) async fn publish<N: Backend>(
     tokio::spawn(async move {
         let _permit = permit;
         let mut publishing = Publishing { node, again, lines, sums: PublishSums::default(), batch: Batch::default() };
-        if let Err(End::Refused(error)) = publishing.run(body).await {
+        if let Err(error) = publishing.run(body).await {
             // Sending fails if the client has disconnected.
             let _ = publishing.lines.send(&error).await;
         }
@@ -47,7 +46,7 @@ pub(super) async fn publish<N: Backend>(
 /// A sentence that says why the line is not a document.
 pub fn read_line(line: &[u8]) -> Result<Record, String> {
     if line.len() > MAX_LINE {
-        return Err(LongLine.to_string());
+        return Err(format!("a line of more than {MAX_LINE} bytes; publish the document in parts"));
     }
     let line: Line = serde_json::from_slice(line).map_err(|error| {
         format!("not a document: {error}; write lines like {{\"url\":\"http://…\",\"title\":\"…\",\"text\":\"…\"}}")
@@ -118,26 +117,8 @@ struct Batch {
     repeats: u64,
 }
 
-/// The reason that a publication ends early: the client has disconnected, or the request is refused with an error.
-enum End {
-    Gone,
-    Refused(ApiError),
-}
-
-impl From<Gone> for End {
-    fn from(_: Gone) -> Self {
-        Self::Gone
-    }
-}
-
-impl From<ApiError> for End {
-    fn from(error: ApiError) -> Self {
-        Self::Refused(error)
-    }
-}
-
 impl<N: Backend> Publishing<N> {
-    async fn run(&mut self, body: Body) -> Result<(), End> {
+    async fn run(&mut self, body: Body) -> Result<(), ApiError> {
         let mut chunks = body.into_data_stream();
         let mut splitter = Splitter::default();
         loop {
@@ -151,12 +132,11 @@ impl<N: Backend> Publishing<N> {
         self.lines(splitter.last().into_iter().collect()).await?;
         self.flush().await?;
         self.sums.done = true;
-        self.lines.send(&self.sums).await?;
-        Ok(())
+        Ok(self.lines.send(&self.sums).await?)
     }
 
     /// Adds the documents in these lines to the batch, and publishes it whenever it is full.
-    async fn lines(&mut self, lines: Vec<NumberedLine>) -> Result<(), End> {
+    async fn lines(&mut self, lines: Vec<NumberedLine>) -> Result<(), ApiError> {
         if lines.is_empty() {
             return Ok(());
         }
@@ -181,7 +161,7 @@ impl<N: Backend> Publishing<N> {
     }
 
     /// Publishes the batch, and sends the totals to the client.
-    async fn flush(&mut self) -> Result<(), End> {
+    async fn flush(&mut self) -> Result<(), ApiError> {
         let Batch { documents, repeats, .. } = std::mem::take(&mut self.batch);
         if documents.is_empty() {
             return Ok(());
@@ -190,7 +170,7 @@ impl<N: Backend> Publishing<N> {
         let (node, again) = (self.node.clone(), self.again);
         let Published { new, changed, scarce } = tokio::select! {
             published = run(async move { node.publish(documents, again).await }) => published?,
-            () = self.lines.gone() => return Err(End::Gone),
+            () = self.lines.gone() => return Err(ApiError::closing()),
         };
         self.sums.documents += count;
         self.sums.new += new;
@@ -215,18 +195,14 @@ impl Batch {
     }
 }
 
-/// A line with its number in the body, from 1 on, or the error that it is too long.
-type NumberedLine = (u64, Result<Vec<u8>, LongLine>);
+/// A line with its number, from 1 on. A line that is too long is cut to one byte more than [`MAX_LINE`].
+type NumberedLine = (u64, Vec<u8>);
 
 /// Parses the document in a line. Returns the line's number in the body, and the document or the reason that it is
 /// invalid; `None` if the line is blank.
 fn document((number, line): NumberedLine) -> Option<(u64, Result<Document, String>)> {
-    let read = match line {
-        Ok(line) if line.trim_ascii().is_empty() => return None,
-        Ok(line) => read(&line),
-        Err(why) => Err(why.to_string()),
-    };
-    Some((number, read))
+    let is_blank = line.len() <= MAX_LINE && line.trim_ascii().is_empty();
+    (!is_blank).then(|| (number, read(&line)))
 }
 
 fn read(line: &[u8]) -> Result<Document, String> {
@@ -239,20 +215,10 @@ fn read(line: &[u8]) -> Result<Document, String> {
     Ok(document)
 }
 
-/// The error that a line is longer than [`MAX_LINE`].
-struct LongLine;
-
-impl fmt::Display for LongLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a line of more than {MAX_LINE} bytes; publish the document in parts")
-    }
-}
-
 /// Splits the chunks of a body into lines.
 #[derive(Default)]
 struct Splitter {
     line: Vec<u8>,
-    too_long: bool,
     /// The number of lines of the body before the current one.
     before: u64,
 }
@@ -263,24 +229,18 @@ impl Splitter {
     fn next(&mut self, rest: &mut &[u8]) -> Option<NumberedLine> {
         let end = rest.iter().position(|&byte| byte == b'\n');
         let piece = &rest[..end.unwrap_or(rest.len())];
-        if self.line.len() + piece.len() > MAX_LINE {
-            self.too_long = true;
-            self.line = Vec::new();
-        } else if !self.too_long {
-            self.line.extend_from_slice(piece);
-        }
+        self.line.extend_from_slice(&piece[..piece.len().min(MAX_LINE + 1 - self.line.len())]);
         *rest = &rest[end.map_or(rest.len(), |end| end + 1)..];
         end.map(|_| self.take())
     }
 
     /// Returns the last line if the body does not end with a line end.
     fn last(mut self) -> Option<NumberedLine> {
-        (self.too_long || !self.line.is_empty()).then(|| self.take())
+        (!self.line.is_empty()).then(|| self.take())
     }
 
     fn take(&mut self) -> NumberedLine {
         self.before += 1;
-        let line = std::mem::take(&mut self.line);
-        (self.before, if std::mem::take(&mut self.too_long) { Err(LongLine) } else { Ok(line) })
+        (self.before, std::mem::take(&mut self.line))
     }
 }

@@ -14,10 +14,10 @@ use libp2p::{
 
 use super::buffer_budget::BufferBudget;
 use super::codec::Codec;
-use super::command::Shared;
 use super::counters::Counted;
 use super::incoming_limits::IncomingLimits;
 use super::reach::{Reach, Within};
+use super::shared::Shared;
 use super::streams::Streams;
 use super::{Config, StartError, Transport};
 

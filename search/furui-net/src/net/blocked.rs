@@ -1,10 +1,10 @@
 use std::collections::HashSet;
-use std::net::IpAddr;
 use std::sync::{PoisonError, RwLock};
 
 use ipnet::IpNet;
-use libp2p::multiaddr::Protocol;
 use libp2p::{Multiaddr, PeerId};
+
+use super::prefix::ip_of;
 
 /// The peers and networks with which the node's owner has forbidden connections.
 #[derive(Debug, Default)]
@@ -20,13 +20,7 @@ impl Blocked {
     }
 
     pub(super) fn has_address(&self, address: &Multiaddr) -> bool {
-        let ip: IpAddr = match address.iter().next() {
-            Some(Protocol::Ip4(ip)) => ip.into(),
-            Some(Protocol::Ip6(ip)) => ip.into(),
-            _ => return false,
-        };
-        // An IPv4-mapped IPv6 address is compared as an IPv4 address.
-        let ip = ip.to_canonical();
+        let Some(ip) = ip_of(address) else { return false };
         self.0.read().unwrap_or_else(PoisonError::into_inner).1.iter().any(|network| network.contains(&ip))
     }
 }

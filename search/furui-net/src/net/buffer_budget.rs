@@ -200,20 +200,10 @@ impl RequestReader {
         io: &mut T,
         length: usize,
     ) -> io::Result<(Vec<u8>, RequestMemory)> {
-        self.fill(io, length).await.map_err(|error| match error {
-            Failed::Refused(why) => {
-                let (peer, prefix) = self.name;
-                self.buffers.refusals.note(format!("{peer} at {prefix}"), why);
-                io::Error::new(io::ErrorKind::ResourceBusy, why)
-            }
-            Failed::Io(error) => error,
-        })
-    }
-
-    async fn fill<T: AsyncRead + Unpin>(&self, io: &mut T, length: usize) -> Result<(Vec<u8>, RequestMemory), Failed> {
-        let peer = self.peer.take(length).await?;
+        let refuse = |why| self.refuse(why);
+        let peer = self.peer.take(length).await.map_err(refuse)?;
         let prefix = match &self.prefix {
-            Some(prefix) => Some(prefix.take(length).await?),
+            Some(prefix) => Some(prefix.take(length).await.map_err(refuse)?),
             None => None,
         };
         let mut room = RequestMemory { _peer: peer, _prefix: prefix, taken: None };
@@ -227,21 +217,21 @@ impl RequestReader {
                     Ok(more) => more,
                     Err(_) if self.buffers.evict_slowest(entry.number) => {
                         let more = Arc::clone(&self.buffers.pool).acquire_many_owned(step as u32).await;
-                        more.map_err(|_| "the node is being shut down")?
+                        more.map_err(|_| refuse("the node is being shut down"))?
                     }
-                    Err(_) => return Err(Failed::Refused("too many bytes of requests were held")),
+                    Err(_) => return Err(refuse("too many bytes of requests were held")),
                 };
                 match &mut room.taken {
                     Some(taken) => taken.merge(more),
                     None => room.taken = Some(more),
                 }
                 bytes.resize(from + step, 0);
-                Ok(io.read_exact(&mut bytes[from..]).await?)
+                io.read_exact(&mut bytes[from..]).await
             };
             tokio::select! {
-                read = timeout(STEP_TIME, read) => read.map_err(|_| "the bytes of its request came too slowly")??,
+                read = timeout(STEP_TIME, read) => read.map_err(|_| refuse("the bytes of its request came too slowly"))??,
                 () = entry.evicted.notified() => {
-                    return Err("its request was the slowest when the memory for requests was full".into());
+                    return Err(refuse("its request was the slowest when the memory for requests was full"));
                 }
             }
             entry.step();
@@ -249,23 +239,12 @@ impl RequestReader {
         drop(entry);
         Ok((bytes, room))
     }
-}
 
-/// The reason that a request was not read: it was refused, or the connection has failed.
-enum Failed {
-    Refused(&'static str),
-    Io(io::Error),
-}
-
-impl From<&'static str> for Failed {
-    fn from(why: &'static str) -> Self {
-        Self::Refused(why)
-    }
-}
-
-impl From<io::Error> for Failed {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
+    /// Notes that a request of this peer is refused.
+    fn refuse(&self, why: &'static str) -> io::Error {
+        let (peer, prefix) = self.name;
+        self.buffers.refusals.note(format!("{peer} at {prefix}"), why);
+        io::Error::new(io::ErrorKind::ResourceBusy, why)
     }
 }
 

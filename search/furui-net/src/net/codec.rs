@@ -52,12 +52,8 @@ pub(super) struct Body {
     pub(super) room: Option<RequestMemory>,
 }
 
-/// An answer to a request of another node.
-#[derive(Debug)]
-pub(super) enum Answer {
-    Body(Body),
-    Busy,
-}
+/// An answer to a request; `None` if the node is busy.
+pub(super) type Answer = Option<Vec<u8>>;
 
 const ANSWER: u8 = 0;
 const BUSY: u8 = 1;
@@ -74,7 +70,7 @@ impl request_response::Codec for Codec {
         let length = length(io).await?;
         let origin = self.origin.as_ref().ok_or_else(|| io::Error::other("a connection without an origin"))?;
         let (bytes, room) = origin.read(io, length).await?;
-        Tally::add(&self.tally.exchange_in, 4 + bytes.len());
+        self.tally.add(|all| all.exchange_in += (4 + bytes.len()) as u64);
         Ok(Body { bytes, room: Some(room) })
     }
 
@@ -87,12 +83,12 @@ impl request_response::Codec for Codec {
         match kind[0] {
             ANSWER => {
                 let bytes = read_answer(io, &self.answers).await?;
-                Tally::add(&self.tally.exchange_in, 5 + bytes.len());
-                Ok(Answer::Body(Body { bytes, room: None }))
+                self.tally.add(|all| all.exchange_in += (5 + bytes.len()) as u64);
+                Ok(Some(bytes))
             }
             BUSY => {
-                Tally::add(&self.tally.exchange_in, 1);
-                Ok(Answer::Busy)
+                self.tally.add(|all| all.exchange_in += 1);
+                Ok(None)
             }
             _ => Err(io::Error::other("an answer that begins with neither 0 nor 1")),
         }
@@ -104,7 +100,7 @@ impl request_response::Codec for Codec {
     {
         let bytes = framed(&[], &request.bytes);
         io.write_all(&bytes).await?;
-        Tally::add(&self.tally.exchange_out, bytes.len());
+        self.tally.add(|all| all.exchange_out += bytes.len() as u64);
         Ok(())
     }
 
@@ -113,11 +109,11 @@ impl request_response::Codec for Codec {
         T: AsyncWrite + Unpin + Send,
     {
         let bytes = match answer {
-            Answer::Body(body) => framed(&[ANSWER], &body.bytes),
-            Answer::Busy => vec![BUSY],
+            Some(bytes) => framed(&[ANSWER], &bytes),
+            None => vec![BUSY],
         };
         io.write_all(&bytes).await?;
-        Tally::add(&self.tally.exchange_out, bytes.len());
+        self.tally.add(|all| all.exchange_out += bytes.len() as u64);
         Ok(())
     }
 }

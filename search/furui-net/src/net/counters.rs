@@ -1,7 +1,6 @@
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use futures::{AsyncRead, AsyncWrite};
@@ -40,36 +39,18 @@ pub struct Counters {
     pub refused: u64,
 }
 
-/// The live counters of the traffic and the look-ups, which other threads update.
+/// The counters of this node.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
-    pub(super) exchange_in: AtomicU64,
-    pub(super) exchange_out: AtomicU64,
-    pub(super) wire_in: AtomicU64,
-    pub(super) wire_out: AtomicU64,
-    pub(super) known: AtomicU64,
-    pub(super) cached: AtomicU64,
-    pub(super) asked: AtomicU64,
-    pub(super) refused: AtomicU64,
-}
+pub(super) struct Tally(Mutex<Counters>);
 
 impl Tally {
-    pub(super) fn add(counter: &AtomicU64, n: usize) {
-        counter.fetch_add(n as u64, Ordering::Relaxed);
+    pub(super) fn add(&self, add: impl FnOnce(&mut Counters)) {
+        add(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
+    /// The present values.
     pub(super) fn read(&self) -> Counters {
-        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Counters {
-            exchange_in: get(&self.exchange_in),
-            exchange_out: get(&self.exchange_out),
-            wire_in: get(&self.wire_in),
-            wire_out: get(&self.wire_out),
-            known: get(&self.known),
-            cached: get(&self.cached),
-            asked: get(&self.asked),
-            refused: get(&self.refused),
-        }
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -89,7 +70,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
         let poll = Pin::new(&mut self.stream).poll_read(cx, buf);
         if let Poll::Ready(Ok(n)) = poll {
-            Tally::add(&self.tally.wire_in, n);
+            self.tally.add(|all| all.wire_in += n as u64);
         }
         poll
     }
@@ -99,7 +80,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let poll = Pin::new(&mut self.stream).poll_write(cx, buf);
         if let Poll::Ready(Ok(n)) = poll {
-            Tally::add(&self.tally.wire_out, n);
+            self.tally.add(|all| all.wire_out += n as u64);
         }
         poll
     }

@@ -17,16 +17,19 @@ use tokio::time::{Instant, sleep_until};
 use super::behaviour::{self, Behaviour, BehaviourEvent, KAD};
 use super::bootstrap::Bootstrap;
 use super::codec::Answer;
-use super::command::{Command, Shared, Status};
 use super::known;
 use super::quota::Quotas;
 use super::reach::Kind;
 use super::routes::Routes;
+use super::shared::{Shared, Status};
 use super::{CallError, Config, Inbound, Prefix, StartError, Transport, WINDOW, choose};
 
 mod calls;
 mod refresh;
 mod table;
+
+/// Work on the driver's state, which a handle requests.
+pub(super) type Command = Box<dyn FnOnce(&mut Driver) + Send>;
 
 /// Owns the libp2p swarm, executes the commands of handles, and handles network events.
 pub(super) struct Driver {
@@ -63,6 +66,7 @@ pub(super) struct Driver {
     inbound: mpsc::Sender<Inbound>,
     status: watch::Sender<Status>,
     neighbourhood: watch::Sender<u64>,
+    is_over: bool,
 }
 
 type PendingAnswer = Pin<Box<dyn Future<Output = (ResponseChannel<Answer>, Option<Vec<u8>>)> + Send>>;
@@ -138,18 +142,19 @@ impl Driver {
             inbound,
             status,
             neighbourhood,
+            is_over: false,
         };
         driver.addresses_changed();
         Ok(driver)
     }
 
     pub(super) async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
-        loop {
+        while !self.is_over {
             tokio::select! {
                 event = self.swarm.select_next_some() => self.on_event(event),
                 command = commands.recv() => match command {
-                    None | Some(Command::Shutdown) => break,
-                    Some(command) => self.on_command(command),
+                    Some(command) => command(&mut self),
+                    None => break,
                 },
                 Some((channel, answer)) = self.answers.next() => self.send_answer(channel, answer),
                 Some((address, resolved)) = self.resolving.next() => self.resolved(&address, resolved),
@@ -161,46 +166,39 @@ impl Driver {
         status.send_replace(Status::Stopped);
     }
 
-    fn on_command(&mut self, command: Command) {
-        match command {
-            Command::Call { to, request, answer, permit } => self.call(&to, request, answer, permit),
-            Command::TimedOut(peer) => self.timed_out(&peer),
-            Command::Closest { key, n, answer, permit } => self.closest(Lookup { key, n, answer, _permit: permit }),
-            Command::Known { keys, n, answer } => {
-                // Here and below, sending fails if the caller was cancelled.
-                let _ = answer.send(self.known_keepers(&keys, n));
+    /// Ends the driver after the present command.
+    pub(super) fn shut_down(&mut self) {
+        self.is_over = true;
+    }
+
+    /// The `n` keepers of each key among the nodes of the routing table and this node.
+    pub(super) fn replicas(&mut self, keys: Vec<Vec<u8>>, n: usize) -> Vec<Vec<Peer>> {
+        let table = self.table();
+        let keepers = keys.into_iter().map(|key| {
+            let nearest = self.routes.nearest(&table, &self.me, &Key::new(key), WINDOW);
+            choose(nearest, n, Prefix::of_peer).keepers
+        });
+        keepers.collect()
+    }
+
+    pub(super) fn is_connected(&self, peer: &Peer) -> bool {
+        known::id(peer).is_some_and(|peer| self.swarm.is_connected(&peer))
+    }
+
+    /// Refreshes the routing table, and then sends `done`.
+    pub(super) fn refresh(&mut self, done: oneshot::Sender<()>) {
+        self.wants_refresh.retain(|waiting| !waiting.is_closed());
+        self.wants_refresh.push(done);
+        self.start_refresh();
+    }
+
+    /// Closes the connections to blocked peers and networks, and forgets these nodes.
+    pub(super) fn block(&mut self) {
+        self.swarm.behaviour_mut().incoming_limits.close_blocked();
+        for known in self.table() {
+            if let Some(peer) = known::id(&known.peer).filter(|peer| self.is_blocked(peer)) {
+                self.forget(&peer);
             }
-            Command::Replicas { keys, n, answer } => {
-                let table = self.table();
-                let keepers = keys.into_iter().map(|key| {
-                    let nearest = self.routes.nearest(&table, &self.me, &Key::new(key), WINDOW);
-                    choose(nearest, n, Prefix::of_peer).keepers
-                });
-                let _ = answer.send(keepers.collect());
-            }
-            Command::Peers(answer) => {
-                let _ = answer.send(self.table().into_iter().map(|known| known.peer).collect());
-            }
-            Command::IsConnected { peer, answer } => {
-                let _ = answer.send(known::id(&peer).is_some_and(|peer| self.swarm.is_connected(&peer)));
-            }
-            Command::Refresh(done) => {
-                self.wants_refresh.retain(|waiting| !waiting.is_closed());
-                self.wants_refresh.push(done);
-                self.start_refresh();
-            }
-            Command::Blocked(done) => {
-                self.swarm.behaviour_mut().incoming_limits.close_blocked();
-                for known in self.table() {
-                    if let Some(peer) = known::id(&known.peer).filter(|peer| self.is_blocked(peer)) {
-                        self.forget(&peer);
-                    }
-                }
-                let _ = done.send(());
-            }
-            Command::Shutdown => {}
-            #[cfg(test)]
-            Command::Panic => panic!("as a test wants it"),
         }
     }
 

@@ -38,22 +38,14 @@ impl Reply {
     ///
     /// # Errors
     /// If the answer is longer than [`MAX_MESSAGE`]. Then nothing is sent.
-    pub fn send(self, answer: Vec<u8>) -> Result<(), TooLong> {
+    pub fn send(self, answer: Vec<u8>) -> Result<(), CallError> {
         if answer.len() > MAX_MESSAGE {
-            return Err(TooLong { bytes: answer.len() });
+            return Err(CallError::TooLong);
         }
         // Sending fails if the other node has closed the stream.
         let _ = self.answer.send(answer);
         Ok(())
     }
-}
-
-/// The error that a message is longer than [`MAX_MESSAGE`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("a message of {bytes} bytes; the maximum is {MAX_MESSAGE}: send it in parts")]
-pub struct TooLong {
-    /// The length of the message in bytes.
-    pub bytes: usize,
 }
 
 /// The reason that a call to another node has no answer.

@@ -8,9 +8,9 @@ use libp2p::kad::K_VALUE;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
 use super::codec::MAX_MESSAGE;
-use super::command::{Command, Shared, Status};
-use super::driver::Driver;
+use super::driver::{Command, Driver};
 use super::quota::MAX_IN_FLIGHT;
+use super::shared::{Shared, Status};
 use super::{CallError, Config, Counters, Inbound, Prefix, Refusals, Reply, StartError, diversity, known};
 
 /// The maximum number of this node's calls to other nodes in flight. Further calls wait. The value is a choice, not a
@@ -87,13 +87,15 @@ impl Net {
             }
             let permit = Arc::clone(&self.calls).acquire_owned().await.map_err(|_| CallError::Stopped)?;
             let (answer, receiver) = oneshot::channel();
-            self.tell(Command::Call { to: to.clone(), request, answer, permit }).await?;
+            let to = to.clone();
+            self.tell(move |driver| driver.call(&to, request, answer, permit)).await?;
             receiver.await.unwrap_or(Err(CallError::Stopped))
         };
         match tokio::time::timeout(self.call_timeout, call).await {
             Ok(result) => result,
             Err(_) => {
-                self.tell(Command::TimedOut(to.clone())).await?;
+                let to = to.clone();
+                self.tell(move |driver| driver.timed_out(&to)).await?;
                 Err(CallError::TimedOut)
             }
         }
@@ -114,7 +116,8 @@ impl Net {
     /// the last.
     pub async fn closest(&self, key: &[u8], n: usize) -> Vec<Peer> {
         let Ok(permit) = Arc::clone(&self.lookups).acquire_owned().await else { return Vec::new() };
-        self.ask(|answer| Command::Closest { key: key.to_vec(), n, answer, permit }).await.unwrap_or_default()
+        let key = key.to_vec();
+        self.ask_later(move |driver, answer| driver.closest(key, n, answer, permit)).await.unwrap_or_default()
     }
 
     /// Returns the `n` nodes that keep `key`: the nodes nearest to it, but at most one per address [prefix](Prefix), as
@@ -135,7 +138,7 @@ impl Net {
     /// to ask another one.
     pub async fn known(&self, keys: Vec<Vec<u8>>, n: usize) -> Vec<Option<Vec<Peer>>> {
         let count = keys.len();
-        self.ask(|answer| Command::Known { keys, n, answer }).await.unwrap_or_else(|| vec![None; count])
+        self.ask(move |driver| driver.known_keepers(&keys, n)).await.unwrap_or_else(|| vec![None; count])
     }
 
     /// Returns the `n` [keepers](Self::keepers) of each key among the nodes that this node knows, including itself. No
@@ -143,7 +146,7 @@ impl Net {
     /// because a node knows its neighbours.
     pub async fn replicas(&self, keys: Vec<Vec<u8>>, n: usize) -> Vec<Vec<Peer>> {
         let count = keys.len();
-        self.ask(|answer| Command::Replicas { keys, n, answer }).await.unwrap_or_else(|| vec![Vec::new(); count])
+        self.ask(move |driver| driver.replicas(keys, n)).await.unwrap_or_else(|| vec![Vec::new(); count])
     }
 
     /// This node as a peer: its identity, and one of its addresses, if possible one that is not a loopback address.
@@ -154,7 +157,7 @@ impl Net {
 
     /// The peer id of this node as text.
     pub fn name(&self) -> String {
-        libp2p::PeerId::from_bytes(self.me().identity()).map(|id| id.to_base58()).unwrap_or_default()
+        known::name(&self.me())
     }
 
     /// The multiaddresses by which other nodes can join, with this node's identity: the external addresses of its
@@ -166,13 +169,14 @@ impl Net {
 
     /// The other nodes in the routing table.
     pub async fn peers(&self) -> Vec<Peer> {
-        self.ask(Command::Peers).await.unwrap_or_default()
+        self.ask(|driver| driver.table().into_iter().map(|known| known.peer).collect()).await.unwrap_or_default()
     }
 
     /// True if there is a connection with this peer, on which the peer has proved its identity. Then the peer itself,
     /// and no other node, is responsible for its answers and for missing answers.
     pub async fn is_connected(&self, peer: &Peer) -> bool {
-        self.ask(|answer| Command::IsConnected { peer: peer.clone(), answer }).await.unwrap_or_default()
+        let peer = peer.clone();
+        self.ask(move |driver| driver.is_connected(&peer)).await.unwrap_or_default()
     }
 
     /// Returns the traffic of this node since its start.
@@ -190,7 +194,7 @@ impl Net {
         let peers = peers.iter().filter_map(|peer| peer.parse().ok()).collect();
         self.shared.blocked.set(peers, networks);
         // There is no answer if the node is shut down.
-        let _ = self.ask(Command::Blocked).await;
+        let _ = self.ask(Driver::block).await;
     }
 
     /// The peers and addresses that were refused recently, with the reasons.
@@ -216,12 +220,12 @@ impl Net {
     /// the caller is interested in.
     pub async fn refresh(&self) {
         // There is no answer if the node is shut down.
-        let _ = self.ask(Command::Refresh).await;
+        let _ = self.ask_later(Driver::refresh).await;
     }
 
     /// Leaves the network, and waits until all connections are closed.
     pub async fn shutdown(&self) {
-        if self.tell(Command::Shutdown).await.is_ok() {
+        if self.tell(Driver::shut_down).await.is_ok() {
             let _ = self.status.clone().wait_for(|status| *status == Status::Stopped).await;
         }
     }
@@ -241,14 +245,22 @@ impl Net {
     /// Makes the driver's task panic, for tests.
     #[cfg(test)]
     pub(crate) async fn panic(&self) {
-        self.tell(Command::Panic).await.expect("it runs");
+        self.tell(|_| panic!("as a test wants it")).await.expect("it runs");
     }
 
-    /// Sends a command to the task that drives the network, and returns its answer; `None` if the node has left the
-    /// network.
-    async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Option<T> {
+    /// Gives work to the driver, and returns its result; `None` if the node has left the network.
+    async fn ask<T: Send + 'static>(&self, work: impl FnOnce(&mut Driver) -> T + Send + 'static) -> Option<T> {
+        // Sending fails if the caller was cancelled.
+        self.ask_later(|driver, answer| drop(answer.send(work(driver)))).await
+    }
+
+    /// Gives work to the driver, which sends the result when it is known; `None` if the node has left the network.
+    async fn ask_later<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Driver, oneshot::Sender<T>) + Send + 'static,
+    ) -> Option<T> {
         let (answer, receiver) = oneshot::channel();
-        self.tell(command(answer)).await.ok()?;
+        self.tell(move |driver| work(driver, answer)).await.ok()?;
         let mut status = self.status.clone();
         tokio::select! {
             biased;
@@ -258,14 +270,13 @@ impl Net {
         }
     }
 
-    async fn tell(&self, command: Command) -> Result<(), CallError> {
-        self.commands.send(command).await.map_err(|_| CallError::Stopped)
+    async fn tell(&self, work: impl FnOnce(&mut Driver) + Send + 'static) -> Result<(), CallError> {
+        self.commands.send(Box::new(work)).await.map_err(|_| CallError::Stopped)
     }
 }
 
 impl std::fmt::Debug for Net {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let me = self.me();
-        write!(f, "node {}", known::id(&me).map(|id| id.to_string()).unwrap_or_default())
+        write!(f, "node {}", self.name())
     }
 }

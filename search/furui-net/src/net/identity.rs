@@ -1,5 +1,5 @@
 use std::fmt;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ impl Identity {
         let failed = |error| IdentityError::File { path: path.to_owned(), error };
         match File::open(path) {
             Ok(file) => {
-                if readable_by_others(&file).map_err(failed)? {
+                if is_open_to_others(&file.metadata().map_err(failed)?) {
                     return Err(IdentityError::Exposed { path: path.to_owned() });
                 }
                 let mut secret = Vec::new();
@@ -91,14 +91,16 @@ impl fmt::Debug for Identity {
     }
 }
 
+/// True if users other than the owner may use a file or directory.
 #[cfg(unix)]
-fn readable_by_others(file: &File) -> io::Result<bool> {
-    Ok(std::os::unix::fs::MetadataExt::mode(&file.metadata()?) & 0o077 != 0)
+pub(crate) fn is_open_to_others(entry: &Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::mode(entry) & 0o077 != 0
 }
 
+/// On this system, a file inherits the permissions of its directory.
 #[cfg(not(unix))]
-fn readable_by_others(_: &File) -> io::Result<bool> {
-    Ok(false)
+pub(crate) fn is_open_to_others(_: &Metadata) -> bool {
+    false
 }
 
 /// The reason that a node's secret key is not available.

@@ -21,11 +21,7 @@ pub enum Prefix {
 impl Prefix {
     /// The prefix of the remote address of a connection.
     pub(super) fn of(address: &Multiaddr) -> Self {
-        match address.iter().next() {
-            Some(Protocol::Ip4(ip)) => Self::of_ip(ip.into()),
-            Some(Protocol::Ip6(ip)) => Self::of_ip(ip.into()),
-            _ => Self::Local,
-        }
+        ip_of(address).map_or(Self::Local, Self::of_ip)
     }
 
     /// The prefix of the address that a peer states.
@@ -52,6 +48,15 @@ impl Prefix {
                 Self::V6(std::array::from_fn(|at| octets[at]))
             }
         }
+    }
+}
+
+/// The IP address in an address, if there is one. An IPv4-mapped IPv6 address is returned as an IPv4 address.
+pub(super) fn ip_of(address: &Multiaddr) -> Option<IpAddr> {
+    match address.iter().next()? {
+        Protocol::Ip4(ip) => Some(ip.into()),
+        Protocol::Ip6(ip) => Some(ip.to_canonical()),
+        _ => None,
     }
 }
 

@@ -7,7 +7,8 @@ use std::task::{Context, Poll};
 use libp2p::Multiaddr;
 use libp2p::core::Transport;
 use libp2p::core::transport::{DialOpts, ListenerId, PortUse, TransportError, TransportEvent};
-use libp2p::multiaddr::Protocol;
+
+use super::prefix::ip_of;
 
 /// Decides which addresses a node may dial. Peers state addresses (when they identify themselves, in look-ups, and as
 /// the nodes that keep lists in a search), and must not make a node dial services of its machine or of its owner's
@@ -35,18 +36,10 @@ pub(super) enum Kind {
 impl Kind {
     /// The kind of an address; `None` if it is not an IP address.
     pub(super) fn of(address: &Multiaddr) -> Option<Self> {
-        match address.iter().next()? {
-            Protocol::Ip4(ip) => Some(Self::of_v4(ip)),
-            Protocol::Ip6(ip) => Some(Self::of_ip(ip.into())),
-            _ => None,
-        }
-    }
-
-    pub(super) fn of_ip(ip: IpAddr) -> Self {
-        match ip.to_canonical() {
+        Some(match ip_of(address)? {
             IpAddr::V4(ip) => Self::of_v4(ip),
             IpAddr::V6(ip) => Self::of_v6(ip),
-        }
+        })
     }
 
     fn of_v4(ip: Ipv4Addr) -> Self {
@@ -150,6 +143,8 @@ impl<T: Transport + Unpin> Transport for Within<T> {
 
 #[cfg(test)]
 mod tests {
+    use libp2p::multiaddr::Protocol;
+
     use super::*;
 
     fn address(ip: &str) -> Multiaddr {

@@ -3,11 +3,11 @@ use std::time::Duration;
 
 use furui_search::Peer;
 use libp2p::PeerId;
-use libp2p::kad::{self, K_VALUE, KBucketDistance as Distance, KBucketKey as Key};
+use libp2p::kad::{K_VALUE, KBucketDistance as Distance, KBucketKey as Key};
 use tokio::time::Instant;
 
 use super::area::Area;
-use super::known::{KnownPeer, id, peer};
+use super::known::{KnownPeer, id};
 
 /// The time for which the result of a look-up of a key's nearest nodes is reused. The value is a choice, not a
 /// measurement.
@@ -179,19 +179,6 @@ impl Routes {
         all.sort_unstable_by_key(|&(distance, _)| distance);
         all.into_iter().take(n).map(|(_, peer)| peer.clone()).collect()
     }
-}
-
-/// Returns all peers of the routing table.
-pub(super) fn table<S: kad::store::RecordStore + Send + 'static>(kad: &mut kad::Behaviour<S>) -> Vec<KnownPeer> {
-    let mut all = Vec::new();
-    for bucket in kad.kbuckets() {
-        for entry in bucket.iter() {
-            let id = entry.node.key.preimage();
-            let address = entry.node.value.first();
-            all.push(KnownPeer { key: *entry.node.key, peer: peer(id, Some(address)) });
-        }
-    }
-    all
 }
 
 fn distance<T>(key: &Key<T>, peer: &Peer) -> Option<Distance> {

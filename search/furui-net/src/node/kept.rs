@@ -1,8 +1,7 @@
 use std::path::Path;
-use std::sync::Arc;
 
 use furui::Result;
-use furui_search::{ContentId, IdRange, Index, Listing, Peer, Weight};
+use furui_search::{IdRange, Index, ListPart, Listing, Peer};
 
 use super::places::Places;
 use super::word_key;
@@ -78,16 +77,8 @@ impl Index for Kept {
         Ok(Listing { ids, whole: whole && settled() })
     }
 
-    fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[ContentId]>> {
+    fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<ListPart> {
         self.shelf.slice(word, range, most)
-    }
-
-    fn weights(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[Weight]>> {
-        self.shelf.weights(word, range, most)
-    }
-
-    fn document(&mut self, id: ContentId) -> Result<Option<Vec<u8>>> {
-        self.shelf.document(id)
     }
 }
 

@@ -11,7 +11,6 @@
 mod ask;
 mod history;
 mod kept;
-mod options;
 mod own;
 mod peers;
 mod places;
@@ -33,14 +32,14 @@ use thiserror::Error;
 use tokio::task::AbortHandle;
 
 use crate::net::{CallError, Config, Identity, IdentityError, Net, Prefix, StartError};
-use crate::shelf::{Origin, Shelf, ShelfOptions, Statistics};
+use crate::shelf::{Bounds, Origin, Shelf, ShelfOptions, Statistics};
 use ask::{answer, asking, doubts, fetch, filling, publishers, search, showing, spent, survey, versions};
 use blocklist::Blocklist;
 use claims::Checker;
 use history::History;
 use keeper::Keeper;
 use own::{loads, publish, publish_error, published, repair, withdraw};
-use peers::{allowance, blocklist, reputation};
+use peers::{allowance, blocklist, reputation, sources};
 use published::PublishedTable;
 use repair::Repair;
 use reputation::Reputation;
@@ -51,14 +50,11 @@ use survey::LastSurvey;
 pub use answer::{Hit, SearchError, SearchEvent, Version};
 pub use blocklist::{Block, NoBlock};
 pub use history::{SPAN, SPANS, Span};
-pub use options::{DISK, FREE_FLOOR, NodeOptions};
 pub use publish::{Document, Published};
 pub use publish_error::PublishError;
 pub use repair::Progress;
 pub use search::SearchOptions;
 
-/// The time after which further nodes are asked if the first ones have not answered. Chosen: several round trips.
-const HEDGE_AFTER: Duration = Duration::from_millis(500);
 /// The maximum time to wait for answers of other nodes. Chosen: a user who searches waits for it.
 const PATIENCE: Duration = Duration::from_secs(4);
 
@@ -87,10 +83,9 @@ struct Inner {
     searches: AtomicU64,
     documents: AtomicU64,
     repair: Arc<Repair>,
-    repairing: AbortHandle,
+    /// The tasks that repair the lists, record the history and tidy the published documents.
+    tasks: [AbortHandle; 3],
     history: History,
-    remembering: AbortHandle,
-    tidying: AbortHandle,
     /// The handle of the keeper's thread; `None` once the thread was joined.
     thread: std::sync::Mutex<Option<JoinHandle<()>>>,
 }
@@ -138,14 +133,15 @@ impl Node {
     /// If the directory cannot be used (another node uses it, or it is damaged), or the node cannot listen on an
     /// address.
     pub async fn start(directory: Option<&Path>, config: Config) -> Result<Self, NodeError> {
-        Self::start_with(directory, config, NodeOptions::default()).await
+        Self::start_with(directory, config, None).await
     }
 
-    /// Starts a node as [`start`](Self::start) does, with options that differ from the defaults.
+    /// Starts a node as [`start`](Self::start) does. The data that it stores for others has at most `disk` bytes.
+    /// `None` stands for the default: [`Bounds::DISK`] or a tenth of the disk, whichever is less.
     ///
     /// # Errors
     /// Those of [`start`](Self::start).
-    pub async fn start_with(directory: Option<&Path>, config: Config, options: NodeOptions) -> Result<Self, NodeError> {
+    pub async fn start_with(directory: Option<&Path>, config: Config, disk: Option<u64>) -> Result<Self, NodeError> {
         let mut shelf = match directory {
             Some(directory) => {
                 private::make(directory)?;
@@ -153,7 +149,7 @@ impl Node {
             }
             None => Shelf::in_memory(ShelfOptions::default())?,
         };
-        shelf.set_bounds(options.bounds(directory));
+        shelf.set_bounds(Bounds::of(directory, disk));
         let published = PublishedTable::open(directory)?;
         let blocklist = Blocklist::open(directory)
             .map_err(|source| NodeError::Directory { file: PathBuf::from("blocked"), source })?;
@@ -176,20 +172,16 @@ impl Node {
             tokio::spawn(watched).abort_handle()
         };
         let node = Self(Arc::new_cyclic(|inner| Inner {
-            repairing: spawn(
-                "the task that repairs its lists",
-                Box::pin(repair::run(inner.clone(), Arc::clone(&repair))),
-            ),
+            tasks: [
+                spawn("the task that repairs its lists", Box::pin(repair::run(inner.clone(), Arc::clone(&repair)))),
+                spawn("the task that records its history", Box::pin(history::run(inner.clone()))),
+                spawn("the task that tidies its published documents", Box::pin(PublishedTable::tidy(inner.clone()))),
+            ],
             repair,
             history: History::default(),
-            remembering: spawn("the task that records its history", Box::pin(history::run(inner.clone()))),
-            tidying: spawn(
-                "the task that tidies its published documents",
-                Box::pin(PublishedTable::tidy(inner.clone())),
-            ),
             reputation,
             checker,
-            known: KnownTerms::new(),
+            known: KnownTerms::default(),
             survey: LastSurvey::default(),
             published,
             identity,
@@ -250,9 +242,7 @@ impl Node {
 
     /// Leaves the network and closes the storage.
     pub async fn shutdown(&self) {
-        self.0.repairing.abort();
-        self.0.remembering.abort();
-        self.0.tidying.abort();
+        self.0.tasks.iter().for_each(AbortHandle::abort);
         self.0.net.shutdown().await;
         self.0.keeper.stop().await;
         let thread = self.0.thread.lock().ok().and_then(|mut thread| thread.take());

@@ -56,13 +56,13 @@ impl Places {
 
     /// True if `peer` is one of the [`limits::REPLICAS`] nodes that keep `key`, as far as this node knows the others.
     pub(super) fn keeps(&self, peer: &Peer, key: &[u8]) -> bool {
-        self.is_among(limits::REPLICAS, peer, key)
+        self.is_among(limits::REPLICAS, peer, &place(key))
     }
 
     /// True if `peer` may be one of the nodes that keep `key` from the view of another node, which may know nodes that
     /// this one does not, or know that some have gone.
     pub(super) fn may_keep(&self, peer: &Peer, key: &[u8]) -> bool {
-        self.is_among(limits::HOLDERS, peer, key)
+        self.is_among(limits::HOLDERS, peer, &place(key))
     }
 
     /// Estimates the fraction of keys that `me` keeps, among the keys whose places share at least `bits` leading bits
@@ -77,17 +77,12 @@ impl Places {
             }
             at
         };
-        let kept = (0..PROBES).filter(|&probe| self.is_among_at(limits::REPLICAS, me, &begins_as_own(probe)));
+        let kept = (0..PROBES).filter(|&probe| self.is_among(limits::REPLICAS, me, &begins_as_own(probe)));
         kept.count() as f64 / f64::from(PROBES)
     }
 
-    /// True if `peer` would be one of the nodes that keep `key` if each key were kept by `most` nodes.
-    fn is_among(&self, most: usize, peer: &Peer, key: &[u8]) -> bool {
-        self.is_among_at(most, peer, &place(key))
-    }
-
     /// True if `peer` would be one of the nodes that keep a key at this place if each key were kept by `most` nodes.
-    fn is_among_at(&self, most: usize, peer: &Peer, at: &Place) -> bool {
+    fn is_among(&self, most: usize, peer: &Peer, at: &Place) -> bool {
         if self.nodes.len() <= most {
             return true;
         }

@@ -6,6 +6,7 @@ use std::{fs, io};
 use furui::format::create_directory;
 
 use super::{IDENTITY, NodeError};
+use crate::net::is_open_to_others;
 
 /// Creates a directory that only its owner may enter. If the directory exists and is empty or belongs to a node, access
 /// by other users is removed from it and everything in it; any other directory is not changed.
@@ -18,7 +19,7 @@ pub(super) fn make(directory: &Path) -> Result<(), NodeError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => create(directory).map_err(failed)?,
         Err(error) => return Err(failed(error)),
         Ok(mut entries) => {
-            let is_open = is_open(directory).map_err(failed)?;
+            let is_open = is_open_to_others(&directory.metadata().map_err(failed)?);
             if is_open && !directory.join(IDENTITY).exists() && entries.next().is_some() {
                 return Err(NodeError::Exposed { directory: directory.to_owned() });
             }
@@ -42,11 +43,6 @@ fn create(directory: &Path) -> io::Result<()> {
     builder.create(directory)
 }
 
-#[cfg(unix)]
-fn is_open(directory: &Path) -> io::Result<bool> {
-    Ok(std::os::unix::fs::MetadataExt::mode(&directory.metadata()?) & 0o077 != 0)
-}
-
 /// Removes the permissions of other users from a file, or from a directory and everything in it.
 #[cfg(unix)]
 fn close(path: &Path) -> io::Result<()> {
@@ -65,12 +61,6 @@ fn close(path: &Path) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// On this system, a directory inherits the permissions of its parent.
-#[cfg(not(unix))]
-fn is_open(_: &Path) -> io::Result<bool> {
-    Ok(false)
 }
 
 #[cfg(not(unix))]

@@ -78,9 +78,7 @@ impl Shelf {
             Ok(added.map(|entry| entry.addition).collect())
         })
     }
-}
 
-impl Shelf {
     /// Returns those of these documents that another origin has brought first.
     ///
     /// # Errors

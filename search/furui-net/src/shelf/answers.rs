@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use furui::{Error, Result};
-use furui_search::{ContentId, First, IdRange, Index, Listing, Weight};
+use furui_search::{ContentId, First, IdRange, Index, ListPart, Listing};
 use redb::ReadableTableMetadata;
 use serde::Serialize;
 
@@ -15,8 +15,8 @@ use super::fault::{Fault, Outcome};
 use super::holdings::{DATABASE, WORDS};
 use super::lists::{self, Extent};
 use super::posting::Posting;
-use super::recent::{Fresh, Recent};
-use super::runs::{Part, Run};
+use super::recent::Fresh;
+use super::runs::Run;
 use super::{RECORDS, Shelf, locks, records};
 
 /// A word of a shelf with the size and the fingerprint of its list. Equal lists have equal sizes and fingerprints.
@@ -49,14 +49,6 @@ pub struct Statistics {
     /// The size of the cached lists, in bytes.
     #[serde(skip)]
     pub cached_bytes: u64,
-}
-
-/// The location of a document's record, with the number of the document on the shelf.
-enum Stand {
-    /// The record is among the recent changes.
-    Recent(u32),
-    /// The record is in a block of compressed records. The fields are the numbers of the document and of the block.
-    Block(u32, u32),
 }
 
 impl Shelf {
@@ -104,7 +96,7 @@ impl Shelf {
     /// # Errors
     /// As [`slice`](Index::slice).
     pub fn records(&mut self, range: IdRange, most: usize) -> Result<Arc<[ContentId]>> {
-        self.asking(|shelf| shelf.run(RECORDS, range, most, |part| part.ids()))
+        self.asking(|shelf| Ok(shelf.run(RECORDS, range, most)?.0))
     }
 
     /// Returns the number of documents whose records are kept, including recently withdrawn documents.
@@ -115,7 +107,7 @@ impl Shelf {
         self.asking(|shelf| Ok(shelf.extent(RECORDS)?.ids))
     }
 
-    /// True if the record of the document is kept. This takes less time than [`document`](Index::document).
+    /// True if the record of the document is kept. This takes less time than [`document`](Self::document).
     ///
     /// # Errors
     /// As [`slice`](Index::slice).
@@ -158,22 +150,6 @@ impl Shelf {
         })
     }
 
-    fn in_range<T>(
-        &mut self,
-        word: &str,
-        range: IdRange,
-        most: usize,
-        take: impl Fn(&Part<'_>) -> Arc<[T]>,
-    ) -> Result<Arc<[T]>>
-    where
-        Arc<[T]>: Default,
-    {
-        self.asking(|shelf| match shelf.number_of(word)? {
-            Some(number) => shelf.run(number, range, most, take),
-            None => Ok(Arc::default()),
-        })
-    }
-
     fn extent(&mut self, word: u32) -> Outcome<Extent> {
         match self.recent.lists.get(&word) {
             Some(fresh) => Ok(fresh.extent()),
@@ -181,42 +157,25 @@ impl Shelf {
         }
     }
 
-    fn run<T>(
-        &mut self,
-        word: u32,
-        range: IdRange,
-        most: usize,
-        take: impl Fn(&Part<'_>) -> Arc<[T]>,
-    ) -> Outcome<Arc<[T]>>
-    where
-        Arc<[T]>: Default,
-    {
-        let most = most.min(self.options.run_ids);
+    fn run(&mut self, word: u32, range: IdRange, most: usize) -> Outcome<ListPart> {
         let ids = self.extent(word)?.ids;
+        let Self { tables, recent, runs, options, .. } = self;
+        let most = most.min(options.run_ids);
         if ids == 0 || most == 0 || range.last < range.first {
-            return Ok(Arc::default());
+            return Ok(ListPart::default());
         }
-        let whole = ids <= self.options.run_ids as u64;
-        let Self { tables, recent, runs, .. } = self;
+        if let Some(part) = runs.get(word, range, most) {
+            return Ok(part);
+        }
         let view = tables.view()?;
-        let known = runs.get(word, range, most, |postings, pending| {
-            let mut older = Documents::new(view);
-            for &posting in postings {
-                pending.push(weighted(recent, &mut older, posting)?);
-            }
-            Ok(())
-        })?;
-        if let Some(part) = known {
-            return Ok(take(&part));
-        }
-        let from = if whole { 0 } else { range.first };
-        let mut first = First::new(self.options.run_ids.max(1));
+        let from = if ids <= options.run_ids as u64 { 0 } else { range.first };
+        let mut first = First::new(options.run_ids);
         let mut older = Documents::new(view);
         let mut show = |postings: &[Posting]| {
-            for &posting in postings {
-                let (id, weight) = weighted(recent, &mut older, posting)?;
-                if id.head() >= from {
-                    first.push((id, weight));
+            for &Posting { number, step } in postings {
+                let document = recent.known(&mut older, number)?;
+                if document.id.head() >= from {
+                    first.push((document.id, document.weight(step)));
                 }
             }
             Ok(())
@@ -226,26 +185,31 @@ impl Shelf {
             show(&fresh.postings)?;
         }
         let (postings, complete) = first.finish();
-        let run = Run::new(from, &postings, complete);
+        let run = Run::new(from, postings, complete);
         let part = run.get(range, most).expect("the run was made for this range and number of ids");
-        let taken = take(&part);
         runs.insert(word, run);
-        Ok(taken)
+        Ok(part)
     }
 
-    fn record(&mut self, id: ContentId) -> Outcome<Option<Vec<u8>>> {
-        let (number, block) = match self.stand(id)? {
-            None => return Ok(None),
-            Some(Stand::Recent(number)) => return Ok(self.recent.records.get(&number).cloned()),
-            Some(Stand::Block(number, block)) => (number, block),
-        };
-        let row = self.tables.view()?.records.get(block)?.ok_or_else(|| Fault::damaged("records", block))?;
-        let record = records::find(block, row.value(), number)?;
-        record.map(Some).ok_or_else(|| Fault::damaged("records", block))
+    /// Returns the encoded record of a document; `None` if this node does not keep it.
+    ///
+    /// # Errors
+    /// As [`slice`](Index::slice).
+    pub fn document(&mut self, id: ContentId) -> Result<Option<Vec<u8>>> {
+        self.asking(|shelf| {
+            let Some((number, block)) = shelf.stand(id)? else { return Ok(None) };
+            let Some(block) = block else { return Ok(shelf.recent.records.get(&number).cloned()) };
+            let row = shelf.tables.view()?.records.get(block)?.ok_or_else(|| Fault::damaged("records", block))?;
+            let mut records = records::unpack(block, row.value())?.into_iter();
+            let (_, record) =
+                records.find(|(other, _)| *other == number).ok_or_else(|| Fault::damaged("records", block))?;
+            Ok(Some(record))
+        })
     }
 
-    /// Finds the record of a document; `None` if it is not kept.
-    fn stand(&mut self, id: ContentId) -> Outcome<Option<Stand>> {
+    /// The number of a document and the block of its record, which has no block if it is among the recent changes.
+    /// `None` if the record is not kept.
+    fn stand(&mut self, id: ContentId) -> Outcome<Option<(u32, Option<u32>)>> {
         let Self { tables, recent, totals, .. } = self;
         let view = tables.view()?;
         let mut older = Documents::new(view);
@@ -254,12 +218,12 @@ impl Shelf {
             return Ok(None);
         }
         if recent.records.contains_key(&number) {
-            return Ok(Some(Stand::Recent(number)));
+            return Ok(Some((number, None)));
         }
         if number >= recent.first {
             return Ok(None);
         }
-        Ok(older.get(number)?.and_then(|document| document.block).map(|block| Stand::Block(number, block)))
+        Ok(older.get(number)?.and_then(|document| document.block).map(|block| (number, Some(block))))
     }
 
     /// The number by which the shelf's tables refer to a word; `None` if the word has no number.
@@ -275,27 +239,12 @@ impl Index for Shelf {
     }
 
     /// Implements `Index::slice`, but returns at most [`run_ids`](super::ShelfOptions::run_ids) ids at a time.
-    fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[ContentId]>> {
-        self.in_range(word, range, most, |part| part.ids())
+    fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<ListPart> {
+        self.asking(|shelf| match shelf.number_of(word)? {
+            Some(number) => shelf.run(number, range, most),
+            None => Ok(ListPart::default()),
+        })
     }
-
-    fn weights(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[Weight]>> {
-        self.in_range(word, range, most, |part| part.weights())
-    }
-
-    fn document(&mut self, id: ContentId) -> Result<Option<Vec<u8>>> {
-        self.asking(|shelf| shelf.record(id))
-    }
-}
-
-/// Looks up the id of a posting's document, and the posting's weight.
-fn weighted(
-    recent: &Recent,
-    older: &mut Documents<'_>,
-    Posting { number, step }: Posting,
-) -> Outcome<(ContentId, Weight)> {
-    let document = recent.known(older, number)?;
-    Ok((document.id, Weight::of_steps(step, document.length)))
 }
 
 /// The total size of the files on disk, in bytes.

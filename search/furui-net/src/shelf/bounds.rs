@@ -1,4 +1,5 @@
 use std::fmt;
+use std::path::Path;
 use std::time::Instant;
 
 /// The limits on the data that a shelf (a node's storage) keeps for other nodes. Data that this node publishes itself
@@ -10,6 +11,23 @@ pub struct Bounds {
     pub disk: u64,
     /// The free space of the file system, in bytes, below which no data of other nodes is stored.
     pub free: u64,
+}
+
+impl Bounds {
+    /// The default of [`disk`](Self::disk) for a node. If a tenth of the disk is less, that is the default. The value
+    /// is a choice, not a measurement.
+    pub const DISK: u64 = 10 << 30;
+    /// The free space of the file system with the node's directory, in bytes, below which the node stores no data of
+    /// other nodes. The value is a choice, not a measurement.
+    pub const FREE_FLOOR: u64 = 512 << 20;
+
+    /// Returns the bounds of a node whose shelf (its storage) is in a directory or, without a directory, in memory.
+    /// Without `disk`, the default is used.
+    pub fn of(directory: Option<&Path>, disk: Option<u64>) -> Self {
+        let default = || directory.and_then(disk_space).map_or(Self::DISK, |(size, _)| Self::DISK.min(size / 10));
+        let free = if directory.is_some() { Self::FREE_FLOOR } else { 0 };
+        Self { disk: disk.unwrap_or_else(default), free }
+    }
 }
 
 impl Default for Bounds {
@@ -52,4 +70,17 @@ impl fmt::Display for Full {
 pub(super) struct Bounded {
     pub(super) bounds: Bounds,
     pub(super) rests_until: Option<Instant>,
+}
+
+/// The size and the free space in bytes of the file system that holds a directory; `None` if the system does not tell.
+#[cfg(unix)]
+pub(super) fn disk_space(directory: &Path) -> Option<(u64, u64)> {
+    let space = rustix::fs::statvfs(directory).ok()?;
+    let [size, free] = [space.f_blocks, space.f_bavail].map(|blocks| blocks.saturating_mul(space.f_frsize));
+    Some((size, free))
+}
+
+#[cfg(not(unix))]
+pub(super) fn disk_space(_: &Path) -> Option<(u64, u64)> {
+    None
 }

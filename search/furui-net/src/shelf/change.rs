@@ -87,22 +87,26 @@ impl Change {
 
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.size() + 16);
-        let lengths = [self.words.len(), self.documents.len(), self.postings.len(), self.records.len()];
         [self.expires, self.first, self.origin].iter().for_each(|&number| varint::put(&mut out, number.into()));
-        lengths.iter().for_each(|&length| varint::put(&mut out, length as u64));
+        varint::put(&mut out, self.words.len() as u64);
         for (word, number) in &self.words {
             varint::put(&mut out, u64::from(*number));
             put_bytes(&mut out, word.as_bytes());
         }
-        self.documents.iter().for_each(|(id, _)| out.extend(id.as_bytes()));
-        out.extend(self.documents.iter().map(|(_, length)| length));
+        varint::put(&mut out, self.documents.len() as u64);
+        for (id, length) in &self.documents {
+            out.extend(id.as_bytes());
+            out.push(*length);
+        }
         put_numbers(&mut out, &self.refreshed);
         put_numbers(&mut out, &self.claimed);
         put_postings(&mut out, &self.measured);
+        varint::put(&mut out, self.postings.len() as u64);
         for (word, postings) in &self.postings {
             varint::put(&mut out, u64::from(*word));
             put_postings(&mut out, postings);
         }
+        varint::put(&mut out, self.records.len() as u64);
         for (number, record) in &self.records {
             varint::put(&mut out, u64::from(*number));
             put_bytes(&mut out, record);
@@ -112,33 +116,26 @@ impl Change {
 
     pub(super) fn decode(row: &[u8]) -> Option<Self> {
         let raw = packed::unpack(row, MAX_ROW)?;
-        let mut bytes = raw.as_slice();
-        let mut head = [0; 3];
-        for number in &mut head {
-            *number = varint::take_u32(&mut bytes)?;
-        }
-        let [expires, first, origin] = head;
-        let mut lengths = [0; 4];
-        for length in &mut lengths {
-            *length = usize::try_from(varint::take(&mut bytes)?).ok().filter(|&length| length <= raw.len())?;
-        }
-        let mut change = Self { expires, first, origin, ..Self::default() };
-        for _ in 0..lengths[0] {
-            let number = varint::take_u32(&mut bytes)?;
-            change.words.push((String::from_utf8(varint::take_bytes(&mut bytes)?.to_vec()).ok()?, number));
-        }
-        let (ids, _) = bytes.split_off(..lengths[1].checked_mul(ContentId::BYTES)?)?.as_chunks();
-        let ids = ids.iter().copied().map(ContentId::new);
-        change.documents = ids.zip(bytes.split_off(..lengths[1])?.iter().copied()).collect();
-        change.refreshed = take_numbers(&mut bytes)?;
-        change.claimed = take_numbers(&mut bytes)?;
-        change.measured = take_postings(&mut bytes)?;
-        for _ in 0..lengths[2] {
-            change.postings.push((varint::take_u32(&mut bytes)?, take_postings(&mut bytes)?));
-        }
-        for _ in 0..lengths[3] {
-            change.records.push((varint::take_u32(&mut bytes)?, varint::take_bytes(&mut bytes)?.to_vec()));
-        }
+        let bytes = &mut raw.as_slice();
+        // The fields are decoded in the order in which `encode` writes them.
+        let change = Self {
+            expires: varint::take_u32(bytes)?,
+            first: varint::take_u32(bytes)?,
+            origin: varint::take_u32(bytes)?,
+            words: take_all(bytes, |bytes| {
+                let number = varint::take_u32(bytes)?;
+                Some((String::from_utf8(varint::take_bytes(bytes)?.to_vec()).ok()?, number))
+            })?,
+            documents: take_all(bytes, |bytes| {
+                let id = bytes.split_off(..ContentId::BYTES)?.try_into().ok()?;
+                Some((ContentId::new(id), *bytes.split_off_first()?))
+            })?,
+            refreshed: take_numbers(bytes)?,
+            claimed: take_numbers(bytes)?,
+            measured: take_postings(bytes)?,
+            postings: take_all(bytes, |bytes| Some((varint::take_u32(bytes)?, take_postings(bytes)?)))?,
+            records: take_all(bytes, |bytes| Some((varint::take_u32(bytes)?, varint::take_bytes(bytes)?.to_vec())))?,
+        };
         bytes.is_empty().then_some(change)
     }
 }
@@ -149,15 +146,18 @@ fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 fn put_numbers(out: &mut Vec<u8>, numbers: &[u32]) {
-    let mut coded = Vec::with_capacity(numbers.len() * 2);
-    varint::put_ascending(&mut coded, numbers);
-    put_bytes(out, &coded);
+    put_postings(out, &numbers.iter().map(|&number| Posting { number, step: 0 }).collect::<Vec<_>>());
 }
 
 fn put_postings(out: &mut Vec<u8>, postings: &[Posting]) {
     let mut coded = Vec::with_capacity(postings.len() * 2);
     posting::put_all(&mut coded, postings);
     put_bytes(out, &coded);
+}
+
+/// Decodes the number of elements, and then the elements.
+fn take_all<T>(bytes: &mut &[u8], take: impl Fn(&mut &[u8]) -> Option<T>) -> Option<Vec<T>> {
+    (0..varint::take(bytes)?).map(|_| take(bytes)).collect()
 }
 
 fn take_postings(bytes: &mut &[u8]) -> Option<Vec<Posting>> {
@@ -167,9 +167,7 @@ fn take_postings(bytes: &mut &[u8]) -> Option<Vec<Posting>> {
 }
 
 fn take_numbers(bytes: &mut &[u8]) -> Option<Vec<u32>> {
-    let mut numbers = vec![];
-    varint::take_ascending(varint::take_bytes(bytes)?, &mut numbers)?;
-    Some(numbers)
+    Some(take_postings(bytes)?.into_iter().map(|posting| posting.number).collect())
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use furui::HashSpec;
-use furui_search::ContentId;
-use redb::{AccessGuard, ReadableTable, Table};
+use furui_search::{ContentId, Weight};
+use redb::{AccessGuard, ReadableTable};
 
 use super::fault::{Fault, Outcome};
 use super::tables::{Row, Tablets, View};
@@ -52,6 +52,11 @@ impl DocumentEntry {
         mixed: false,
         bytes: 0,
     };
+
+    /// The weight of a posting of the document, in whose list the word has this step of occurrences.
+    pub(super) fn weight(&self, step: u8) -> Weight {
+        Weight::of_steps(step, self.length)
+    }
 
     fn read(entry: &[u8; ENTRY]) -> Self {
         let (id, rest) = entry.split_first_chunk().expect("longer than an id");
@@ -139,7 +144,10 @@ pub(super) fn write(tables: &mut Tablets<'_>, changed: &BTreeMap<u32, DocumentEn
     let mut changed = changed.iter().peekable();
     while let Some(&(&first, _)) = changed.peek() {
         let chunk = first / CHUNK;
-        let mut row = read(&tables.documents, chunk)?;
+        let mut row = match tables.documents.get(chunk)? {
+            Some(row) => entries(chunk, row.value())?.to_vec(),
+            None => vec![],
+        };
         while let Some((&number, document)) = changed.next_if(|(number, _)| **number / CHUNK == chunk) {
             let at = (number % CHUNK) as usize;
             if row.len() <= at {
@@ -154,18 +162,4 @@ pub(super) fn write(tables: &mut Tablets<'_>, changed: &BTreeMap<u32, DocumentEn
         };
     }
     Ok(())
-}
-
-/// Reads the entry of the document with this number; `None` if there is none.
-pub(super) fn get(table: &Table<'_, u32, Row>, number: u32) -> Outcome<Option<DocumentEntry>> {
-    let Some(row) = table.get(number / CHUNK)? else { return Ok(None) };
-    let entry = entries(number / CHUNK, row.value())?.get((number % CHUNK) as usize);
-    Ok(entry.map(DocumentEntry::read).filter(|document| document.expires > 0))
-}
-
-fn read(table: &Table<'_, u32, Row>, chunk: u32) -> Outcome<Vec<[u8; ENTRY]>> {
-    Ok(match table.get(chunk)? {
-        Some(row) => entries(chunk, row.value())?.to_vec(),
-        None => vec![],
-    })
 }

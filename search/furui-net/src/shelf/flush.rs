@@ -1,6 +1,6 @@
 //! Writes the journal's changes to the tables, and empties the journal.
 
-use super::documents;
+use super::documents::{self, Documents};
 use super::fault::{Fault, Outcome};
 use super::lists;
 use super::recent::Recent;
@@ -26,7 +26,8 @@ impl Shelf {
             for (&word, fresh) in lists {
                 lists::add(&mut tablets, word, &fresh.postings, fresh.sum)?;
             }
-            let mut changed = recent.changed(view)?;
+            let mut changed = std::mem::take(&mut recent.changed);
+            changed.extend((recent.first..).zip(recent.documents.iter().copied()));
             let hash = totals.id_hash();
             let mut ids: Vec<(u64, u32)> = (recent.first..)
                 .zip(&recent.documents)
@@ -37,7 +38,8 @@ impl Shelf {
                 tablets.ids.insert(key, ())?;
             }
             let records = std::mem::take(&mut recent.records).into_iter().collect();
-            after.next_block = records::append(&mut tablets, totals.next_block, records, &mut changed)?;
+            after.next_block =
+                records::append(&mut tablets, &mut Documents::new(view), totals.next_block, records, &mut changed)?;
             documents::write(&mut tablets, &changed)?;
             after.write(&mut transaction.open_table(META)?)?;
             origins.write(&mut transaction.open_table(ORIGINS)?)?;

@@ -6,7 +6,7 @@ use furui::dict::{Dict, DictOptions};
 use furui::filter::ConfigError;
 use furui::store::{Directory, Memory};
 use furui::{Error, Result};
-use furui_search::{ContentId, Lock, PublisherKey, Record, WordPostings, limits};
+use furui_search::{ContentId, PublisherKey, Record, WordPostings, limits};
 
 use super::bounds::Bounded;
 use super::change::Change;
@@ -16,7 +16,7 @@ use super::place::Place;
 use super::recent::Recent;
 use super::resolver::{Bringing, Resolver};
 use super::tables::{JOURNAL, ORIGINS, Tables, Totals};
-use super::{MAX_CHANGE, MAX_RECORD, Runs, ShelfOptions, locks};
+use super::{Brought, MAX_CHANGE, MAX_RECORD, Runs, ShelfOptions, locks};
 
 /// The name of the database's file in the directory of a shelf.
 pub(super) const DATABASE: &str = "shelf.redb";
@@ -133,12 +133,7 @@ impl Shelf {
                 self.words.next_id()
             )));
         }
-        let mut changes = vec![];
-        self.tables.journal(|sequence, row| {
-            changes.push((sequence, row.to_vec()));
-            Ok(())
-        })?;
-        for (sequence, row) in changes {
+        for (sequence, row) in self.tables.journal()? {
             let change = Change::decode(&row).ok_or_else(|| Fault::damaged("journal", sequence))?;
             // Words are restored first, in the order of their numbers: a word that is missing in the dictionary gets
             // its number again.
@@ -154,42 +149,12 @@ impl Shelf {
         Ok(())
     }
 
-    /// Stores like [`store`](Self::store), and adds locks to records, so that the holder of a key can
-    /// [`withdraw`](Self::withdraw) the record. A lock that was opened before is not stored, nor is a record all of
-    /// whose locks were opened before.
+    /// Stores postings (for each word, the ids of documents that contain it) and records of documents, by id, which
+    /// this node publishes itself. All of these documents are kept until `expires`, in seconds since 1970, or longer if
+    /// their known expiry is later. Postings and records that are already stored are skipped.
     ///
-    /// # Errors
-    /// As [`store`](Self::store).
-    pub fn store_locked(
-        &mut self,
-        postings: &[WordPostings],
-        records: &[(ContentId, Vec<u8>)],
-        locks: &[(ContentId, Lock)],
-        expires: u64,
-    ) -> Result<Stored> {
-        self.store_as((OWN, &HashSet::new()), postings, records, locks, expires)
-    }
-
-    pub(super) fn store_as(
-        &mut self,
-        (origin, proven): (u32, &HashSet<ContentId>),
-        postings: &[WordPostings],
-        records: &[(ContentId, Vec<u8>)],
-        locks: &[(ContentId, Lock)],
-        expires: u64,
-    ) -> Result<Stored> {
-        check(postings, records)?;
-        self.changing(|shelf| {
-            let locks::Unopened { records, locks } = locks::unopened(shelf.tables.view()?, records, locks)?;
-            let taken_over = shelf.origins.is_taken_over(origin);
-            let bringing = Bringing { origin, taken_over, expires: to_time(expires).max(1), proven, exact: proven };
-            shelf.try_store(postings, &records, &locks, bringing)
-        })
-    }
-
-    /// Stores postings (for each word, the ids of documents that contain it) and records of documents, by id. All of
-    /// these documents are kept until `expires`, in seconds since 1970, or longer if their known expiry is later.
-    /// Postings and records that are already stored are skipped.
+    /// Locks are added to records, so that the holder of a key can [`withdraw`](Self::withdraw) the record. A lock that
+    /// was opened before is not stored, nor is a record all of whose locks were opened before.
     ///
     /// A call stores everything or, if it returns an error, nothing. It waits for a write to the disk, so it should
     /// store many postings and records.
@@ -198,20 +163,28 @@ impl Shelf {
     /// [`Error::Config`] if a word is empty or longer than [`limits::WORD_BYTES`], if a record is longer than
     /// [`MAX_RECORD`], or if the call exceeds [`MAX_CHANGE`], counting 24 bytes a posting, 32 a record, and the bytes
     /// of words and records. [`Error::Io`] if the disk is full, or fails.
-    pub fn store(
+    pub fn store(&mut self, brought: Brought<'_>, expires: u64) -> Result<Stored> {
+        self.store_as((OWN, &HashSet::new()), brought, expires)
+    }
+
+    pub(super) fn store_as(
         &mut self,
-        postings: &[WordPostings],
-        records: &[(ContentId, Vec<u8>)],
+        (origin, proven): (u32, &HashSet<ContentId>),
+        (postings, records, locks): Brought<'_>,
         expires: u64,
     ) -> Result<Stored> {
-        self.store_locked(postings, records, &[], expires)
+        check(postings, records)?;
+        self.changing(|shelf| {
+            let locks::Unopened { records, locks } = locks::unopened(shelf.tables.view()?, records, locks)?;
+            let taken_over = shelf.origins.is_taken_over(origin);
+            let bringing = Bringing { origin, taken_over, expires: to_time(expires).max(1), proven, exact: proven };
+            shelf.try_store((postings, &records, &locks), bringing)
+        })
     }
 
     pub(super) fn try_store(
         &mut self,
-        postings: &[WordPostings],
-        records: &[(ContentId, Vec<u8>)],
-        locks: &[(ContentId, Lock)],
+        (postings, records, locks): Brought<'_>,
         bringing: Bringing<'_>,
     ) -> Outcome<Stored> {
         let expires = bringing.expires;
@@ -269,7 +242,7 @@ impl Shelf {
     pub fn expire(&mut self, now: u64) -> Result<u64> {
         self.changing(|shelf| {
             let now = to_time(now).min(u32::MAX - 1);
-            let forgotten = shelf.forget(now)?;
+            let forgotten = shelf.forget_all(|_, document| document.expires <= now)?;
             shelf.forget_locks(now)?;
             if forgotten > 0 {
                 shelf.tables.compact()?;

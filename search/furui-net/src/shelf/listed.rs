@@ -1,13 +1,13 @@
 //! Reads single postings of a list, and corrects them.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use furui::Result;
 use furui_search::{ContentId, IdRange, Index, Weight};
 
 use super::documents::Documents;
 use super::fault::{Fault, Outcome};
-use super::lists::{self, Extent};
+use super::lists;
 use super::origins::{OWN, Origin};
 use super::resolver::Bringing;
 use super::tables::{META, Tablets};
@@ -35,8 +35,8 @@ impl Shelf {
         let mut found = vec![];
         for id in ids {
             let range = IdRange { first: id.head(), last: id.head() };
-            let (some, weights) = (self.slice(word, range, usize::MAX)?, self.weights(word, range, usize::MAX)?);
-            if let Some(at) = some.iter().position(|other| other == id) {
+            let (ids, weights) = self.slice(word, range, usize::MAX)?;
+            if let Some(at) = ids.iter().position(|other| other == id) {
                 found.push((*id, weights[at]));
             }
         }
@@ -62,13 +62,11 @@ impl Shelf {
     /// Those of [`expire`](Self::expire).
     pub fn remove_postings(&mut self, word: &str, ids: &[ContentId]) -> Result<u64> {
         self.changing(|shelf| {
-            shelf.flush()?;
-            let Some(word) = shelf.number_of(word)?.filter(|word| *word != RECORDS) else { return Ok(0) };
             let mut numbers = HashSet::new();
             for id in ids {
                 numbers.extend(shelf.number(*id)?);
             }
-            shelf.remove_numbered(word, &numbers)
+            shelf.remove_numbered(word, |number| numbers.contains(&number))
         })
     }
 
@@ -90,33 +88,37 @@ impl Shelf {
                 let taken_over = shelf.origins.is_taken_over(origin);
                 let (proven, expires) = (HashSet::new(), 0);
                 let bringing = Bringing { origin, taken_over, expires, proven: &proven, exact: &exact };
-                stored += shelf.try_store(&[(word.to_owned(), postings)], &[], &[], bringing)?.new;
+                stored += shelf.try_store((&[(word.to_owned(), postings)], &[], &[]), bringing)?.new;
             }
             Ok(stored)
         })
     }
 
-    fn remove_numbered(&mut self, word: u32, numbers: &HashSet<u32>) -> Outcome<u64> {
+    /// Removes the list of a word. The documents in it are kept. Returns the number of postings.
+    ///
+    /// # Errors
+    /// Those of [`expire`](Self::expire).
+    pub fn remove_list(&mut self, word: &str) -> Result<u64> {
+        self.changing(|shelf| shelf.remove_numbered(word, |_| true))
+    }
+
+    fn remove_numbered(&mut self, word: &str, is_one: impl Fn(u32) -> bool) -> Outcome<u64> {
+        self.flush()?;
+        let Some(word) = self.number_of(word)?.filter(|word| *word != RECORDS) else { return Ok(0) };
         let mut totals = self.totals;
         let (removed, is_empty) = self.tables.rewrite(|transaction, view| {
-            let mut there = BTreeSet::new();
+            let (mut gone, mut older) = (BTreeMap::new(), Documents::new(view));
             lists::read(view, word, |postings| {
-                there.extend(postings.iter().map(|posting| posting.number).filter(|number| numbers.contains(number)));
+                for number in postings.iter().map(|posting| posting.number).filter(|&number| is_one(number)) {
+                    let document = older.get(number)?.ok_or_else(|| Fault::damaged("documents", number))?;
+                    gone.insert(number, document.id.hash().get());
+                }
                 Ok(())
             })?;
-            let mut extent = lists::extent(&view.words, word)?;
-            let mut older = Documents::new(view);
-            for &number in &there {
-                let document = older.get(number)?.ok_or_else(|| Fault::damaged("documents", number))?;
-                extent = Extent { ids: extent.ids - 1, sum: extent.sum.wrapping_sub(document.id.hash().get()) };
-            }
-            if !there.is_empty() {
-                let mut tables = Tablets::open(transaction)?;
-                lists::rewrite(&mut tables, view, word, |number| !there.contains(&number), extent)?;
-                totals.postings = totals.postings.saturating_sub(there.len() as u64);
-                totals.write(&mut transaction.open_table(META)?)?;
-            }
-            Ok((there.len() as u64, extent.ids == 0 && !there.is_empty()))
+            let (removed, left) = lists::remove(&mut Tablets::open(transaction)?, view, word, &gone)?;
+            totals.postings = totals.postings.saturating_sub(removed);
+            totals.write(&mut transaction.open_table(META)?)?;
+            Ok((removed, removed > 0 && left == 0))
         })?;
         self.totals = totals;
         if is_empty {

@@ -1,6 +1,8 @@
 //! The lists of words. A word's row contains the length and the fingerprint of its list, and the postings if they are
 //! few; longer lists are stored in blocks of their own.
 
+use std::collections::BTreeMap;
+
 use redb::ReadableTable;
 
 use super::fault::{Fault, Outcome};
@@ -86,14 +88,11 @@ pub(super) fn retain_new(view: &View, word: u32, fresh: &mut Vec<Posting>) -> Ou
         let number = posting.number;
         if until.is_some_and(|until| until <= number) {
             block.clear();
-            if let Some(row) = view.lists.range((word, 0)..=(word, number))?.next_back() {
-                let (key, row) = row?;
+            if let Some((key, row)) = view.lists.range((word, 0)..=(word, number))?.next_back().transpose()? {
                 decode_block(key.value(), row.value(), &mut block)?;
             }
-            until = match view.lists.range((word, number.saturating_add(1))..=(word, u32::MAX))?.next() {
-                Some(row) => Some(row?.0.value().1),
-                None => None,
-            };
+            let next = view.lists.range((word, number.saturating_add(1))..=(word, u32::MAX))?.next().transpose()?;
+            until = next.map(|(key, _)| key.value().1);
         }
         if !posting::has(&block, number) {
             new.push(posting);
@@ -104,8 +103,8 @@ pub(super) fn retain_new(view: &View, word: u32, fresh: &mut Vec<Posting>) -> Ou
 }
 
 /// Adds ascending postings to a word's list, which has none of their documents. `sum` is the sum of the hashes of their
-/// ids. Returns true if the list is new.
-pub(super) fn add(tables: &mut Tablets<'_>, word: u32, fresh: &[Posting], sum: u64) -> Outcome<bool> {
+/// ids.
+pub(super) fn add(tables: &mut Tablets<'_>, word: u32, fresh: &[Posting], sum: u64) -> Outcome<()> {
     let mut extent = Extent::default();
     let mut postings = vec![];
     if let Some(row) = tables.words.get(word)? {
@@ -113,24 +112,29 @@ pub(super) fn add(tables: &mut Tablets<'_>, word: u32, fresh: &[Posting], sum: u
         extent = found;
         decode(word, inline, &mut postings)?;
     }
-    let new = extent.ids == 0;
-    let in_blocks = !new && postings.is_empty();
+    let in_blocks = extent.ids > 0 && postings.is_empty();
     extent.ids += fresh.len() as u64;
     extent.sum = extent.sum.wrapping_add(sum);
-    let mut row = extent.row();
     if in_blocks {
         add_to_blocks(tables, word, fresh)?;
-    } else {
-        posting::merge(&mut postings, fresh);
-        let head = row.len();
-        posting::put_all(&mut row, &postings);
-        if row.len() - head > INLINE_BYTES {
-            row.truncate(head);
-            write_blocks(tables, word, &postings, BLOCK_BYTES)?;
-        }
+        tables.words.insert(word, extent.row().as_slice())?;
+        return Ok(());
+    }
+    posting::merge(&mut postings, fresh);
+    write(tables, word, extent, &postings, false)
+}
+
+/// Writes the row of a word with its last postings: into blocks if the list is already `in_blocks`, or they are many.
+fn write(tables: &mut Tablets<'_>, word: u32, extent: Extent, postings: &[Posting], in_blocks: bool) -> Outcome<()> {
+    let mut row = extent.row();
+    let head = row.len();
+    posting::put_all(&mut row, postings);
+    if in_blocks || row.len() - head > INLINE_BYTES {
+        row.truncate(head);
+        write_blocks(tables, word, postings, BLOCK_BYTES)?;
     }
     tables.words.insert(word, row.as_slice())?;
-    Ok(new)
+    Ok(())
 }
 
 fn add_to_blocks(tables: &mut Tablets<'_>, word: u32, mut fresh: &[Posting]) -> Outcome<()> {
@@ -148,10 +152,8 @@ fn add_to_blocks(tables: &mut Tablets<'_>, word: u32, mut fresh: &[Posting]) -> 
         if let Some(row) = tables.lists.remove(key)? {
             decode_block(key, row.value(), &mut postings)?;
         }
-        let next = match tables.lists.range((word, key.1)..=(word, u32::MAX))?.next() {
-            Some(row) => Some(row?.0.value().1),
-            None => None,
-        };
+        let next = tables.lists.range((word, key.1)..=(word, u32::MAX))?.next().transpose()?;
+        let next = next.map(|(key, _)| key.value().1);
         let part = next.map_or(fresh.len(), |next| fresh.partition_point(|posting| posting.number < next));
         let (here, rest) = fresh.split_at(part);
         if here.is_empty() {
@@ -168,31 +170,38 @@ fn add_to_blocks(tables: &mut Tablets<'_>, word: u32, mut fresh: &[Posting]) -> 
     Ok(())
 }
 
-/// Rewrites a word's list with only the postings of those documents for whose numbers `keep` returns true. `extent` is
-/// the extent of these postings. If there are none, the list is removed.
-pub(super) fn rewrite(
+/// Removes postings from a list. `gone` contains the hash of the id of each document to remove, by the number of the
+/// document. A list without postings is removed too. Returns the numbers of removed and of remaining postings.
+pub(super) fn remove(
     tables: &mut Tablets<'_>,
     view: &View,
     word: u32,
-    mut keep: impl FnMut(u32) -> bool,
-    extent: Extent,
-) -> Outcome<()> {
-    let mut blocks = vec![];
-    for block in view.lists.range((word, 0)..=(word, u32::MAX))? {
-        blocks.push(block?.0.value());
+    gone: &BTreeMap<u32, u64>,
+) -> Outcome<(u64, u64)> {
+    let mut extent = extent(&view.words, word)?;
+    let mut removed = 0;
+    read(view, word, |postings| {
+        let (Some(first), Some(last)) = (postings.first(), postings.last()) else { return Ok(()) };
+        let here = gone.range(first.number..=last.number);
+        for (_, hash) in here.filter(|(number, _)| posting::has(postings, **number)) {
+            removed += 1;
+            extent.sum = extent.sum.wrapping_sub(*hash);
+        }
+        Ok(())
+    })?;
+    if removed == 0 {
+        return Ok((0, extent.ids));
     }
-    for key in blocks {
-        tables.lists.remove(key)?;
-    }
+    extent.ids = extent.ids.checked_sub(removed).ok_or_else(|| Fault::damaged("words", word))?;
+    tables.lists.retain_in((word, 0)..=(word, u32::MAX), |_, _| false)?;
     if extent.ids == 0 {
         tables.words.remove(word)?;
-        return Ok(());
+        return Ok((removed, 0));
     }
-    let mut row = extent.row();
     let mut postings: Vec<Posting> = vec![];
     let mut in_blocks = false;
     read(view, word, |some| {
-        postings.extend(some.iter().copied().filter(|posting| keep(posting.number)));
+        postings.extend(some.iter().copied().filter(|posting| !gone.contains_key(&posting.number)));
         // A long list is written in portions, to bound the memory. Some postings are held back, so that the last block
         // is not short.
         if postings.len() > 2 * BLOCK_BYTES {
@@ -203,14 +212,8 @@ pub(super) fn rewrite(
         }
         Ok(())
     })?;
-    let head = row.len();
-    posting::put_all(&mut row, &postings);
-    if in_blocks || row.len() - head > INLINE_BYTES {
-        row.truncate(head);
-        write_blocks(tables, word, &postings, BLOCK_BYTES)?;
-    }
-    tables.words.insert(word, row.as_slice())?;
-    Ok(())
+    write(tables, word, extent, &postings, in_blocks)?;
+    Ok((removed, extent.ids))
 }
 
 fn write_blocks(tables: &mut Tablets<'_>, word: u32, postings: &[Posting], limit: usize) -> Outcome<()> {

@@ -34,7 +34,7 @@ pub use holdings::{Shelf, Stored};
 pub use listed::Listed;
 pub use options::ShelfOptions;
 pub use origins::{Origin, Usage};
-pub use room::Brought;
+pub use resolver::Brought;
 use runs::Runs;
 
 /// The maximum length of a document's record, in bytes. The value is a choice, not a measurement.

@@ -4,11 +4,8 @@ use std::collections::HashSet;
 
 use furui::Result;
 
-use super::fault::{Fault, Outcome};
-use super::lists::{self, Extent};
 use super::origins::{OWN, Origin};
-use super::tables::{META, Tablets};
-use super::{RECORDS, Shelf};
+use super::{Shelf, lists};
 
 impl Shelf {
     /// Removes the documents that were brought first by origins for which `is_one` returns true, with all of their
@@ -23,7 +20,7 @@ impl Shelf {
     }
 
     /// Removes the documents that were brought first by these origins, with all of their postings, except
-    /// [proven](Self::store_proven) documents. The freed space is reused, but the files do not shrink. Returns the
+    /// [proven](Self::store_of) documents. The freed space is reused, but the files do not shrink. Returns the
     /// number of documents.
     ///
     /// # Errors
@@ -52,38 +49,5 @@ impl Shelf {
             })?;
             shelf.remove(|number, document| document.origin != OWN && listed.contains(&number))
         })
-    }
-
-    /// Removes the list of a word. The documents in it are kept. Returns the number of postings.
-    ///
-    /// # Errors
-    /// Those of [`expire`](Self::expire).
-    pub fn remove_list(&mut self, word: &str) -> Result<u64> {
-        self.changing(|shelf| {
-            shelf.flush()?;
-            match shelf.number_of(word)? {
-                Some(word) => shelf.remove_numbered_list(word),
-                None => Ok(0),
-            }
-        })
-    }
-
-    fn remove_numbered_list(&mut self, word: u32) -> Outcome<u64> {
-        if word == RECORDS {
-            return Err(Fault::damaged("words", word));
-        }
-        let mut totals = self.totals;
-        let removed = self.tables.rewrite(|transaction, view| {
-            let ids = lists::extent(&view.words, word)?.ids;
-            let mut tables = Tablets::open(transaction)?;
-            lists::rewrite(&mut tables, view, word, |_| false, Extent::default())?;
-            totals.postings = totals.postings.saturating_sub(ids);
-            totals.write(&mut transaction.open_table(META)?)?;
-            Ok(ids)
-        })?;
-        self.totals = totals;
-        self.forget_words(&[word])?;
-        self.runs.clear();
-        Ok(removed)
     }
 }

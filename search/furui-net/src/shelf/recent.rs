@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use furui::HashSpec;
 use furui_search::ContentId;
@@ -21,18 +21,8 @@ pub(super) struct Recent {
     pub(super) documents: Vec<DocumentEntry>,
     /// The numbers of the documents in the journal, by id.
     pub(super) ids: HashMap<ContentId, u32>,
-    /// The new expiry times, in seconds since 1970, of documents in the tables, by number.
-    pub(super) refreshed: BTreeMap<u32, u32>,
-    /// The lengths, as steps of a weight, of documents in the tables whose length has become known, by number.
-    pub(super) measured: BTreeMap<u32, u8>,
-    /// The numbers of documents in the tables that other origins brought and that this node publishes too.
-    pub(super) claimed: BTreeSet<u32>,
-    /// The numbers of documents in the tables that have become [proven](DocumentEntry::proven).
-    pub(super) proven: BTreeSet<u32>,
-    /// The numbers of documents in the tables that have become [mixed](DocumentEntry::mixed).
-    pub(super) mixed: BTreeSet<u32>,
-    /// For each document in the tables, by number, the bytes that its origin has brought for it in recent changes.
-    pub(super) charged: BTreeMap<u32, u32>,
+    /// The entries of older documents that have changed, as they are now.
+    pub(super) changed: BTreeMap<u32, DocumentEntry>,
     /// The new postings of lists, by word number.
     pub(super) lists: HashMap<u32, Fresh>,
     /// The new records, by document number.
@@ -92,155 +82,95 @@ impl Recent {
             let origin = change.origin;
             self.documents.push(DocumentEntry { id, expires: change.expires, length, origin, ..DocumentEntry::NONE });
         }
+        let mut older = Documents::new(view);
         for Posting { number, step: length } in change.measured {
-            if self.document(&mut Documents::new(view), number)?.is_some_and(|document| document.length > 0) {
+            let document = self.entry(&mut older, number)?;
+            if document.length > 0 {
                 // The cached weights contain the old length of the document.
                 runs.clear();
             }
-            match number.checked_sub(self.first) {
-                Some(index) => {
-                    let document = self.documents.get_mut(index as usize);
-                    document.ok_or_else(|| Fault::damaged("journal", number))?.length = length;
-                }
-                None => {
-                    self.measured.insert(number, length);
-                }
-            }
+            document.length = length;
         }
         for number in change.refreshed {
-            let expires = match number.checked_sub(self.first) {
-                Some(index) => self.documents.get_mut(index as usize).map(|document| &mut document.expires),
-                None => Some(self.refreshed.entry(number).or_default()),
-            };
-            let expires = expires.ok_or_else(|| Fault::damaged("journal", number))?;
-            *expires = change.expires.max(*expires);
+            let document = self.entry(&mut older, number)?;
+            document.expires = change.expires.max(document.expires);
         }
-        let mut older = Documents::new(view);
         for number in change.claimed {
+            let document = self.entry(&mut older, number)?;
             match change.origin {
-                OWN => self.claim(&mut older, number, origins)?,
-                origin => self.note(number, origins.is_taken_over(origin))?,
-            }
-        }
-        let foreign = self.charge(&mut older, change.origin, charges, origins)?;
-        for (word, postings) in change.postings {
-            let mut sum = 0u64;
-            for &Posting { number, .. } in &postings {
-                let document = self.known(&mut older, number)?;
-                sum = sum.wrapping_add(document.id.hash().get());
-            }
-            if word != RECORDS {
-                new += postings.len() as u64;
-                totals.postings += postings.len() as u64;
-            }
-            runs.add(word, &postings);
-            let fresh = match self.lists.entry(word) {
-                std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
-                std::collections::hash_map::Entry::Vacant(entry) => {
-                    entry.insert(Fresh { table: lists::extent(&view.words, word)?, postings: vec![], sum: 0 })
+                OWN => {
+                    origins.subtract(document.origin, 1, document.bytes.into());
+                    document.origin = OWN;
                 }
-            };
-            fresh.sum = fresh.sum.wrapping_add(sum);
-            posting::merge(&mut fresh.postings, &postings);
-        }
-        new += change.records.len() as u64;
-        self.records.extend(change.records);
-        Ok((new, foreign))
-    }
-
-    /// Records that this node itself publishes a document that another origin brought first.
-    fn claim(&mut self, older: &mut Documents<'_>, number: u32, origins: &mut Origins) -> Outcome<()> {
-        let document = self.known(older, number)?;
-        origins.subtract(document.origin, 1, document.bytes.into());
-        match number.checked_sub(self.first) {
-            Some(index) => self.documents[index as usize].origin = OWN,
-            None => {
-                self.claimed.insert(number);
+                origin if origins.is_taken_over(origin) => document.mixed = true,
+                _ => document.proven = true,
             }
         }
-        Ok(())
-    }
-
-    /// Records that a document is mixed if `mixed` is true, and otherwise that it is proven.
-    fn note(&mut self, number: u32, mixed: bool) -> Outcome<()> {
-        match number.checked_sub(self.first) {
-            Some(index) => {
-                let document = self.documents.get_mut(index as usize);
-                let document = document.ok_or_else(|| Fault::damaged("journal", number))?;
-                let flag = if mixed { &mut document.mixed } else { &mut document.proven };
-                *flag = true;
-            }
-            None => {
-                let numbers = if mixed { &mut self.mixed } else { &mut self.proven };
-                numbers.insert(number);
-            }
-        }
-        Ok(())
-    }
-
-    /// Charges added bytes to the documents' entries and their origins. Returns the bytes added to documents of other
-    /// origins.
-    fn charge(
-        &mut self,
-        older: &mut Documents<'_>,
-        origin: u32,
-        charges: BTreeMap<u32, u32>,
-        origins: &mut Origins,
-    ) -> Outcome<u64> {
         let mut foreign = 0;
         for (number, bytes) in charges {
-            let document = self.known(older, number)?;
-            if document.origin != origin {
+            let document = self.known(&mut older, number)?;
+            if document.origin != change.origin {
                 foreign += u64::from(bytes);
                 continue;
             }
             // The origin's sum must match the entry's bytes, which saturate.
             let sum = document.bytes.saturating_add(bytes);
-            origins.add(origin, 0, (sum - document.bytes).into());
-            match number.checked_sub(self.first) {
-                Some(index) => self.documents[index as usize].bytes = sum,
-                None => *self.charged.entry(number).or_default() += sum - document.bytes,
+            origins.add(change.origin, 0, (sum - document.bytes).into());
+            self.entry(&mut older, number)?.bytes = sum;
+        }
+        for (word, postings) in change.postings {
+            let (mut sum, mut weighted) = (0u64, Vec::with_capacity(postings.len()));
+            for &Posting { number, step } in &postings {
+                let document = self.known(&mut older, number)?;
+                sum = sum.wrapping_add(document.id.hash().get());
+                weighted.push((document.id, document.weight(step)));
             }
+            if word != RECORDS {
+                new += postings.len() as u64;
+                totals.postings += postings.len() as u64;
+            }
+            runs.add(word, &weighted);
+            let table = lists::extent(&view.words, word)?;
+            let fresh = self.lists.entry(word).or_insert(Fresh { table, postings: vec![], sum: 0 });
+            fresh.sum = fresh.sum.wrapping_add(sum);
+            posting::merge(&mut fresh.postings, &postings);
         }
-        Ok(foreign)
+        new += change.records.len() as u64;
+        for (number, record) in change.records {
+            // Its block changes when the record is written to the tables.
+            self.entry(&mut older, number)?;
+            self.records.insert(number, record);
+        }
+        Ok((new, foreign))
     }
 
-    /// Reads the document with this number from the recent changes or else from the tables (`older`).
-    pub(super) fn document(&self, older: &mut Documents<'_>, number: u32) -> Outcome<Option<DocumentEntry>> {
-        if let Some(index) = number.checked_sub(self.first) {
-            return Ok(self.documents.get(index as usize).copied());
-        }
-        let Some(document) = older.get(number)? else { return Ok(None) };
-        let expires = self.refreshed.get(&number).copied().unwrap_or_default().max(document.expires);
-        let length = self.measured.get(&number).copied().unwrap_or(document.length);
-        let bytes = document.bytes + self.charged.get(&number).copied().unwrap_or_default();
-        let origin = if self.claimed.contains(&number) { OWN } else { document.origin };
-        let proven = document.proven || self.proven.contains(&number);
-        let mixed = document.mixed || self.mixed.contains(&number);
-        Ok(Some(DocumentEntry { expires, length, origin, proven, mixed, bytes, ..document }))
+    /// The entry of a document, to be changed. That of an older document is copied from the tables (`older`).
+    fn entry(&mut self, older: &mut Documents<'_>, number: u32) -> Outcome<&mut DocumentEntry> {
+        let entry = match number.checked_sub(self.first) {
+            Some(index) => self.documents.get_mut(index as usize),
+            None => {
+                if !self.changed.contains_key(&number) {
+                    self.changed.insert(number, self.known(older, number)?);
+                    self.bytes += size_of::<DocumentEntry>();
+                }
+                self.changed.get_mut(&number)
+            }
+        };
+        entry.ok_or_else(|| Fault::damaged("journal", number))
     }
 
-    /// Reads the document with this number, to which lists or the journal refer, so that its absence is an error.
+    /// Reads a document from the recent changes or else from the tables (`older`). Lists or the journal refer to it, so
+    /// its absence is an error.
     pub(super) fn known(&self, older: &mut Documents<'_>, number: u32) -> Outcome<DocumentEntry> {
-        self.document(older, number)?.ok_or_else(|| Fault::damaged("documents", number))
+        let document = match number.checked_sub(self.first) {
+            Some(index) => self.documents.get(index as usize).copied(),
+            None => self.changed.get(&number).map_or_else(|| older.get(number), |document| Ok(Some(*document)))?,
+        };
+        document.ok_or_else(|| Fault::damaged("documents", number))
     }
 
     /// Finds the number of a document in the recent changes or else in the tables (`older`).
     pub(super) fn find(&self, older: &mut Documents<'_>, hash: HashSpec, id: ContentId) -> Outcome<Option<u32>> {
         self.ids.get(&id).map_or_else(|| older.find(hash, id), |&number| Ok(Some(number)))
-    }
-
-    /// The entries of documents to write to the tables. They do not contain the blocks of new records yet.
-    pub(super) fn changed(&self, view: &View) -> Outcome<BTreeMap<u32, DocumentEntry>> {
-        let mut older = Documents::new(view);
-        let mut changed = BTreeMap::new();
-        let numbers = self.refreshed.keys().chain(self.measured.keys()).chain(self.records.keys());
-        let numbers = numbers.chain(&self.claimed).chain(&self.proven).chain(&self.mixed).chain(self.charged.keys());
-        for &number in numbers.filter(|&&number| number < self.first) {
-            let document = self.known(&mut older, number)?;
-            changed.insert(number, document);
-        }
-        changed.extend((self.first..).zip(self.documents.iter().copied()));
-        Ok(changed)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use redb::ReadableTable;
 
-use super::documents::{self, DocumentEntry};
+use super::documents::{DocumentEntry, Documents};
 use super::fault::{Fault, Outcome};
 use super::packed::{self, Effort};
 use super::tables::Tablets;
@@ -92,37 +92,33 @@ pub(super) fn unpack(block: u32, bytes: &[u8]) -> Outcome<RecordBlock> {
 fn split(bytes: &[u8]) -> Option<RecordBlock> {
     let raw = packed::unpack(bytes, MAX_RAW)?;
     let mut rest = raw.as_slice();
-    let lengths = lengths(&mut rest)?;
+    let count = usize::try_from(varint::take(&mut rest)?).ok().filter(|&count| count <= rest.len())?;
+    let mut lengths = Vec::with_capacity(count);
+    for _ in 0..count {
+        lengths.push((varint::take_u32(&mut rest)?, usize::try_from(varint::take(&mut rest)?).ok()?));
+    }
     let records = lengths.into_iter().map(|(number, length)| Some((number, rest.split_off(..length)?.to_vec())));
     let records = records.collect::<Option<_>>()?;
     rest.is_empty().then_some(records)
 }
 
-/// Decodes the head of a block, which lists its documents' numbers with the lengths of their records, and removes it
-/// from the front of `rest`. The records follow, in the same order.
-fn lengths(rest: &mut &[u8]) -> Option<Vec<(u32, usize)>> {
-    let count = usize::try_from(varint::take(rest)?).ok().filter(|&count| count <= rest.len())?;
-    let mut lengths = Vec::with_capacity(count);
-    for _ in 0..count {
-        lengths.push((varint::take_u32(rest)?, usize::try_from(varint::take(rest)?).ok()?));
-    }
-    Some(lengths)
-}
-
-/// Finds the record of the document `number` in a block; `None` if the block does not contain it.
-pub(super) fn find(block: u32, bytes: &[u8], number: u32) -> Outcome<Option<Vec<u8>>> {
-    let raw = packed::unpack(bytes, MAX_RAW).ok_or_else(|| Fault::damaged("records", block))?;
-    let mut rest = raw.as_slice();
-    let lengths = lengths(&mut rest).ok_or_else(|| Fault::damaged("records", block))?;
-    let mut at = 0_usize;
-    for (other, length) in lengths {
-        if other == number {
-            let record = rest.get(at..at.saturating_add(length)).ok_or_else(|| Fault::damaged("records", block))?;
-            return Ok(Some(record.to_vec()));
+/// Returns the records of a block that are not obsolete, and the number of all its records. The entries of these
+/// documents are added to `changed`, because their records may be stored in another block.
+pub(super) fn living(
+    block: u32,
+    row: &[u8],
+    older: &mut Documents<'_>,
+    changed: &mut BTreeMap<u32, DocumentEntry>,
+) -> Outcome<(RecordBlock, usize)> {
+    let mut records = unpack(block, row)?;
+    let before = records.len();
+    for (number, _) in &records {
+        if let Some(document) = older.get(*number)?.filter(|document| document.block == Some(block)) {
+            changed.entry(*number).or_insert(document);
         }
-        at = at.saturating_add(length);
     }
-    Ok(None)
+    records.retain(|(number, _)| changed.get(number).is_some_and(|document| document.block == Some(block)));
+    Ok((records, before))
 }
 
 /// Writes records into blocks, which are numbered from `next` on. If the previous block is not full, it is rewritten
@@ -130,6 +126,7 @@ pub(super) fn find(block: u32, bytes: &[u8], number: u32) -> Outcome<Option<Vec<
 /// number after the last block.
 pub(super) fn append(
     tables: &mut Tablets<'_>,
+    older: &mut Documents<'_>,
     mut next: u32,
     mut records: RecordBlock,
     changed: &mut BTreeMap<u32, DocumentEntry>,
@@ -140,15 +137,7 @@ pub(super) fn append(
     if let Some(last) = next.checked_sub(1) {
         let open = tables.records.get(last)?.map(|row| row.value().to_vec()).filter(|row| row.len() < FULL);
         if let Some(row) = open {
-            let mut before = unpack(last, &row)?;
-            for (number, _) in &before {
-                if let Some(document) = documents::get(&tables.documents, *number)?
-                    && document.block == Some(last)
-                {
-                    changed.entry(*number).or_insert(document);
-                }
-            }
-            before.retain(|(number, _)| changed.get(number).is_some_and(|document| document.block == Some(last)));
+            let (mut before, _) = living(last, &row, older, changed)?;
             before.append(&mut records);
             records = before;
             next = last;

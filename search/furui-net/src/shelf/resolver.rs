@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet};
 
 use furui::HashSpec;
-use furui_search::{ContentId, Weight};
+use furui_search::{ContentId, Lock, Weight, WordPostings};
 
 use super::change::Change;
 use super::documents::Documents;
@@ -12,12 +12,8 @@ use super::recent::Recent;
 use super::tables::View;
 use super::{RECORDS, lists};
 
-/// The number of a document on the shelf, and its length as the step of a weight, or 0 if it is unknown.
-#[derive(Clone, Copy)]
-struct Numbered {
-    number: u32,
-    length: u8,
-}
+/// The data to store: postings, records, and locks of records.
+pub type Brought<'b> = (&'b [WordPostings], &'b [(ContentId, Vec<u8>)], &'b [(ContentId, Lock)]);
 
 /// The parameters of a call that stores data: its origin, the expiry time, and the documents that were checked.
 #[derive(Clone, Copy)]
@@ -40,8 +36,8 @@ pub(super) struct Resolver<'s> {
     view: &'s View,
     older: Documents<'s>,
     hash: HashSpec,
-    /// The documents that the call has named so far, by id.
-    numbers: HashMap<ContentId, Numbered>,
+    /// The number of each document of the call so far, and its length as the step of a weight, or 0 if it is unknown.
+    numbers: HashMap<ContentId, (u32, u8)>,
     bringing: Bringing<'s>,
     change: Change,
 }
@@ -56,8 +52,8 @@ impl<'s> Resolver<'s> {
     /// Returns the number of a document; a new document gets the next number. `length` is the document's length, as the
     /// step of a [`Weight`](furui_search::Weight), or 0 if the length is unknown.
     pub(super) fn number(&mut self, id: ContentId, length: u8) -> Outcome<u32> {
-        let Numbered { number, length: known } = match self.numbers.get(&id) {
-            Some(numbered) => *numbered,
+        let (number, known) = match self.numbers.get(&id) {
+            Some(&numbered) => numbered,
             None => self.look_up(id, length)?,
         };
         let is_exact = self.bringing.exact.contains(&id);
@@ -68,11 +64,11 @@ impl<'s> Resolver<'s> {
             }
         }
         let length = if length > 0 && (known == 0 || is_exact) { length } else { known };
-        self.numbers.insert(id, Numbered { number, length });
+        self.numbers.insert(id, (number, length));
         Ok(number)
     }
 
-    fn look_up(&mut self, id: ContentId, length: u8) -> Outcome<Numbered> {
+    fn look_up(&mut self, id: ContentId, length: u8) -> Outcome<(u32, u8)> {
         if let Some(number) = self.recent.find(&mut self.older, self.hash, id)? {
             let document = self.recent.known(&mut self.older, number)?;
             if document.expires < self.change.expires {
@@ -86,7 +82,7 @@ impl<'s> Resolver<'s> {
             if is_claimed {
                 self.change.claimed.push(number);
             }
-            return Ok(Numbered { number, length: document.length });
+            return Ok((number, document.length));
         }
         let number = self.change.first.checked_add(self.change.documents.len() as u32);
         self.change.documents.push((id, length));
@@ -96,7 +92,7 @@ impl<'s> Resolver<'s> {
         if self.change.origin != OWN && !self.bringing.taken_over && self.bringing.proven.contains(&id) {
             self.change.claimed.push(number);
         }
-        Ok(Numbered { number, length })
+        Ok((number, length))
     }
 
     /// Adds the new ones of these postings of a word to the change.

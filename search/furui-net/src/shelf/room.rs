@@ -1,17 +1,16 @@
 //! Makes room for other nodes' data within the bounds of a shelf.
 
 use std::collections::HashSet;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use furui::Result;
-use furui_search::{ContentId, Lock, WordPostings};
+use furui_search::ContentId;
 
 use super::answers::disk_bytes;
-use super::bounds::{Bounds, Full};
+use super::bounds::{Bounds, Full, disk_space};
 use super::fault::Outcome;
 use super::origins::{Origin, Usage};
-use super::{Shelf, Stored};
+use super::{Brought, Shelf, Stored};
 
 /// When room is made for other nodes' data, one part in this number of the size limit is freed at once, because making
 /// room reads all lists, however little is freed.
@@ -20,44 +19,29 @@ const PART: u64 = 16;
 /// room takes at most a tenth of the time.
 const REST: u32 = 9;
 
-/// The data that another node brings: postings, records, and locks of records.
-pub type Brought<'b> = (&'b [WordPostings], &'b [(ContentId, Vec<u8>)], &'b [(ContentId, Lock)]);
-
 impl Shelf {
     /// Sets the limits for the data that the shelf stores for other nodes.
     pub fn set_bounds(&mut self, bounds: Bounds) {
         self.bounded.bounds = bounds;
     }
 
-    /// Stores data of another node like [`store_locked`](Self::store_locked), within the [bounds](Self::set_bounds). If
-    /// there is no room, the oldest documents of the origin with the most data are removed. If that would be this
-    /// origin itself, nothing is stored, and the result is [`Full`].
+    /// Stores data of another node like [`store`](Self::store), within the [bounds](Self::set_bounds). If there is no
+    /// room, the oldest documents of the origin with the most data are removed. If that would be this origin itself,
+    /// nothing is stored, and the result is [`Full`].
+    ///
+    /// All data for the documents in `proven` was compared with their records, so these documents are kept when those
+    /// of their origin are [removed](Self::remove_claims).
     ///
     /// # Errors
     /// Those of [`store`](Self::store).
     pub fn store_of(
         &mut self,
         origin: &Origin,
-        postings: &[WordPostings],
-        records: &[(ContentId, Vec<u8>)],
-        locks: &[(ContentId, Lock)],
-        expires: u64,
-    ) -> Result<std::result::Result<Stored, Full>> {
-        self.store_proven(origin, &HashSet::new(), (postings, records, locks), expires)
-    }
-
-    /// Stores data like [`store_of`](Self::store_of). All data for the documents in `proven` was compared with their
-    /// records, so these documents are kept when those of their origin are [removed](Self::remove_claims).
-    ///
-    /// # Errors
-    /// Those of [`store`](Self::store).
-    pub fn store_proven(
-        &mut self,
-        origin: &Origin,
         proven: &HashSet<ContentId>,
-        (postings, records, locks): Brought<'_>,
+        brought: Brought<'_>,
         expires: u64,
     ) -> Result<std::result::Result<Stored, Full>> {
+        let (postings, records, _) = brought;
         let of_postings = postings.iter().map(|(word, ids)| word.len() + 4 * ids.len()).sum::<usize>();
         let of_records = records.iter().map(|(_, record)| record.len()).sum::<usize>();
         let number = self.origins.number(origin);
@@ -66,7 +50,7 @@ impl Shelf {
         }
         // Making room removes origins without documents, possibly this one, so its number is looked up afterwards.
         let number = self.origins.number(origin);
-        self.store_as((number, proven), postings, records, locks, expires).map(Ok)
+        self.store_as((number, proven), brought, expires).map(Ok)
     }
 
     /// Returns the amount of data that the shelf keeps for each origin.
@@ -82,7 +66,7 @@ impl Shelf {
 
     fn make_room(&mut self, newcomer: u32, bytes: u64) -> Result<std::result::Result<(), Full>> {
         let Bounds { disk, free } = self.bounded.bounds;
-        if free > 0 && self.directory.as_deref().and_then(free_bytes).is_some_and(|left| left < free) {
+        if free > 0 && self.directory.as_deref().and_then(disk_space).is_some_and(|(_, left)| left < free) {
             return Ok(Err(Full::Space));
         }
         if disk == u64::MAX || self.bounded_bytes()?.saturating_add(bytes) <= disk {
@@ -113,16 +97,4 @@ impl Shelf {
         })?;
         Ok(())
     }
-}
-
-/// The free space in bytes of the file system that holds a directory; `None` if the system does not tell.
-#[cfg(unix)]
-fn free_bytes(directory: &Path) -> Option<u64> {
-    let space = rustix::fs::statvfs(directory).ok()?;
-    Some(space.f_bavail.saturating_mul(space.f_frsize))
-}
-
-#[cfg(not(unix))]
-fn free_bytes(_: &Path) -> Option<u64> {
-    None
 }

@@ -1,10 +1,8 @@
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
-use furui_search::{ContentId, IdRange, Weight};
-
-use super::fault::Outcome;
-use super::posting::Posting;
+use furui_search::{ContentId, IdRange, ListPart, Weight};
 
 /// A cache of sorted parts of lists, bounded in bytes.
 #[derive(Debug)]
@@ -21,20 +19,12 @@ pub(super) struct Runs {
 #[derive(Debug)]
 pub(super) struct Run {
     first: u64,
-    ids: Arc<[ContentId]>,
-    weights: Arc<[Weight]>,
+    list: ListPart,
     /// True if the run contains all ids of the list whose heads are at least `first`.
     complete: bool,
     /// The postings that were added to the list since this part of it was cached.
-    pending: Vec<Posting>,
+    pending: Vec<(ContentId, Weight)>,
     used: u64,
-}
-
-/// A range of a run's ids and weights.
-pub(super) struct Part<'r> {
-    run: &'r Run,
-    from: usize,
-    to: usize,
 }
 
 impl Runs {
@@ -46,41 +36,33 @@ impl Runs {
     }
 
     /// Records that `postings` were added to the list of `word`, so that its cached parts are extended.
-    pub(super) fn add(&mut self, word: u32, postings: &[Posting]) {
+    pub(super) fn add(&mut self, word: u32, postings: &[(ContentId, Weight)]) {
         if let Some(run) = self.by_word.get_mut(&word) {
             run.pending.extend(postings);
             self.bytes += size_of_val(postings);
+            self.evict();
         }
     }
 
-    /// Returns the first `most` ids of the list in `range`; `None` if the cache does not contain them. `weighted`
-    /// appends the ids and weights of postings to its second argument.
-    pub(super) fn get(
-        &mut self,
-        word: u32,
-        range: IdRange,
-        most: usize,
-        weighted: impl FnOnce(&[Posting], &mut Vec<(ContentId, Weight)>) -> Outcome<()>,
-    ) -> Outcome<Option<Part<'_>>> {
+    /// Returns the first `most` postings of the list in `range`; `None` if the cache does not contain them.
+    pub(super) fn get(&mut self, word: u32, range: IdRange, most: usize) -> Option<ListPart> {
         self.time += 1;
-        let Some(run) = self.by_word.get_mut(&word) else { return Ok(None) };
+        let run = self.by_word.get_mut(&word)?;
         run.used = self.time;
         if !run.pending.is_empty() {
-            let mut all = Vec::with_capacity(run.ids.len() + run.pending.len());
-            all.extend(run.ids.iter().copied().zip(run.weights.iter().copied()));
-            weighted(&run.pending, &mut all)?;
+            self.bytes -= run.bytes();
+            let (ids, weights) = &run.list;
+            let known = ids.iter().copied().zip(weights.iter().copied());
+            let mut all: Vec<_> = known.chain(run.pending.drain(..)).collect();
             // An incomplete run contains only the first ids of the list, so new ids after its last id are dropped.
-            let end = if run.complete { None } else { run.ids.last().copied() };
+            let end = if run.complete { None } else { ids.last().copied() };
             all.retain(|(id, _)| run.first <= id.head() && end.is_none_or(|end| *id <= end));
             // The stable sort detects the first run as sorted; the second one is short and unsorted.
             all.sort_by_key(|(id, _)| *id);
-            self.bytes -= run.bytes();
-            run.pending = vec![];
-            run.ids = all.iter().map(|(id, _)| *id).collect();
-            run.weights = all.iter().map(|(_, weight)| *weight).collect();
+            *run = Run { used: run.used, ..Run::new(run.first, all, run.complete) };
             self.bytes += run.bytes();
         }
-        Ok(run.get(range, most))
+        run.get(range, most)
     }
 
     /// Adds a run of the list of `word` to the cache. If the cache becomes too large, the least recently used runs are
@@ -91,9 +73,7 @@ impl Runs {
         if let Some(old) = self.by_word.insert(word, run) {
             self.bytes -= old.bytes();
         }
-        if self.bytes > self.most_bytes {
-            self.evict();
-        }
+        self.evict();
     }
 
     /// Empties the cache of sorted parts of lists.
@@ -107,9 +87,12 @@ impl Runs {
         self.bytes
     }
 
-    /// Evicts the least recently used runs (cached parts of lists) until the cache uses at most half of its limit, so
-    /// that evictions are rare.
+    /// If the cache exceeds its limit, evicts the least recently used runs (cached parts of lists) until it uses at
+    /// most half of the limit, so that evictions are rare.
     fn evict(&mut self) {
+        if self.bytes <= self.most_bytes {
+            return;
+        }
         let mut by_use: Vec<(u64, u32)> = self.by_word.iter().map(|(&word, run)| (run.used, word)).collect();
         by_use.sort_unstable();
         for (_, word) in by_use {
@@ -126,46 +109,31 @@ impl Runs {
 impl Run {
     /// Makes a run from the ids in the ascending postings of a list whose heads are at least `first`: all of them if
     /// `complete` is true, otherwise only the first ones.
-    pub(super) fn new(first: u64, postings: &[(ContentId, Weight)], complete: bool) -> Self {
-        Self {
-            first,
-            ids: postings.iter().map(|(id, _)| *id).collect(),
-            weights: postings.iter().map(|(_, weight)| *weight).collect(),
-            complete,
-            pending: vec![],
-            used: 0,
-        }
+    pub(super) fn new(first: u64, postings: Vec<(ContentId, Weight)>, complete: bool) -> Self {
+        let (ids, weights): (Vec<ContentId>, Vec<Weight>) = postings.into_iter().unzip();
+        Self { first, list: (ids.into(), weights.into()), complete, pending: vec![], used: 0 }
     }
 
     fn bytes(&self) -> usize {
-        Runs::ENTRY + size_of_val(&*self.ids) + size_of_val(&*self.weights) + size_of_val(self.pending.as_slice())
+        Runs::ENTRY + size_of_val(&*self.list.0) + size_of_val(&*self.list.1) + size_of_val(self.pending.as_slice())
     }
 
-    /// The first `most` ids in `range`; `None` if this run, the cached part of a list, does not have all of them.
-    pub(super) fn get(&self, range: IdRange, most: usize) -> Option<Part<'_>> {
+    /// The first `most` postings in `range`; `None` if this run, the cached part of a list, does not have all of them.
+    pub(super) fn get(&self, range: IdRange, most: usize) -> Option<ListPart> {
+        let (ids, weights) = &self.list;
         if range.first < self.first {
             return None;
         }
-        let start = self.ids.partition_point(|id| id.head() < range.first);
-        let end = self.ids.partition_point(|id| id.head() <= range.last);
-        let found = &self.ids[start..end.max(start)];
-        if found.len() < most && end == self.ids.len() && !self.complete {
+        let start = ids.partition_point(|id| id.head() < range.first);
+        let end = ids.partition_point(|id| id.head() <= range.last).max(start);
+        if end - start < most && end == ids.len() && !self.complete {
             return None;
         }
-        Some(Part { run: self, from: start, to: start + found.len().min(most) })
+        let found = start..end.min(start.saturating_add(most));
+        Some((part(ids, found.clone()), part(weights, found)))
     }
 }
 
-impl Part<'_> {
-    pub(super) fn ids(&self) -> Arc<[ContentId]> {
-        part(&self.run.ids, self.from, self.to)
-    }
-
-    pub(super) fn weights(&self) -> Arc<[Weight]> {
-        part(&self.run.weights, self.from, self.to)
-    }
-}
-
-fn part<T: Copy>(all: &Arc<[T]>, from: usize, to: usize) -> Arc<[T]> {
-    if to - from == all.len() { Arc::clone(all) } else { all[from..to].into() }
+fn part<T: Copy>(all: &Arc<[T]>, range: Range<usize>) -> Arc<[T]> {
+    if range.len() == all.len() { Arc::clone(all) } else { all[range].into() }
 }

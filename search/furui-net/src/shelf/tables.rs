@@ -34,6 +34,7 @@ pub(super) struct Tables {
 }
 
 /// A snapshot of a shelf's tables, from which queries are answered.
+#[derive(Debug)]
 pub(super) struct View {
     pub(super) words: ReadOnlyTable<u32, Row>,
     pub(super) lists: ReadOnlyTable<(u32, u32), Row>,
@@ -68,12 +69,6 @@ pub(super) struct Totals {
     pub(super) postings: u64,
     /// The number of documents with a posting or a record.
     pub(super) documents: u64,
-}
-
-impl std::fmt::Debug for View {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("View")
-    }
 }
 
 impl Tables {
@@ -163,14 +158,11 @@ impl Tables {
         self.change(|transaction| change(transaction, &view))
     }
 
-    /// Passes the rows of the journal to `replay`, each with its number, in order.
-    pub(super) fn journal(&self, mut replay: impl FnMut(u64, &[u8]) -> Outcome<()>) -> Outcome<()> {
+    /// Returns the rows of the journal, each with its number, in order.
+    pub(super) fn journal(&self) -> Outcome<Vec<(u64, Vec<u8>)>> {
         let journal = self.database.begin_read()?.open_table(JOURNAL)?;
-        for row in journal.iter()? {
-            let (sequence, change) = row?;
-            replay(sequence.value(), change.value())?;
-        }
-        Ok(())
+        let rows = journal.iter()?.map(|row| row.map(|(sequence, change)| (sequence.value(), change.value().to_vec())));
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// Moves used pages to the front of the database's file, and truncates the file.

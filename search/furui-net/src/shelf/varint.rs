@@ -1,4 +1,4 @@
-//! LEB128 encoding of numbers and of ascending lists.
+//! LEB128 encoding of numbers.
 
 pub(super) use furui_search::varint::{length, put, take};
 
@@ -12,28 +12,6 @@ pub(super) fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
 pub(super) fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     let length = usize::try_from(take(bytes)?).ok()?;
     bytes.split_off(..length)
-}
-
-/// Encodes ascending numbers: the first number, then for each other number its difference from the previous one, less
-/// 1.
-pub(super) fn put_ascending(out: &mut Vec<u8>, numbers: &[u32]) {
-    let mut least = 0;
-    for &number in numbers {
-        put(out, u64::from(number) - least);
-        least = u64::from(number) + 1;
-    }
-}
-
-/// Decodes all of `bytes`, which [`put_ascending`] wrote, and appends the numbers to `out`. `None` if the bytes are
-/// invalid.
-pub(super) fn take_ascending(mut bytes: &[u8], out: &mut Vec<u32>) -> Option<()> {
-    let mut least = 0u64;
-    while !bytes.is_empty() {
-        let number = u32::try_from(least.checked_add(take(&mut bytes)?)?).ok()?;
-        out.push(number);
-        least = u64::from(number) + 1;
-    }
-    Some(())
 }
 
 #[cfg(test)]
@@ -54,21 +32,8 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_ascending_numbers_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
-            let mut numbers = vec![];
-            if take_ascending(&bytes, &mut numbers).is_some() {
-                prop_assert!(numbers.is_sorted_by(|a, b| a < b));
-            }
+        fn any_bytes_are_a_length_with_its_bytes_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
             let _ = take_bytes(&mut bytes.as_slice());
-        }
-
-        #[test]
-        fn ascending_numbers_come_back(numbers in prop::collection::btree_set(any::<u32>(), 0..50)) {
-            let numbers: Vec<u32> = numbers.into_iter().collect();
-            let (mut out, mut found) = (vec![], vec![]);
-            put_ascending(&mut out, &numbers);
-            prop_assert_eq!(take_ascending(&out, &mut found), Some(()));
-            prop_assert_eq!(found, numbers);
         }
     }
 }

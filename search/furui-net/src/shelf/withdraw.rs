@@ -6,11 +6,11 @@ use furui::Result;
 use furui_search::{ContentId, IdRange, Lock, LockKey};
 use redb::{ReadableTable, ReadableTableMetadata};
 
-use super::documents::{self, DocumentEntry, Documents};
-use super::fault::{Fault, Outcome};
+use super::documents::{DocumentEntry, Documents};
+use super::fault::Outcome;
 use super::locks::{Locks, beside, entries, withdrawn_row};
 use super::tables::{META, Tablets, WITHDRAWN};
-use super::{RECORDS, Shelf, expire, lists, records};
+use super::{RECORDS, Shelf, expire, lists};
 
 /// The maximum number of keys, which have opened locks, that are remembered: 24 MiB. The value is a choice, not a
 /// measurement.
@@ -43,11 +43,7 @@ impl Shelf {
             first[..20].copy_from_slice(id.as_bytes());
             last[..20].copy_from_slice(id.as_bytes());
             let rows = shelf.tables.view()?.withdrawn.range::<&[u8; 40]>(&first..=&last)?;
-            let mut keys = vec![];
-            for row in rows.take(most) {
-                keys.push(split(row?.1.value()).0);
-            }
-            Ok(keys)
+            rows.take(most).map(|row| Ok(split(row?.1.value()).0)).collect()
         })
     }
 
@@ -191,21 +187,10 @@ impl Shelf {
                 return Ok(());
             }
             let blocks: BTreeSet<u32> = changed.values().filter_map(|document| document.block).collect();
-            let mut extent = lists::extent(&view.words, RECORDS)?;
-            extent.ids =
-                extent.ids.checked_sub(changed.len() as u64).ok_or_else(|| Fault::damaged("words", RECORDS))?;
-            for document in changed.values_mut() {
-                extent.sum = extent.sum.wrapping_sub(document.id.hash().get());
-                document.block = None;
-            }
-            lists::rewrite(&mut tables, view, RECORDS, |number| !changed.contains_key(&number), extent)?;
-            let mut living = vec![];
-            for block in blocks {
-                living.extend(expire::empty(&mut tables, &mut older, block, &mut changed)?);
-            }
-            living.sort_by_key(|(number, _)| *number);
-            totals.next_block = records::append(&mut tables, totals.next_block, living, &mut changed)?;
-            documents::write(&mut tables, &changed)?;
+            let ids = changed.iter().map(|(&number, document)| (number, document.id.hash().get())).collect();
+            lists::remove(&mut tables, view, RECORDS, &ids)?;
+            changed.values_mut().for_each(|document| document.block = None);
+            expire::write_without(&mut tables, view, &mut totals, changed, blocks)?;
             totals.write(&mut transaction.open_table(META)?)
         })?;
         self.totals = totals;

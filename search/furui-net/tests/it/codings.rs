@@ -9,10 +9,9 @@ use std::time::Instant;
 
 use crate::answer::{all, search};
 use crate::local::{Lists, Random};
+use crate::predict::predict;
 use furui_net::node::{Document, Node, SearchOptions};
-use furui_search::{
-    Coding, ContentId, Cost, IdRange, Meet, Met, Peer, Report, Request, Response, Round, Settle, Wants, plan, predict,
-};
+use furui_search::{Coding, ContentId, Cost, Meet, Met, Peer, Report, Request, Response, Round, Settle, Wants, plan};
 use tokio::task::JoinSet;
 
 const CODINGS: [(&str, Wants); 6] = [
@@ -254,12 +253,12 @@ fn compare(nodes: &[Node], lists: &Lists, report: &Report, wants: Wants, sums: &
 /// The cost of a round's exchange by the definitions. Whether an exchange of three messages was repeated is taken from
 /// the round.
 fn predicted(round: &Round, own: &[ContentId], other: &[ContentId], wants: Wants, salt: u32) -> Cost {
-    let (sizes, range) = ((own.len() as u64, other.len() as u64), IdRange::ALL);
-    let coding = plan::choose_for_page(wants, sizes.0, sizes.1, range, salt);
+    let sizes = (own.len() as u64, other.len() as u64);
+    let coding = plan::choose_for_page(wants, sizes.0, sizes.1, salt);
     let mut cost = Cost { coding, ..Cost::default() };
     cost.in_three = add(&mut cost, round, own, other, coding);
     if cost.in_three && round.costs.first().is_some_and(|cost| !cost.in_three) {
-        (cost.coding, cost.in_three) = (plan::golomb(sizes.0, sizes.1, range, salt), false);
+        (cost.coding, cost.in_three) = (plan::golomb(sizes.0, sizes.1, salt), false);
         let again = cost.coding;
         add(&mut cost, round, own, other, again);
     }
@@ -268,7 +267,7 @@ fn predicted(round: &Round, own: &[ContentId], other: &[ContentId], wants: Wants
 
 /// Adds the cost of one coding. Returns whether there is a third message.
 fn add(cost: &mut Cost, round: &Round, own: &[ContentId], other: &[ContentId], coding: Coding) -> bool {
-    let predicted = predict(own, other, IdRange::ALL, coding).unwrap();
+    let predicted = predict(own, other, coding).unwrap();
     let body = |bytes: u64| vec![0; bytes as usize];
     let meet = Request::Meet(Meet { word: round.words[1].clone(), set: body(predicted.sent.bytes), weighted: false });
     let session = predicted.claim.map(|_| 0);

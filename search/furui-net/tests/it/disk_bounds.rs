@@ -1,8 +1,10 @@
 //! What a node keeps for others is bounded, shared fairly, and does not touch its own publications.
 
+use std::collections::HashSet;
+
 use crate::common::{config, document, find, url};
 use furui_net::net::Net;
-use furui_net::node::{Node, NodeOptions};
+use furui_net::node::Node;
 use furui_net::shelf::{Bounds, Full, Origin, Shelf, ShelfOptions};
 use furui_search::{ContentId, Index, Lock, Refusal, Request, Response, Weight};
 
@@ -22,7 +24,10 @@ fn brought(number: u32) -> (ContentId, Vec<u8>) {
 fn store(shelf: &mut Shelf, origin: &Origin, number: u32) -> Result<(), Full> {
     let (id, record) = brought(number);
     let postings = [("word".to_owned(), vec![(id, Weight::default())])];
-    shelf.store_of(origin, &postings, &[(id, record)], &[(id, Lock::new([1; Lock::BYTES]))], EXPIRES).unwrap().map(drop)
+    shelf
+        .store_of(origin, &HashSet::new(), (&postings, &[(id, record)], &[(id, Lock::new([1; Lock::BYTES]))]), EXPIRES)
+        .unwrap()
+        .map(drop)
 }
 
 fn has(shelf: &mut Shelf, number: u32) -> bool {
@@ -51,7 +56,7 @@ fn a_stranger_that_stores_without_end_is_refused_and_its_oldest_make_room_for_ot
     let mut shelf = bounded(100 * RECORD as u64);
     let (id, record) = brought(0);
     let own = [("own".to_owned(), vec![(id, Weight::default())])];
-    shelf.store_locked(&own, &[(id, record)], &[], EXPIRES).unwrap();
+    shelf.store((&own, &[(id, record)], &[]), EXPIRES).unwrap();
     let greedy = origin(1, 1);
     let stored = (1..1000).take_while(|&number| store(&mut shelf, &greedy, number).is_ok()).count();
     assert!((80..=100).contains(&stored), "{stored}");
@@ -81,7 +86,7 @@ fn who_adds_to_the_documents_of_others_is_counted_and_they_are_not() {
     store(&mut shelf, &victim, 1).unwrap();
     let before = shelf.usages();
     let junk: Vec<_> = (0..100).map(|word| (format!("junk{word}"), vec![(brought(1).0, Weight::default())])).collect();
-    let stored = shelf.store_of(&stranger, &junk, &[], &[], EXPIRES).unwrap().unwrap();
+    let stored = shelf.store_of(&stranger, &HashSet::new(), (&junk, &[], &[]), EXPIRES).unwrap().unwrap();
     assert!(stored.foreign >= 400, "{stored:?}");
     assert_eq!(shelf.usages().iter().find(|usage| usage.origin == victim), before.first());
 }
@@ -99,7 +104,7 @@ fn the_counts_of_origins_survive_and_what_this_node_publishes_becomes_its_own() 
     assert_eq!(shelf.usages(), before);
     // What this node publishes itself is not counted for the stranger that had brought it before.
     let (id, record) = brought(0);
-    shelf.store_locked(&[], &[(id, record)], &[], EXPIRES).unwrap();
+    shelf.store((&[], &[(id, record)], &[]), EXPIRES).unwrap();
     let claimed = shelf.usages();
     assert_eq!(claimed.iter().map(|usage| usage.documents).sum::<u64>(), 29);
     drop(shelf);
@@ -120,7 +125,7 @@ fn below_the_floor_of_free_space_nothing_of_others_is_stored() {
     shelf.set_bounds(Bounds { disk: u64::MAX, free: u64::MAX });
     assert_eq!(store(&mut shelf, &origin(1, 1), 1), Err(Full::Space));
     let (id, record) = brought(2);
-    shelf.store_locked(&[], &[(id, record)], &[], EXPIRES).unwrap();
+    shelf.store((&[], &[(id, record)], &[]), EXPIRES).unwrap();
     assert!(has(&mut shelf, 2) && !has(&mut shelf, 1));
     drop(shelf);
     std::fs::remove_dir_all(&directory).unwrap();
@@ -128,7 +133,7 @@ fn below_the_floor_of_free_space_nothing_of_others_is_stored() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_at_its_bound_refuses_with_a_reason_and_stays() {
-    let node = Node::start_with(None, config(None), NodeOptions { disk: Some(100_000) }).await.unwrap();
+    let node = Node::start_with(None, config(None), Some(100_000)).await.unwrap();
     assert_eq!(node.publish((0..20).map(document).collect(), false).await.unwrap().new, 20);
     let (stranger, _inbound) = Net::start(config(Some(&node))).await.unwrap();
     stranger.joined().await;

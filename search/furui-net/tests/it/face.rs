@@ -82,11 +82,7 @@ impl Backend for Played {
         failed.await.map_or(Ok(()), Err)
     }
 
-    async fn block(&self, _: &[Block]) -> Result<u64, NodeError> {
-        Ok(0)
-    }
-
-    async fn unblock(&self, _: &[Block]) -> Result<u64, NodeError> {
+    async fn block(&self, _: &[Block], _: bool) -> Result<u64, NodeError> {
         Ok(0)
     }
 

@@ -19,6 +19,8 @@ mod network;
 mod node;
 mod page;
 mod phrases;
+#[path = "../../../furui-search/tests/predict/mod.rs"]
+mod predict;
 mod publishers;
 mod ranking;
 mod shelf;

@@ -260,7 +260,7 @@ async fn a_reply_dropped_ends_the_call() {
     let (result, ()) = tokio::join!(a.call(&peer, vec![1]), async {
         let Inbound { from, reply, .. } = requests.recv().await.unwrap();
         assert_eq!(from, a.me());
-        assert_eq!(reply.send(vec![0; MAX_MESSAGE + 1]).unwrap_err().bytes, MAX_MESSAGE + 1);
+        assert_eq!(reply.send(vec![0; MAX_MESSAGE + 1]), Err(CallError::TooLong));
     });
     assert_eq!(result, Err(CallError::Closed));
 }

@@ -114,9 +114,8 @@ impl Model {
         assert_eq!(shelf.words_after("", usize::MAX).unwrap(), self.words());
         for (word, ids) in &self.lists {
             assert_eq!(shelf.size(word).unwrap().ids, ids.len() as u64, "{word}");
-            let all = shelf.slice(word, IdRange::ALL, usize::MAX).unwrap();
+            let (all, weights) = shelf.slice(word, IdRange::ALL, usize::MAX).unwrap();
             assert!(all.iter().eq(ids), "{word}");
-            let weights = shelf.weights(word, IdRange::ALL, usize::MAX).unwrap();
             assert!(weights.iter().copied().eq(ids.iter().map(|&id| weight(word, id))), "{word}");
         }
         for (id, record) in &self.records {
@@ -173,13 +172,12 @@ fn run(steps: &[Step], directory: Option<&Path>, options: ShelfOptions) {
                 let postings: Vec<_> = postings.iter().map(|(n, all)| (word(*n), ids(all))).collect();
                 let records: Vec<_> = records.iter().map(|&n| (id(n.into()), record(n.into()))).collect();
                 let new = model.store(&postings, &records, (*expires).max(1));
-                assert_eq!(shelf.store(&weighted(&postings), &records, *expires).unwrap().new, new);
+                assert_eq!(shelf.store((&weighted(&postings), &records, &[]), *expires).unwrap().new, new);
             }
             Step::Slice { word: n, first, length, most } => {
                 let range = IdRange { first: *first, last: first.saturating_add(*length) };
-                let found = shelf.slice(&word(*n), range, *most).unwrap();
+                let (found, weights) = shelf.slice(&word(*n), range, *most).unwrap();
                 assert_eq!(&*found, model.slice(&word(*n), range, (*most).min(options.run_ids)));
-                let weights = shelf.weights(&word(*n), range, *most).unwrap();
                 assert!(weights.iter().copied().eq(found.iter().map(|&id| weight(&word(*n), id))));
             }
             Step::Expire { now } => assert_eq!(shelf.expire(*now).unwrap(), model.expire(*now)),
@@ -236,14 +234,14 @@ fn long_lists_that_grow_in_any_order_are_whole_and_sorted() {
             let ids: Vec<_> = (0..1000).map(|n| id((part * 1000 + n) * step % 20_011)).collect();
             let postings = [(word(step as u8), ids.clone()), ("all".to_owned(), ids)];
             let new = model.store(&postings, &[], 9);
-            assert_eq!(shelf.store(&weighted(&postings), &[], 9).unwrap().new, new);
+            assert_eq!(shelf.store((&weighted(&postings), &[], &[]), 9).unwrap().new, new);
         }
     }
     model.check(&mut shelf);
     let half: Vec<_> = (0..20_011).filter(|n| n % 4 > 0).map(id).collect();
     for ids in half.chunks(5000) {
         let postings = [("half".to_owned(), ids.to_vec())];
-        assert_eq!(shelf.store(&weighted(&postings), &[], 20).unwrap().new, model.store(&postings, &[], 20));
+        assert_eq!(shelf.store((&weighted(&postings), &[], &[]), 20).unwrap().new, model.store(&postings, &[], 20));
     }
     assert_eq!(shelf.expire(10).unwrap(), model.expire(10));
     model.check(&mut shelf);
@@ -256,14 +254,14 @@ fn long_lists_that_grow_in_any_order_are_whole_and_sorted() {
 fn the_first_weight_of_a_posting_stays_and_a_record_tells_no_length() {
     let mut shelf = Shelf::in_memory(OFTEN).unwrap();
     let posting = |step, length| [("word".to_owned(), vec![(id(1), Weight::of_steps(step, length))])];
-    shelf.store(&[], &[(id(1), record(1))], 9).unwrap();
+    shelf.store((&[], &[(id(1), record(1))], &[]), 9).unwrap();
     shelf.compact().unwrap();
     for (step, length) in [(3, 40), (5, 50)] {
-        shelf.store(&posting(step, length), &[], 9).unwrap();
-        let weights = shelf.weights("word", IdRange::ALL, 9).unwrap();
+        shelf.store((&posting(step, length), &[], &[]), 9).unwrap();
+        let (_, weights) = shelf.slice("word", IdRange::ALL, 9).unwrap();
         assert_eq!(*weights, [Weight::of_steps(3, 40)]);
         shelf.compact().unwrap();
-        assert_eq!(shelf.weights("word", IdRange::ALL, 9).unwrap(), weights);
+        assert_eq!(shelf.slice("word", IdRange::ALL, 9).unwrap().1, weights);
     }
 }
 
@@ -276,7 +274,7 @@ fn what_expires_gives_its_room_back() {
         let ids: Vec<_> = (part * 1000..part * 1000 + 1000).collect();
         let records: Vec<_> = ids.iter().map(|&n| (id(n), record(n ^ n << 13))).collect();
         let postings = [(word(part as u8), ids.iter().map(|&n| id(n)).collect())];
-        shelf.store(&weighted(&postings), &records, 5 + part % 2).unwrap();
+        shelf.store((&weighted(&postings), &records, &[]), 5 + part % 2).unwrap();
     }
     shelf.compact().unwrap();
     let full = shelf.statistics().unwrap().disk_bytes;
@@ -294,7 +292,7 @@ fn child_that_stores_until_it_is_killed() {
     let directory = env::var_os("FURUI_TEST_SHELF").unwrap();
     let mut shelf = Shelf::open(Path::new(&directory), OFTEN).unwrap();
     for from in (0..).step_by(10) {
-        shelf.store(&weighted(&some_postings(from)), &[(id(from), record(from))], 7).unwrap();
+        shelf.store((&weighted(&some_postings(from)), &[(id(from), record(from))], &[]), 7).unwrap();
         let mut out = io::stdout();
         writeln!(out, "\nstored {from}").and_then(|()| out.flush()).unwrap();
     }
@@ -318,7 +316,7 @@ fn what_was_acknowledged_survives_a_kill() {
         child.wait().unwrap();
 
         let mut shelf = Shelf::open(scratch.path(), OFTEN).unwrap();
-        let found = shelf.slice("all", IdRange::ALL, usize::MAX).unwrap();
+        let (found, _) = shelf.slice("all", IdRange::ALL, usize::MAX).unwrap();
         // The call that was in progress at the kill was stored whole, or not at all.
         assert!(found.len() as u64 >= last + 40 && found.len() % 10 == 0);
         let mut expected: Vec<_> = (0..found.len() as u64).map(id).collect();
@@ -349,11 +347,11 @@ fn words_may_be_ahead_of_the_lists_and_never_behind() {
     let mut model = Model::default();
     let mut shelf = Shelf::open(scratch.path(), ShelfOptions::default()).unwrap();
     model.store(&some_postings(0), &[], 1);
-    shelf.store(&weighted(&some_postings(0)), &[], 1).unwrap();
+    shelf.store((&weighted(&some_postings(0)), &[], &[]), 1).unwrap();
     drop(shelf);
     copy(scratch.path(), before.path());
     let mut shelf = Shelf::open(scratch.path(), ShelfOptions::default()).unwrap();
-    shelf.store(&weighted(&some_postings(5)), &[], 1).unwrap();
+    shelf.store((&weighted(&some_postings(5)), &[], &[]), 1).unwrap();
     shelf.compact().unwrap();
     drop(shelf);
 
@@ -365,7 +363,7 @@ fn words_may_be_ahead_of_the_lists_and_never_behind() {
     model.check(&mut shelf);
     for from in [7, 5] {
         let new = model.store(&some_postings(from), &[], 1);
-        assert_eq!(shelf.store(&weighted(&some_postings(from)), &[], 1).unwrap().new, new);
+        assert_eq!(shelf.store((&weighted(&some_postings(from)), &[], &[]), 1).unwrap().new, new);
     }
     model.check(&mut shelf);
 
@@ -410,21 +408,22 @@ fn a_second_node_another_version_and_damage_are_refused_by_name() {
 fn limits_are_errors_that_name_them_and_leave_the_shelf_usable() {
     let mut shelf = Shelf::in_memory(OFTEN).unwrap();
     for length in [0, limits::WORD_BYTES + 1] {
-        let error = shelf.store(&weighted(&[("w".repeat(length), vec![id(1)])]), &[], 1).unwrap_err().to_string();
+        let error =
+            shelf.store((&weighted(&[("w".repeat(length), vec![id(1)])]), &[], &[]), 1).unwrap_err().to_string();
         assert!(error.contains(&format!("{length} bytes")), "{error}");
     }
-    let error = shelf.store(&[], &[(id(1), vec![0; MAX_RECORD + 1])], 1).unwrap_err().to_string();
+    let error = shelf.store((&[], &[(id(1), vec![0; MAX_RECORD + 1])], &[]), 1).unwrap_err().to_string();
     assert!(error.contains("record"), "{error}");
     let records: Vec<_> = (0..17).map(|n| (id(n), vec![n as u8; MAX_RECORD])).collect();
-    let error = shelf.store(&[], &records, 1).unwrap_err().to_string();
+    let error = shelf.store((&[], &records, &[]), 1).unwrap_err().to_string();
     assert!(error.contains("bytes to store at once"), "{error}");
     assert_eq!(
-        shelf.store(&weighted(&[("w".repeat(limits::WORD_BYTES), vec![id(1)])]), &records[..3], 1).unwrap().new,
+        shelf.store((&weighted(&[("w".repeat(limits::WORD_BYTES), vec![id(1)])]), &records[..3], &[]), 1).unwrap().new,
         4
     );
     assert_eq!(shelf.document(id(2)).unwrap(), Some(vec![2; MAX_RECORD]));
     assert_eq!(shelf.document(id(99)).unwrap(), None);
-    assert_eq!(shelf.slice("unknown", IdRange::ALL, 5).unwrap().len(), 0);
+    assert_eq!(shelf.slice("unknown", IdRange::ALL, 5).unwrap().0.len(), 0);
     assert!(!shelf.size("unknown").unwrap().whole);
     shelf.set_whole(true);
     assert!(shelf.size("unknown").unwrap().whole);

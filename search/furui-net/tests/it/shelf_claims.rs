@@ -30,11 +30,11 @@ fn neighbour(peer: u8) -> Origin {
 
 fn store(shelf: &mut Shelf, from: &Origin, proven: &[u8], postings: &[WordPostings]) -> u64 {
     let proven: HashSet<ContentId> = proven.iter().map(|&number| id(number)).collect();
-    shelf.store_proven(from, &proven, (postings, &[], &[]), EXPIRES).unwrap().unwrap().new
+    shelf.store_of(from, &proven, (postings, &[], &[]), EXPIRES).unwrap().unwrap().new
 }
 
 fn listed(shelf: &mut Shelf, word: &str) -> Vec<u8> {
-    shelf.slice(word, IdRange::ALL, 1000).unwrap().iter().map(|id| id.as_bytes()[0]).collect()
+    shelf.slice(word, IdRange::ALL, 1000).unwrap().0.iter().map(|id| id.as_bytes()[0]).collect()
 }
 
 /// A shelf on disk, which is opened again and flushed between the steps of a test, or not.
@@ -74,7 +74,7 @@ fn additions_are_what_is_new_and_strange_is_what_does_not_go_with_its_origin() {
     Steps::all("additions", |steps| {
         store(steps.next(), &origin(1), &[], &postings("word", 1..=4));
         store(steps.next(), &origin(2), &[5], &postings("word", [5]));
-        steps.next().store(&postings("word", [6]), &[], EXPIRES).unwrap();
+        steps.next().store((&postings("word", [6]), &[], &[]), EXPIRES).unwrap();
         let mut all = postings("word", 1..=7);
         all.extend(postings("other", 4..=7));
         all[1].1[3].1 = weight(3);
@@ -112,7 +112,7 @@ fn what_a_liar_brought_goes_but_for_what_is_proven() {
         store(steps.next(), &origin(1), &[], &postings("word", 1..=4));
         store(steps.next(), &origin(2), &[3], &postings("other", [3, 9]));
         store(steps.next(), &origin(1), &[4, 5], &postings("other", [4, 5]));
-        steps.next().store(&postings("own", [2]), &[], EXPIRES).unwrap();
+        steps.next().store((&postings("own", [2]), &[], &[]), EXPIRES).unwrap();
         // The same peer as a neighbour is another origin.
         store(steps.next(), &neighbour(1), &[], &postings("word", [7]));
         assert_eq!(steps.next().remove_claims(&[origin(1), origin(8)]).unwrap(), 1);
@@ -131,7 +131,7 @@ fn nobody_is_sure_to_have_brought_what_others_may_have_brought() {
         store(steps.next(), &neighbour(3), &[], &postings("other", [3, 6]));
         // A neighbour that brings nothing new changes nothing.
         store(steps.next(), &neighbour(3), &[], &postings("word", [4]));
-        steps.next().store(&postings("own", [5]), &[], EXPIRES).unwrap();
+        steps.next().store((&postings("own", [5]), &[], &[]), EXPIRES).unwrap();
         let ids: Vec<ContentId> = (1..=7).map(id).collect();
         let word = steps.next().listed("word", &ids).unwrap();
         let seen: Vec<_> = word.iter().map(|it| (it.id.as_bytes()[0], it.origin.clone(), it.sure)).collect();
@@ -157,7 +157,7 @@ fn postings_are_removed_and_put_right() {
         let forged = vec![("word".to_owned(), vec![(id(1), false_weight), (id(2), weight(1))])];
         store(steps.next(), &origin(1), &[], &forged);
         store(steps.next(), &origin(2), &[1], &[("true".to_owned(), vec![(id(1), weight(2))])]);
-        let weights = |shelf: &mut Shelf, word| shelf.weights(word, IdRange::ALL, 9).unwrap().to_vec();
+        let weights = |shelf: &mut Shelf, word| shelf.slice(word, IdRange::ALL, 9).unwrap().1.to_vec();
         assert_eq!(weights(steps.next(), "true"), [weight(2)]);
         assert_eq!(steps.next().remove_postings("word", &[id(1), id(9)]).unwrap(), 1);
         assert_eq!(listed(steps.next(), "word"), [2]);

@@ -1,5 +1,6 @@
 //! Checks that the data of a node on disk has the form described in docs/format.md, so that later versions can read it.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -53,20 +54,19 @@ fn origin() -> Origin {
 /// Fills the tables, and leaves a part in the journal.
 fn fill(shelf: &mut Shelf) {
     let (last, first) = postings().split_last().map(|(last, first)| (last.clone(), first.to_vec())).unwrap();
-    shelf.store_locked(&first, &records(), &locks(), EXPIRES).unwrap();
+    shelf.store((&first, &records(), &locks()), EXPIRES).unwrap();
     assert_eq!(shelf.withdraw(&[(id(60), key(60))], EXPIRES, false).unwrap(), 1);
     let other = [("of-another".to_owned(), vec![(id(DOCUMENTS + 1), Weight::of_steps(1, 1))])];
-    shelf.store_of(&origin(), &other, &[], &[], EXPIRES).unwrap().unwrap();
+    shelf.store_of(&origin(), &HashSet::new(), (&other, &[], &[]), EXPIRES).unwrap().unwrap();
     shelf.compact().unwrap();
-    shelf.store(&[last], &[], EXPIRES).unwrap();
+    shelf.store((&[last], &[], &[]), EXPIRES).unwrap();
 }
 
 fn check(shelf: &mut Shelf) {
     for (word, mut postings) in postings() {
         postings.sort_by_key(|(id, _)| *id);
         assert_eq!(shelf.size(&word).unwrap().ids, postings.len() as u64, "{word}");
-        let ids = shelf.slice(&word, IdRange::ALL, usize::MAX).unwrap();
-        let weights = shelf.weights(&word, IdRange::ALL, usize::MAX).unwrap();
+        let (ids, weights) = shelf.slice(&word, IdRange::ALL, usize::MAX).unwrap();
         assert!(ids.iter().copied().zip(weights.iter().copied()).eq(postings), "{word}");
     }
     for (id, record) in records() {
@@ -100,7 +100,7 @@ fn what_was_kept_is_there_and_can_be_changed() {
     check(&mut open());
     let mut shelf = open();
     let more = [("every-1".to_owned(), vec![(id(DOCUMENTS), Weight::of_steps(1, 1))])];
-    assert_eq!(shelf.store(&more, &[], EXPIRES).unwrap().new, 1);
+    assert_eq!(shelf.store((&more, &[], &[]), EXPIRES).unwrap().new, 1);
     shelf.compact().unwrap();
     assert_eq!(shelf.size("every-1").unwrap().ids, u64::from(DOCUMENTS) + 1);
     assert_eq!(shelf.expire(EXPIRES).unwrap(), u64::from(DOCUMENTS) + 2);

@@ -7,7 +7,7 @@ use crate::common::{config, document, find, network, url};
 use furui_net::net::Identity;
 use furui_net::node::{Document, Node, Published};
 use furui_net::shelf::{Shelf, ShelfOptions};
-use furui_search::{ContentId, IdRange, Index, Lock, LockKey, Record, Request, Response, Weight, limits};
+use furui_search::{ContentId, IdRange, Lock, LockKey, Record, Request, Response, Weight, limits};
 
 fn page(url: &str, text: &str) -> Document {
     Document::new(&Record { url: url.into(), title: String::new(), text: text.into(), publisher: None }).unwrap()
@@ -177,8 +177,8 @@ fn a_shelf_lets_go_of_a_record_with_its_last_lock() {
     let records: Vec<(ContentId, Vec<u8>)> = (0..50).map(|number| (id(number), vec![number; 100])).collect();
     let lock = |who: u8| (0..50).map(|number| (id(number), key(who, number).lock())).collect::<Vec<_>>();
     let postings = [("word".to_owned(), records.iter().map(|(id, _)| (*id, Weight::default())).collect::<Vec<_>>())];
-    assert_eq!(shelf.store_locked(&postings, &records, &lock(1), 1000).unwrap().new, 100);
-    assert_eq!(shelf.store_locked(&[], &records[..10], &lock(2)[..10], 1000).unwrap().new, 0);
+    assert_eq!(shelf.store((&postings, &records, &lock(1)), 1000).unwrap().new, 100);
+    assert_eq!(shelf.store((&[], &records[..10], &lock(2)[..10]), 1000).unwrap().new, 0);
     let changes = shelf.changes();
 
     let keys = |who: u8| (0..20).map(|number| (id(number), key(who, number))).collect::<Vec<_>>();
@@ -194,7 +194,7 @@ fn a_shelf_lets_go_of_a_record_with_its_last_lock() {
         assert_eq!(shelf.keys_of(id(15), 4).unwrap(), [key(1, 15)]);
         assert_eq!(shelf.keys_of(id(25), 4).unwrap(), []);
         // The record does not come back with the lock that was opened.
-        assert_eq!(shelf.store_locked(&[], &records, &lock(1), 1000).unwrap().new, 0);
+        assert_eq!(shelf.store((&[], &records, &lock(1)), 1000).unwrap().new, 0);
         assert_eq!(shelf.withdrawn(IdRange::ALL, 100).unwrap().len(), 20);
         if round == 0 {
             drop(shelf);
@@ -206,7 +206,7 @@ fn a_shelf_lets_go_of_a_record_with_its_last_lock() {
         }
     }
     // The record comes back with another lock.
-    assert_eq!(shelf.store_locked(&[], &records[15..16], &[(id(15), key(7, 15).lock())], 1000).unwrap().new, 1);
+    assert_eq!(shelf.store((&[], &records[15..16], &[(id(15), key(7, 15).lock())]), 1000).unwrap().new, 1);
     assert_eq!(shelf.document(id(15)).unwrap(), Some(vec![15; 100]));
     assert_eq!(shelf.locks(id(15)).unwrap(), [(key(7, 15).lock(), 1000)]);
     // Keys and locks expire.
@@ -222,7 +222,7 @@ fn a_record_with_many_locks_goes_when_it_expires_and_one_without_too() {
     let mut shelf = Shelf::in_memory(ShelfOptions::default()).unwrap();
     let record = [(id(1), b"one".to_vec())];
     for who in 0..6 {
-        shelf.store_locked(&[], &record, &[(id(1), key(who, 1).lock())], 100 + u64::from(who)).unwrap();
+        shelf.store((&[], &record, &[(id(1), key(who, 1).lock())]), 100 + u64::from(who)).unwrap();
     }
     let locks = shelf.locks(id(1)).unwrap();
     assert_eq!((locks.len(), locks[3]), (limits::LOCKS, (Lock::NOBODY, 105)));
@@ -232,7 +232,7 @@ fn a_record_with_many_locks_goes_when_it_expires_and_one_without_too() {
     shelf.expire(105).unwrap();
     assert!(shelf.document(id(1)).unwrap().is_none());
 
-    shelf.store(&[], &[(id(2), b"two".to_vec())], 200).unwrap();
+    shelf.store((&[], &[(id(2), b"two".to_vec())], &[]), 200).unwrap();
     assert_eq!(shelf.withdraw(&[(id(2), key(0, 2))], 200, false).unwrap(), 0);
     assert!(shelf.document(id(2)).unwrap().is_some());
 }
@@ -247,7 +247,7 @@ fn keys_of_what_is_not_here_are_remembered_only_if_another_tells_of_them() {
     assert_eq!(shelf.withdrawn(from, 10).unwrap(), [(id(9), key(1, 9), 100)]);
     let records = [(id(1), b"one".to_vec()), (id(2), b"two".to_vec())];
     let locks = [(id(1), key(1, 1).lock()), (id(2), key(1, 2).lock())];
-    assert_eq!(shelf.store_locked(&[], &records, &locks, 50).unwrap().new, 1);
+    assert_eq!(shelf.store((&[], &records, &locks), 50).unwrap().new, 1);
     assert!(shelf.document(id(1)).unwrap().is_some() && shelf.document(id(2)).unwrap().is_none());
 }
 

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use furui_net::net::{Config, Transport};
-use furui_net::node::{self, Node, NodeOptions};
+use furui_net::node::{self, Node};
 use rustix::fs::Mode;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpListener;
@@ -17,7 +17,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 
 use crate::Error;
-use crate::options::node::NodeOptions as Options;
+use crate::options::node::NodeOptions;
 use crate::program::Program;
 
 pub use client::{Client, Lines};
@@ -29,7 +29,7 @@ const WARNINGS: usize = 100;
 const FILES: u64 = 4096;
 
 /// Runs `furui node`.
-pub fn run(options: &Options, program: &'static dyn Program) -> Result<ExitCode, Error> {
+pub fn run(options: &NodeOptions, program: &'static dyn Program) -> Result<ExitCode, Error> {
     // Only the owner may access the files of a node.
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
     raise_files();
@@ -58,7 +58,7 @@ async fn serve(settings: Settings, program: &'static dyn Program) -> Result<Exit
         Config { listen, external, bootstrap, ..Config::new(node::identity(&data).map_err(failed)?, Transport::Tcp) };
     let listener = TcpListener::bind(http).await;
     let listener = listener.map_err(|source| Error::io("cannot listen on", http.to_string(), source))?;
-    let node = Node::start_with(Some(&data), config, NodeOptions { disk }).await.map_err(failed)?;
+    let node = Node::start_with(Some(&data), config, disk).await.map_err(failed)?;
     announce(&node, listener.local_addr().unwrap_or(http), program)?;
     let warning = tokio::spawn(warn(node.net().unreached(), program));
 

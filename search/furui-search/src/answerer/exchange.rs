@@ -1,6 +1,6 @@
 use super::super::codec::{decode_steps, encode_steps};
 use super::super::message::{Cost, Meet, Met, Refusal, Request, Response, Settle, Term, Wants};
-use super::super::{CodecError, CodedSet, Coding, ContentId, IdRange, Peer, plan, settle};
+use super::super::{CodecError, CodedSet, Coding, ContentId, Peer, plan, settle};
 
 /// The set of ids that an exchange sends to the node that keeps another list, and the parameters of its coding.
 #[derive(Clone, Copy, Debug)]
@@ -83,19 +83,18 @@ impl Exchange {
             return Ok((Request::Settle(claim.clone()), *claim_bits));
         }
         let Question { ids, wants, salt, narrowed, weighted } = question;
-        let range = IdRange::ALL;
         // 32 bits of the salt are enough for one exchange.
         let salt = salt as u32;
         let (own, other) = (ids.len() as u64, term.size);
         self.coding = match self.how {
             How::AsWanted => {
-                let coding = plan::choose_for_page(wants, own, other, range, salt);
-                if narrowed { plan::or_ids(coding, own, other, range) } else { coding }
+                let coding = plan::choose_for_page(wants, own, other, salt);
+                if narrowed { plan::or_ids(coding, own, other) } else { coding }
             }
-            How::LongChecks => plan::golomb(own, other, range, salt),
+            How::LongChecks => plan::golomb(own, other, salt),
             How::Plain => Coding::Ids,
         };
-        let set = CodedSet::encode(ids, range, self.coding)?;
+        let set = CodedSet::encode(ids, self.coding)?;
         Ok((Request::Meet(Meet { word: term.word.clone(), set: set.bytes, weighted }), set.bits))
     }
 
@@ -118,7 +117,7 @@ impl Exchange {
     }
 
     fn on_met(&mut self, met: Met, question: Question<'_>, cost: &mut Cost) -> Then {
-        let Ok(settlement) = settle(question.ids, IdRange::ALL, self.coding, &met.matches) else { return Then::Lied };
+        let Ok(settlement) = settle(question.ids, self.coding, &met.matches) else { return Then::Lied };
         cost.back_bits += settlement.bits;
         let mut steps = vec![0; settlement.matches];
         if question.weighted {

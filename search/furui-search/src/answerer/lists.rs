@@ -1,25 +1,20 @@
 //! Reads whole lists of document ids in chunks.
 
-use std::sync::Arc;
-
 use super::super::{ContentId, IdRange, Index, Weight};
 use furui::Result;
 
 /// The number of ids that are read at a time when a whole list is read.
 const CHUNK: usize = 1 << 12;
 
-/// Passes all ids of a list to `see` in chunks, until `see` returns an error. If `weighted` is true, the weights of the
-/// ids are passed too.
+/// Passes all postings of a list to `see` in chunks, until `see` returns an error.
 pub(super) fn stream<E>(
     index: &mut impl Index,
     word: &str,
-    weighted: bool,
     mut see: impl FnMut(&[ContentId], &[Weight]) -> std::result::Result<(), E>,
 ) -> Result<std::result::Result<(), E>> {
     let mut rest = IdRange::ALL;
     loop {
-        let ids = index.slice(word, rest, CHUNK + 1)?;
-        let weights = if weighted { index.weights(word, rest, CHUNK + 1)? } else { Arc::default() };
+        let (ids, weights) = index.slice(word, rest, CHUNK + 1)?;
         // The next chunk begins with a head. If all ids of this chunk had the same head, which does not happen with
         // hashes, the remaining ids with this head would be left out.
         let next = ids.get(CHUNK).map(|id| id.head());

@@ -6,8 +6,16 @@ use super::super::{ContentId, Index, Listing, Peer, Shunned};
 use super::exchange::{Answer, Exchange, Question, Then};
 use super::lists;
 use super::scoring::Scoring;
-use super::{EXCHANGE_TIMEOUT, HEDGE_A_BYTE, HEDGE_AFTER};
 use furui::Result;
+
+/// The time limit for the answer to a message of an exchange. The node that runs a search for a peer waits no longer
+/// for another node.
+const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(2);
+/// The time without an answer after which the next node that keeps the list is asked too. The first valid answer is
+/// used. Chosen: several round trips.
+const HEDGE_AFTER: Duration = Duration::from_millis(300);
+/// The extension of [`HEDGE_AFTER`] for each byte sent: the transmission time at 8 Mbit/s.
+const HEDGE_A_BYTE: Duration = Duration::from_micros(1);
 
 /// A search that this node hosts for a peer. It begins with the ids of a slice of this node's own list. The nodes that
 /// keep the lists of the other words are asked, one word after the other, and each answer leaves fewer ids.
@@ -219,15 +227,14 @@ impl Meeting {
             return Ok(false);
         }
         let (mut both, mut next) = (Vec::new(), 0);
-        let weighted = self.is_weighted();
-        let streamed = lists::stream(index, &term.word, weighted, |list, weights| {
+        let streamed = lists::stream(index, &term.word, |list, weights| {
             let mut place = 0;
             while let (Some(own), Some(other)) = (self.ids.get(next), list.get(place)) {
                 match own.cmp(other) {
                     std::cmp::Ordering::Less => next += 1,
                     std::cmp::Ordering::Greater => place += 1,
                     std::cmp::Ordering::Equal => {
-                        both.push((next as u32, weights.get(place).map_or(0, |weight| weight.step())));
+                        both.push((next as u32, weights[place].step()));
                         next += 1;
                     }
                 }
@@ -284,18 +291,15 @@ impl Meeting {
     /// Keeps the ids at the ascending indices in `both` or, if the word is excluded, all other ids. Then continues with
     /// the next word.
     fn narrow(&mut self, both: &[(u32, u8)]) {
-        let keeps = self.at < self.must;
-        if keeps {
-            self.scoring.add(self.at + 1, both)
+        if self.at < self.must {
+            self.scoring.add(self.at + 1, both);
+            self.ids = both.iter().map(|&(place, _)| self.ids[place as usize]).collect();
         } else {
-            self.scoring.remove(both)
+            let is_left = |place: &usize| both.binary_search_by_key(place, |(gone, _)| *gone as usize).is_err();
+            let left: Vec<usize> = (0..self.ids.len()).filter(is_left).collect();
+            self.scoring.keep(&left);
+            self.ids = left.into_iter().map(|place| self.ids[place]).collect();
         }
-        let (mut both, mut place) = (both.iter().peekable(), 0);
-        self.ids.retain(|_| {
-            let is_in_both = both.next_if(|(both, _)| *both == place).is_some();
-            place += 1;
-            is_in_both == keeps
-        });
         self.at += 1;
         self.waiting.clear();
         self.asked.clear();

@@ -12,19 +12,11 @@ use std::time::Duration;
 
 use super::codec::encode_steps;
 use super::message::{Meet, Met, Refusal, Request, Response, Search, Settle};
-use super::{CodecError, CodedSet, Coding, IdRange, Index, Matcher, Peer, Shunned, Weight, limits};
+use super::{CodecError, CodedSet, Coding, Index, Matcher, Peer, Shunned, Weight, limits};
 use keys::Keys;
 use meeting::{Meeting, Next};
 use sessions::Sessions;
 
-/// The time limit for the answer to a message of an exchange. The node that runs a search for a peer waits no longer
-/// for another node.
-const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(2);
-/// The time without an answer after which the next node that keeps the list is asked too. The first valid answer is
-/// used. Chosen: several round trips.
-const HEDGE_AFTER: Duration = Duration::from_millis(300);
-/// The extension of [`HEDGE_AFTER`] for each byte sent: the transmission time at 8 Mbit/s.
-const HEDGE_A_BYTE: Duration = Duration::from_micros(1);
 /// The time limit of a meeting, which is a search that a node hosts for a peer. The peer that requested it has a
 /// slightly longer limit.
 const MEETING_TIMEOUT: Duration = Duration::from_secs(8);
@@ -78,23 +70,16 @@ pub enum AnswerEvent {
 /// filter of C₁ ∩ C₂ on to the node of the third word.
 ///
 /// ```
-/// # use std::sync::Arc;
 /// use std::time::Duration;
 /// use furui_search::{AnswerEvent, Answerer, Index, Peer, Request};
-/// # use furui_search::{ContentId, IdRange, Listing, Weight};
+/// # use furui_search::{IdRange, ListPart, Listing};
 /// # struct Empty;
 /// # impl Index for Empty {
 /// #     fn size(&mut self, _: &str) -> furui::Result<Listing> {
 /// #         Ok(Listing { ids: 0, whole: true })
 /// #     }
-/// #     fn slice(&mut self, _: &str, _: IdRange, _: usize) -> furui::Result<Arc<[ContentId]>> {
-/// #         Ok([].into())
-/// #     }
-/// #     fn weights(&mut self, _: &str, _: IdRange, _: usize) -> furui::Result<Arc<[Weight]>> {
-/// #         Ok([].into())
-/// #     }
-/// #     fn document(&mut self, _: ContentId) -> furui::Result<Option<Vec<u8>>> {
-/// #         Ok(None)
+/// #     fn slice(&mut self, _: &str, _: IdRange, _: usize) -> furui::Result<ListPart> {
+/// #         Ok(ListPart::default())
 /// #     }
 /// # }
 ///
@@ -286,7 +271,7 @@ impl Answerer {
     }
 
     fn meet(&mut self, from: &Peer, meet: &Meet, now: Duration, index: &mut impl Index) -> Result<Met, Refusal> {
-        let set = CodedSet::decode(&meet.set, IdRange::ALL).map_err(|_| Refusal::Invalid)?;
+        let set = CodedSet::decode(&meet.set).map_err(|_| Refusal::Invalid)?;
         let mut matcher = Matcher::new(set);
         let whole = index.size(&meet.word).map_err(|_| Refusal::Failed)?.whole;
         let is_ringed = matches!(matcher.coding(), Coding::Ringed(_));
@@ -299,13 +284,11 @@ impl Answerer {
             }
             if meet.weighted {
                 let matched = matcher.matched().iter();
-                steps.extend(matched.map(|&place| weights.get(place as usize).map_or(0, |weight| weight.step())));
+                steps.extend(matched.map(|&place| weights[place as usize].step()));
             }
             Ok::<(), CodecError>(())
         };
-        lists::stream(index, &meet.word, meet.weighted, feed)
-            .map_err(|_| Refusal::Failed)?
-            .map_err(|_| Refusal::Crowded)?;
+        lists::stream(index, &meet.word, feed).map_err(|_| Refusal::Failed)?.map_err(|_| Refusal::Crowded)?;
         if !self.sessions.has_room(from, matcher.matches()) {
             matcher = matcher.without_session();
         }

@@ -39,7 +39,7 @@ impl Scoring {
         let others = ranking.idfs[1..].iter().sum();
         let from = ranking.from.unwrap_or(Place::FIRST);
         let mut first = First::new(most + 1);
-        let pass = lists::stream(index, word, true, |ids, weights| {
+        let pass = lists::stream(index, word, |ids, weights| {
             for (&id, &weight) in ids.iter().zip(weights) {
                 let place = Place { score: scale.score(own, weight) + scale.most(others, weight), id };
                 if place >= from && place.score >= ranking.floor {
@@ -68,14 +68,9 @@ impl Scoring {
         self.scored = kept.collect();
     }
 
-    /// Removes the documents at the indices in `both`, because they contain an excluded word.
-    pub(super) fn remove(&mut self, both: &[(u32, u8)]) {
-        let (mut gone, mut place) = (both.iter().peekable(), 0);
-        self.scored.retain(|_| {
-            let is_gone = gone.next_if(|(gone, _)| *gone == place).is_some();
-            place += 1;
-            !is_gone
-        });
+    /// Keeps only the documents at these indices.
+    pub(super) fn keep(&mut self, left: &[usize]) {
+        self.scored = left.iter().map(|&place| self.scored[place]).collect();
     }
 
     /// Returns the best of `ids`, best first. The ranking determines their maximum number, their minimum score, and the

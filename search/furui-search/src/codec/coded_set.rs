@@ -1,8 +1,7 @@
+use super::answer;
 use super::bit_writer::BitWriter;
-use super::coding::Cells;
-use super::field::Fields;
 use super::rice::{self, Ascending};
-use super::{CodecError, Coded, Coding, Golomb, IdRange, MAX_FILTER_BYTES, MAX_SET};
+use super::{CodecError, Coded, Coding, Golomb, MAX_FILTER_BYTES, MAX_SET};
 use crate::{ContentId, varint};
 use furui::KeyHash;
 use furui::filter::{Bloom, FilterMut, RingedBloom};
@@ -14,7 +13,6 @@ use furui::filter::{Bloom, FilterMut, RingedBloom};
 #[derive(Clone, Debug)]
 pub struct CodedSet {
     coding: Coding,
-    pub(super) range: IdRange,
     pub(super) body: Body,
 }
 
@@ -35,24 +33,20 @@ pub(super) enum Body {
 }
 
 impl CodedSet {
-    /// Encodes a set of ids, which are ascending and in `range`. Cost: a filter needs one pass over the ids with k
-    /// cache lines per id; Golomb needs two passes.
+    /// Encodes a set of ascending ids. Cost: a filter needs one pass over the ids with k cache lines per id; Golomb
+    /// needs two passes.
     ///
     /// # Errors
     /// If there are more than [`MAX_SET`] ids, if the result would exceed [`MAX_FILTER_BYTES`], if the parameters of
-    /// the coding are invalid, or if ids are out of order or out of range.
-    pub fn encode(own: &[ContentId], range: IdRange, coding: Coding) -> Result<Coded, CodecError> {
+    /// the coding are invalid, or if ids are out of order.
+    pub fn encode(own: &[ContentId], coding: Coding) -> Result<Coded, CodecError> {
         let coding = coding.validated()?;
-        check_set(own, range)?;
+        check_set(own)?;
         let mut bytes = Vec::new();
         coding.write(&mut bytes);
         let n = own.len() as u64;
         let bits = match coding {
-            Coding::Ids => {
-                varint::put(&mut bytes, n);
-                own.iter().for_each(|id| bytes.extend(id.as_bytes()));
-                ContentId::BITS * n
-            }
+            Coding::Ids => answer::put_ids(&mut bytes, own),
             Coding::Fixed { bits, probes } => {
                 check_size(bits.into())?;
                 let mut filter = Bloom::from_parts(bits.into(), probes.into())?;
@@ -73,10 +67,9 @@ impl CodedSet {
                 bits
             }
             Coding::Golomb(golomb) => {
-                let cells = Cells::of(range, golomb.cell_bits);
-                let occupied = || own.chunk_by(|a, b| cells.same(a, b)).map(|ids| cells.cell(ids[0]));
+                let occupied = || golomb.occupied(own).map(|ids| golomb.cell(ids[0]));
                 let count = occupied().count() as u64;
-                let rice = cells.rice(count).expect("no more cells than there are");
+                let rice = golomb.rice(count).expect("no more cells than there are");
                 let bits = rice::gaps(occupied()).map(|gap| rice::len(gap, rice)).sum();
                 check_size(bits)?;
                 varint::put(&mut bytes, count);
@@ -89,60 +82,50 @@ impl CodedSet {
         Ok(Coded { bytes, bits })
     }
 
-    /// Decodes a set whose ids are expected to be in `range`.
+    /// Decodes a set.
     ///
     /// # Errors
     /// If the bytes are not exactly one coded set, or exceed [`MAX_SET`] ids or [`MAX_FILTER_BYTES`].
-    pub fn decode(bytes: &[u8], range: IdRange) -> Result<Self, CodecError> {
-        let mut fields = Fields(bytes);
+    pub fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
+        let mut rest = bytes;
         let malformed = CodecError::Malformed;
-        if range.first > range.last {
-            return Err(malformed("a range that ends before it begins"));
-        }
-        let coding = Coding::read(&mut fields).ok_or(malformed("an invalid tag or invalid parameters"))?;
+        let coding = Coding::read(&mut rest).ok_or(malformed("an invalid tag or invalid parameters"))?;
         let mut count = || {
-            let count = fields.number().ok_or(malformed("an invalid number of ids"))?;
+            let count = varint::take(&mut rest).ok_or(malformed("an invalid number of ids"))?;
             if count > MAX_SET as u64 { Err(too_many_ids()) } else { Ok(count) }
         };
         let body = match coding {
             Coding::Ids => {
                 let count = count()?;
-                let (ids, rest) = fields.0.as_chunks();
-                if ids.len() as u64 != count || !rest.is_empty() {
-                    return Err(malformed("a different number of ids than it states"));
-                }
-                let ids: Vec<_> = ids.iter().map(|&id| ContentId::new(id)).collect();
-                check_set(&ids, range).map_err(|_| malformed("ids out of order or range"))?;
-                Body::Ids(ids)
+                Body::Ids(answer::take_ids(rest, count)?)
             }
             Coding::Fixed { bits, probes } => {
                 check_size(bits.into())?;
-                let filter = Bloom::from_bytes(bits.into(), probes.into(), fields.0);
+                let filter = Bloom::from_bytes(bits.into(), probes.into(), rest);
                 Body::Fixed(filter.map_err(|_| not_the_table())?)
             }
             Coding::Ringed(params) => {
                 let count = count()?;
-                if count == 0 && !fields.0.is_empty() {
+                if count == 0 && !rest.is_empty() {
                     return Err(not_the_table());
                 }
                 let filter = (count > 0).then(|| {
                     check_size(params.bits(count)?)?;
-                    RingedBloom::from_bytes(params, count, fields.0).map_err(|_| not_the_table())
+                    RingedBloom::from_bytes(params, count, rest).map_err(|_| not_the_table())
                 });
                 Body::Ringed(filter.transpose()?)
             }
             Coding::Golomb(golomb) => {
                 let count = count()?;
-                let bits = fields.0;
+                let bits = rest;
                 if bits.len() > MAX_FILTER_BYTES {
                     return Err(too_many_bytes());
                 }
-                let all = Cells::of(range, golomb.cell_bits);
-                let rice = all.rice(count).ok_or(malformed("more cells than the range has"))?;
+                let rice = golomb.rice(count).ok_or(malformed("more cells than there are"))?;
                 let mut cells = Ascending::new(count, rice);
                 while let Some(cell) = cells.next(bits) {
-                    if cell > all.last {
-                        return Err(malformed("a cell beyond the range"));
+                    if cell > golomb.last_cell() {
+                        return Err(malformed("a cell beyond the last"));
                     }
                 }
                 if !cells.is_done(bits) {
@@ -151,33 +134,22 @@ impl CodedSet {
                 Body::Golomb { golomb, cells: count, rice, bits: bits.into() }
             }
         };
-        Ok(Self { coding, range, body })
+        Ok(Self { coding, body })
     }
 
     /// The coding of the set, with its parameters.
     pub fn coding(&self) -> Coding {
         self.coding
     }
-
-    /// The range of ids that the set covers.
-    pub fn range(&self) -> IdRange {
-        self.range
-    }
 }
 
-/// Rejects a set that is too large, out of order or out of range.
-pub(super) fn check_set(own: &[ContentId], range: IdRange) -> Result<(), CodecError> {
-    if own.len() > MAX_SET {
-        return Err(too_many_ids());
+/// Rejects a set that is too large or out of order.
+fn check_set(own: &[ContentId]) -> Result<(), CodecError> {
+    match own.len() {
+        0..=MAX_SET if own.is_sorted_by(|a, b| a < b) => Ok(()),
+        0..=MAX_SET => Err(CodecError::Order),
+        _ => Err(too_many_ids()),
     }
-    if range.first > range.last {
-        return Err(CodecError::Range);
-    }
-    let within = own.first().is_none_or(|id| range.contains(*id)) && own.last().is_none_or(|id| range.contains(*id));
-    if within && own.is_sorted_by(|a, b| a < b) {
-        return Ok(());
-    }
-    Err(CodecError::Order)
 }
 
 fn check_size(bits: u64) -> Result<(), CodecError> {

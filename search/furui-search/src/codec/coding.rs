@@ -1,9 +1,8 @@
 use std::fmt;
 
+use super::CodecError;
 use super::bit_writer::low_bits;
-use super::field::Fields;
 use super::rice;
-use super::{CodecError, IdRange};
 use crate::{ContentId, varint};
 use furui::filter::{Gamma, RingedParams};
 use furui::{HashAlgorithm, HashSpec};
@@ -41,13 +40,13 @@ pub enum Coding {
 
 /// The parameters of a Golomb-Rice coded set.
 ///
-/// The range of ids is divided into equal cells, in the order of the ids: nothing is hashed, and a sorted list of ids
-/// yields a sorted list of cells. The cells that contain an id of the set are encoded by their gaps in Rice code. The
+/// The ids are divided into equal cells, in their order: nothing is hashed, and a sorted list of ids yields a sorted
+/// list of cells. The cells that contain an id of the set are encoded by their gaps in Rice code. The
 /// parameter of the code follows from the number of these cells. In the answer, a match is identified by the rank of
 /// its cell among these cells.
 ///
 /// ```text
-///  range.first                                                   range.last
+///   00…                                                            FF…
 ///    ├────┬────┬────┬────┬────┬────┬────┬────┬────┬────┬────┬────┤
 ///    │    │ ×  │    │    │  × │    │    │    │ ×  │    │    │    │    ids of C₁; gaps 1 2 3, in Rice code
 ///    │ ○  │    │    │  ○ │  ⊗ │    │ ○  │    │   ○│    │ ○  │    │    ids of C₂; answer: ranks 1 and 2, each with a check
@@ -55,8 +54,7 @@ pub enum Coding {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Golomb {
-    /// b, 1 to 64: the range is cut into at most 2ᵇ cells. If the difference of the range's ends has w bits, a cell
-    /// has 2ʷ⁻ᵇ heads (the first 64 bits of ids). If b ≥ w, each head is a cell.
+    /// b, 1 to 64: there are 2ᵇ cells. The cell of an id is given by the first b bits of the id.
     pub cell_bits: u8,
     /// v, 0 to 64: the number of bits of an id's keyed hash that are sent back with its rank. A false match is accepted
     /// as true with probability 2⁻ᵛ.
@@ -70,20 +68,35 @@ pub struct Golomb {
 }
 
 impl Golomb {
-    /// The number of cells into which the parameter `cell_bits` divides a range.
-    pub(crate) fn cells(range: IdRange, cell_bits: u8) -> f64 {
-        Cells::of(range, cell_bits).last as f64 + 1.0
+    /// The number of cells, 2ᵇ.
+    pub(crate) fn cells(&self) -> f64 {
+        f64::from(self.cell_bits).exp2()
     }
 
-    /// The expected fraction of the ids of a range that lie in one whole cell.
-    pub(crate) fn part_of_cell(range: IdRange, cell_bits: u8) -> f64 {
-        let cells = Cells::of(range, cell_bits);
-        (f64::from(cells.shift).exp2() / ((range.last - range.first) as f64 + 1.0)).min(1.0)
+    /// The index of the last cell of the range.
+    pub(super) fn last_cell(&self) -> u64 {
+        u64::MAX >> (64 - self.cell_bits)
+    }
+
+    /// The index of the cell of an id.
+    #[inline]
+    pub(super) fn cell(&self, id: ContentId) -> u64 {
+        id.head() >> (64 - self.cell_bits)
+    }
+
+    /// The ids of a sorted list, cell by cell. Empty cells are left out.
+    pub(super) fn occupied<'a>(&self, own: &'a [ContentId]) -> impl Iterator<Item = &'a [ContentId]> {
+        own.chunk_by(|a, b| self.cell(*a) == self.cell(*b))
+    }
+
+    /// The Rice parameter for `count` occupied cells. `None` if there are fewer cells.
+    pub(super) fn rice(&self, count: u64) -> Option<u32> {
+        Some(rice::parameter(self.last_cell().checked_sub(count.saturating_sub(1))?, count))
     }
 
     /// The check bits of an id: the lowest v bits of its SipHash-1-3 keyed by the salt.
     #[inline]
-    pub(super) fn check(&self, id: ContentId) -> u64 {
+    pub fn check(&self, id: ContentId) -> u64 {
         let spec = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: self.salt.into() };
         spec.hash(id.as_bytes()).get() & low_bits(self.check_bits.into())
     }
@@ -99,39 +112,6 @@ impl Golomb {
             return Err(CodecError::Golomb { cell_bits: self.cell_bits, check_bits: self.check_bits });
         };
         Ok(self)
-    }
-}
-
-/// Divides a range of heads (first 64 bits of ids) into equal cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cells {
-    first: u64,
-    shift: u32,
-    /// The index of the last cell of the range.
-    pub(super) last: u64,
-}
-
-impl Cells {
-    pub(super) fn of(range: IdRange, cell_bits: u8) -> Self {
-        let span = range.last.saturating_sub(range.first);
-        let shift = (64 - span.leading_zeros()).saturating_sub(cell_bits.into());
-        Self { first: range.first, shift, last: span >> shift }
-    }
-
-    /// The index of the cell of an id, which must be in the range.
-    #[inline]
-    pub(super) fn cell(&self, id: ContentId) -> u64 {
-        id.head().wrapping_sub(self.first) >> self.shift
-    }
-
-    /// The Rice parameter for `count` occupied cells. `None` if the range has fewer cells.
-    pub(super) fn rice(&self, count: u64) -> Option<u32> {
-        Some(rice::parameter(self.last.checked_sub(count.saturating_sub(1))?, count))
-    }
-
-    /// True if two ids of the range are in the same cell.
-    pub(super) fn same(&self, a: &ContentId, b: &ContentId) -> bool {
-        self.cell(*a) == self.cell(*b)
     }
 }
 
@@ -156,9 +136,8 @@ impl Coding {
     }
 
     /// Decodes a [`header`](Self::header). `None` if it is invalid.
-    pub(crate) fn from_header(bytes: &[u8]) -> Option<Self> {
-        let mut fields = Fields(bytes);
-        Self::read(&mut fields).filter(|_| fields.0.is_empty())
+    pub(crate) fn from_header(mut bytes: &[u8]) -> Option<Self> {
+        Self::read(&mut bytes).filter(|_| bytes.is_empty())
     }
 
     /// Returns the coding, or an error if its parameters are invalid.
@@ -194,27 +173,35 @@ impl Coding {
     }
 
     /// Decodes a tag and parameters that [`write`](Self::write) has encoded. `None` if they are invalid.
-    pub(super) fn read(fields: &mut Fields<'_>) -> Option<Self> {
-        let coding = match fields.byte()? {
+    pub(super) fn read(bytes: &mut &[u8]) -> Option<Self> {
+        let [tag] = take(bytes)?;
+        let coding = match tag {
             IDS => Self::Ids,
             FIXED => {
-                let probes = fields.byte()?;
-                Self::Fixed { bits: fields.number()?.try_into().ok()?, probes }
+                let [probes] = take(bytes)?;
+                Self::Fixed { bits: varint::take(bytes)?.try_into().ok()?, probes }
             }
             RINGED => {
-                let probes = fields.byte()?.into();
-                let gamma = Gamma::Bits(u64::from_le_bytes(fields.bytes()?) as f64 / GAMMA_UNIT);
-                Self::Ringed(RingedParams::new(probes, gamma, fields.number()?.try_into().ok()?).ok()?)
+                let [probes] = take(bytes)?;
+                let gamma = Gamma::Bits(u64::from_le_bytes(take(bytes)?) as f64 / GAMMA_UNIT);
+                Self::Ringed(RingedParams::new(probes.into(), gamma, varint::take(bytes)?.try_into().ok()?).ok()?)
             }
-            tag @ (GOLOMB | GOLOMB_THREE) => {
-                let [cell_bits, check_bits] = fields.bytes()?;
-                let salt = u32::from_le_bytes(fields.bytes()?);
+            GOLOMB | GOLOMB_THREE => {
+                let [cell_bits, check_bits] = take(bytes)?;
+                let salt = u32::from_le_bytes(take(bytes)?);
                 Self::Golomb(Golomb { cell_bits, check_bits, salt, three_messages: tag == GOLOMB_THREE })
             }
             _ => return None,
         };
         coding.validated().ok()
     }
+}
+
+/// Removes `N` bytes from the front; `None` if there are fewer.
+fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (&taken, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(taken)
 }
 
 impl fmt::Display for Coding {

@@ -11,18 +11,15 @@ pub enum CodecError {
     Malformed(&'static str),
     /// A limit of this crate is exceeded. If it is the limit of matches, the coding does not suit the two lists, or
     /// somebody has chosen ids such that many are in one cell. [`Coding::Ids`](super::Coding::Ids) always works.
-    #[error("more than {most} {what}: choose a smaller range of ids, or send the set as ids")]
+    #[error("more than {most} {what}: send the set as ids")]
     TooMany {
         /// The name of the items whose number is too large.
         what: &'static str,
         /// The maximum number of these items.
         most: u64,
     },
-    /// The end of a range of ids is before its beginning.
-    #[error("a range of ids that ends before it begins: exchange its ends")]
-    Range,
-    /// The ids of a set are out of order, duplicated, or outside of the range.
-    #[error("ids out of order or out of range: sort them, and pass only those in the range")]
+    /// The ids of a set are out of order, or duplicated.
+    #[error("ids out of order: sort them, and pass each once")]
     Order,
     /// A filter of fixed size has invalid parameters.
     #[error("{bits} bits and {probes} probes: a filter of fixed size has at least 1 bit, and from 1 to 64 probes")]

@@ -1,6 +1,5 @@
 use super::answer;
 use super::coded_set::Body;
-use super::coding::Cells;
 use super::rice::Ascending;
 use super::{CodecError, Coded, CodedSet, Coding, Golomb, MAX_MATCHES, MAX_PER_CELL, Session, ShortChecks};
 use crate::ContentId;
@@ -17,18 +16,18 @@ const CHUNK: usize = 1024;
 /// any other id.
 ///
 /// ```
-/// use furui_search::{CodedSet, Coding, ContentId, IdRange, Matcher, settle};
+/// use furui_search::{CodedSet, Coding, ContentId, Matcher, settle};
 ///
 /// let ids: Vec<_> = (0..100).map(|i| ContentId::new([i; 20])).collect();
 /// let (own, other) = (&ids[..60], &ids[50..]);
 /// let coding = Coding::Fixed { bits: 500, probes: 4 };
 ///
-/// let sent = CodedSet::encode(own, IdRange::ALL, coding)?;
-/// let mut matcher = Matcher::new(CodedSet::decode(&sent.bytes, IdRange::ALL)?);
+/// let sent = CodedSet::encode(own, coding)?;
+/// let mut matcher = Matcher::new(CodedSet::decode(&sent.bytes)?);
 /// other.chunks(7).try_for_each(|slice| matcher.feed(slice))?;
 /// let back = matcher.finish().coded;
 ///
-/// let both = settle(own, IdRange::ALL, coding, &back.bytes)?.both;
+/// let both = settle(own, coding, &back.bytes)?.both;
 /// assert_eq!(both, (50..60).collect::<Vec<_>>());
 /// assert_eq!((sent.bits, back.bits >= 10 * 160), (500, true));
 /// # Ok::<(), furui_search::CodecError>(())
@@ -44,7 +43,7 @@ pub struct Matcher {
     ranks: Vec<u32>,
     /// The indices of the matching ids in the slice that was passed last.
     matched: Vec<u32>,
-    /// The number of ids passed so far that are in the range of the set.
+    /// The number of ids that were fed.
     fed: u64,
     may_keep: bool,
 }
@@ -85,22 +84,17 @@ impl Matcher {
         self.set.coding()
     }
 
-    /// Compares the next slice of the list: ascending ids, all greater than those of earlier slices. Ids outside of the
-    /// set's range are skipped.
+    /// Compares the next slice of the list: ascending ids, all greater than those of earlier slices.
     ///
     /// # Errors
     /// If there are more than [`MAX_MATCHES`] matches, or more than [`MAX_PER_CELL`] in one cell.
     pub fn feed(&mut self, list: &[ContentId]) -> Result<(), CodecError> {
         debug_assert!(list.is_sorted_by(|a, b| a < b), "a list out of order");
-        let range = self.set.range;
-        let from = list.partition_point(|id| id.head() < range.first);
-        let to = list.partition_point(|id| id.head() <= range.last);
-        let list = &list[from..to.max(from)];
         self.fed += list.len() as u64;
         self.matched.clear();
         match (&self.set.body, &mut self.join) {
             (Body::Ids(set), Join::Ids { next }) => {
-                for (place, id) in (from as u32..).zip(list) {
+                for (place, id) in (0..).zip(list) {
                     *next += set[*next..].iter().take_while(|own| *own < id).count();
                     match set.get(*next) {
                         None => break,
@@ -113,9 +107,8 @@ impl Matcher {
                 }
             }
             (Body::Golomb { golomb, cells, bits, .. }, Join::Golomb { ahead, cell: at, in_cell }) => {
-                let cut = Cells::of(range, golomb.cell_bits);
-                for (place, &id) in (from as u32..).zip(list) {
-                    let cell = cut.cell(id);
+                for (place, &id) in (0..).zip(list) {
+                    let cell = golomb.cell(id);
                     while at.is_some_and(|at| at < cell) {
                         *at = ahead.next(bits);
                         *in_cell = 0;
@@ -138,9 +131,6 @@ impl Matcher {
             (Body::Fixed(filter), _) => self.matched = probe(filter, list, &mut self.ids)?,
             (Body::Ringed(Some(filter)), _) => self.matched = probe(filter, list, &mut self.ids)?,
             _ => {}
-        }
-        if matches!(self.join, Join::Filter) {
-            self.matched.iter_mut().for_each(|place| *place += from as u32);
         }
         Ok(())
     }
@@ -166,8 +156,7 @@ impl Matcher {
         }
         let mut answers = Vec::new();
         filter.contains_all_keys(keys, &mut answers);
-        let answers = list.iter().zip(answers).map(|(id, answer)| (id, answer && self.set.range.contains(*id)));
-        self.matched = push_matches(&mut self.ids, 0, answers)?;
+        self.matched = push_matches(&mut self.ids, 0, list.iter().zip(answers))?;
         Ok(())
     }
 
@@ -187,15 +176,18 @@ impl Matcher {
         match set.body {
             Body::Ids(own) => Matches { coded: answer::encode_ranks(&ranks, own.len() as u64), session: None },
             Body::Golomb { golomb, cells: occupied, bits, .. } => {
-                let (count, cells) = (ids.len() as u64, Golomb::cells(set.range, golomb.cell_bits));
-                let worth =
-                    || ShortChecks::of_answer(count, occupied, cells, fed, 8 * bits.len() as u64, golomb.check_bits);
+                let (count, sent_bits) = (ids.len() as u64, 8 * bits.len() as u64);
+                let worth = || ShortChecks::of_answer(count, occupied, &golomb, fed, sent_bits);
                 let short = if golomb.three_messages && may_keep { worth() } else { None };
                 let check_bits = short.map_or(golomb.check_bits, |short| short.bits);
                 let coded = answer::encode_checked(&ranks, &ids, occupied, &Golomb { check_bits, ..golomb });
                 Matches { coded, session: short.map(|_| Session::new(golomb, ids)) }
             }
-            Body::Fixed(_) | Body::Ringed(_) => Matches { coded: answer::encode_ids(&ids), session: None },
+            Body::Fixed(_) | Body::Ringed(_) => {
+                let mut bytes = Vec::new();
+                let bits = answer::put_ids(&mut bytes, &ids);
+                Matches { coded: Coded { bytes, bits }, session: None }
+            }
         }
     }
 }

@@ -18,9 +18,7 @@ mod bit_writer;
 mod coded_set;
 mod coding;
 mod error;
-mod field;
 mod matcher;
-mod predict;
 pub(super) mod rice;
 mod session;
 mod settle;
@@ -31,15 +29,11 @@ pub use coded_set::CodedSet;
 pub use coding::{Coding, Golomb};
 pub use error::CodecError;
 pub use matcher::{Matcher, Matches};
-pub use predict::{Prediction, Size, predict};
 pub use session::{Claim, Session};
 pub use settle::{Settlement, settle};
-pub use short_checks::THIRD_MESSAGE_BITS;
+pub use short_checks::{ShortChecks, THIRD_MESSAGE_BITS};
 
-pub(super) use short_checks::ShortChecks;
 pub(super) use steps::{decode_steps, encode_steps};
-
-use super::IdRange;
 
 /// The maximum number of ids in a coded set.
 pub const MAX_SET: usize = 1 << 18;

@@ -66,6 +66,11 @@ impl Ascending {
         Self { rice, left: count, at: 0, least: Some(0) }
     }
 
+    /// The number of bits that were decoded.
+    pub(super) fn position(&self) -> u64 {
+        self.at
+    }
+
     /// The number of numbers that are not decoded yet.
     pub(super) fn left(&self) -> u64 {
         self.left

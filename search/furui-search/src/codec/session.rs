@@ -52,7 +52,7 @@ impl Session {
     /// # Errors
     /// If the bytes do not name matches of this session.
     pub fn confirm(&self, rejected: &[u8], checksum: u64) -> Result<bool, CodecError> {
-        let rejected = answer::decode_ranks(rejected, self.ids.len() as u64)?;
+        let (rejected, _) = answer::decode_ranks(rejected, self.ids.len() as u64)?;
         let mut rejected = rejected.into_iter().peekable();
         let left = (0..).zip(&self.ids).filter(|(place, _)| rejected.next_if_eq(place).is_none()).map(|(_, &id)| id);
         Ok(self.golomb.checksum(left) == checksum)

@@ -1,5 +1,5 @@
-use super::coding::Cells;
-use super::{Claim, CodecError, Coding, Golomb, IdRange, answer};
+use super::answer::{self, Checked};
+use super::{Claim, CodecError, Coding, Golomb};
 use crate::ContentId;
 
 /// The result of an exchange for the side that sent the set.
@@ -18,8 +18,8 @@ pub struct Settlement {
     pub claim: Option<Claim>,
 }
 
-/// Decodes the answer to the set `own` in `range`, which was encoded with `coding`, and determines which of the ids are
-/// in both lists.
+/// Decodes the answer to the set `own`, which was encoded with `coding`, and determines which of the ids are in both
+/// lists.
 ///
 /// False matches are removed. A match that is sent as a full id is compared with the ids of the set. Any other match is
 /// sent with check bits, which are compared with those of the set's ids in the same cell; a false match is accepted
@@ -27,15 +27,14 @@ pub struct Settlement {
 ///
 /// # Errors
 /// If the bytes are not an answer to this set, because the peer does not keep to the protocol.
-pub fn settle(own: &[ContentId], range: IdRange, coding: Coding, matches: &[u8]) -> Result<Settlement, CodecError> {
+pub fn settle(own: &[ContentId], coding: Coding, matches: &[u8]) -> Result<Settlement, CodecError> {
     match coding {
         Coding::Ids => {
-            let both = answer::decode_ranks(matches, own.len() as u64)?;
-            let bits = answer::bits_of_ranks(&both, own.len() as u64);
+            let (both, bits) = answer::decode_ranks(matches, own.len() as u64)?;
             Ok(Settlement { of: (0..both.len() as u32).collect(), matches: both.len(), both, bits, claim: None })
         }
         Coding::Fixed { .. } | Coding::Ringed(_) => {
-            let ids = answer::decode_ids(matches, range)?;
+            let ids = answer::decode_ids(matches)?;
             let bits = ContentId::BITS * ids.len() as u64;
             let (mut both, mut of, mut next) = (Vec::new(), Vec::new(), 0);
             for (place, id) in (0..).zip(&ids) {
@@ -47,22 +46,19 @@ pub fn settle(own: &[ContentId], range: IdRange, coding: Coding, matches: &[u8])
             }
             Ok(Settlement { both, of, matches: ids.len(), bits, claim: None })
         }
-        Coding::Golomb(golomb) => settle_checked(own, range, golomb, matches),
+        Coding::Golomb(golomb) => settle_checked(own, golomb, matches),
     }
 }
 
-fn settle_checked(own: &[ContentId], range: IdRange, golomb: Golomb, bytes: &[u8]) -> Result<Settlement, CodecError> {
-    let cells = Cells::of(range, golomb.cell_bits);
-    let occupied = || own.chunk_by(|a, b| cells.same(a, b));
-    let count = occupied().count() as u64;
-    let (matches, check_bits) = answer::decode_checked(bytes, count, &golomb)?;
-    let bits = answer::bits_of_checked(&matches, count, check_bits);
+fn settle_checked(own: &[ContentId], golomb: Golomb, bytes: &[u8]) -> Result<Settlement, CodecError> {
+    let count = golomb.occupied(own).count() as u64;
+    let Checked { matches, check_bits, bits } = answer::decode_checked(bytes, count, &golomb)?;
     let is_short = check_bits < golomb.check_bits;
     let golomb = Golomb { check_bits, ..golomb };
 
     let (mut both, mut of, mut rejected, mut place, mut position) = (Vec::new(), Vec::new(), Vec::new(), 0, 0);
     let mut of_cells = matches.chunk_by(|a, b| a.0 == b.0).peekable();
-    for (rank, ids) in occupied().enumerate() {
+    for (rank, ids) in golomb.occupied(own).enumerate() {
         if let Some(of_cell) = of_cells.next_if(|of_cell| of_cell[0].0 as usize == rank) {
             let checks: Vec<u64> = ids.iter().map(|&id| golomb.check(id)).collect();
             for (place, check) in (place..).zip(&checks) {

@@ -1,4 +1,4 @@
-use super::{Claim, rice};
+use super::{Claim, Golomb, rice};
 
 /// A third message is sent only if it is expected to save at least this number of bits (512 bytes), because it costs a
 /// round trip. An exchange for a page of results hardly ever saves so much.
@@ -10,9 +10,9 @@ pub const THIRD_MESSAGE_BITS: f64 = 4096.0;
 /// rejected matches and a checksum, and sometimes a repetition of the exchange. Only the answering side knows the
 /// number of matches, so it decides.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct ShortChecks {
+pub struct ShortChecks {
     /// v': the number of bits of a short check.
-    pub(crate) bits: u8,
+    pub bits: u8,
     /// The expected size of the third message, in bits.
     pub(crate) claim_bits: f64,
     /// The bits of a repeated exchange, times the probability that it is repeated.
@@ -49,19 +49,13 @@ impl ShortChecks {
     }
 
     /// Chooses the short checks for the answer of a node whose list has `other` ids. The ids of the set occupy
-    /// `occupied` of `cells` cells.
-    pub(super) fn of_answer(
-        matches: u64,
-        occupied: u64,
-        cells: f64,
-        other: u64,
-        sent_bits: u64,
-        long: u8,
-    ) -> Option<Self> {
-        let (matches, occupied, other) = (matches as f64, occupied as f64, other as f64);
+    /// `occupied` cells.
+    pub fn of_answer(matches: u64, occupied: u64, golomb: &Golomb, other: u64, sent_bits: u64) -> Option<Self> {
+        let (matches, occupied, other, cells) = (matches as f64, occupied as f64, other as f64, golomb.cells());
         // The number of ids that occupy `occupied` cells on average.
         let own = -cells * (-occupied / (cells + 1.0)).ln_1p();
         let rank_bits = rice::expected_len(occupied / matches);
-        Self::worth_it(matches, other * occupied / cells, other * own / cells, sent_bits as f64, rank_bits, long)
+        let (mistaken, pairs) = (other * occupied / cells, other * own / cells);
+        Self::worth_it(matches, mistaken, pairs, sent_bits as f64, rank_bits, golomb.check_bits)
     }
 }

@@ -5,27 +5,23 @@ use super::writer::Writer;
 
 impl Writer {
     pub(super) fn clauses(&mut self, clauses: &[Clause]) {
-        self.count("clauses", clauses.len(), limits::CLAUSES);
-        for Clause { must, without, phrases, without_phrases } in clauses {
+        self.all("clauses", clauses, limits::CLAUSES, |to, Clause { must, without, phrases, without_phrases }| {
             for words in [must, without] {
-                self.count("words", words.len(), limits::WORDS);
-                words.iter().for_each(|word| self.word(word));
+                to.all("words", words, limits::WORDS, |to, word| to.word(word));
             }
             for phrases in [phrases, without_phrases] {
-                self.count("phrases", phrases.len(), limits::PHRASES);
-                phrases.iter().for_each(|phrase| self.phrase(phrase));
+                to.all("phrases", phrases, limits::PHRASES, Self::phrase);
             }
-        }
+        });
     }
 
     fn phrase(&mut self, phrase: &Phrase) {
         let words = phrase.words();
         self.word(&words[0].word);
-        self.count("words of a phrase", words.len() - 1, limits::WORDS - 1);
-        for PhraseWord { word, skips } in &words[1..] {
-            self.flag(*skips);
-            self.word(word);
-        }
+        self.all("words of a phrase", &words[1..], limits::WORDS - 1, |to, PhraseWord { word, skips }| {
+            to.flag(*skips);
+            to.word(word);
+        });
     }
 }
 

@@ -44,8 +44,7 @@ pub struct Ranked {
 impl Ranking {
     pub(super) fn encode(&self, to: &mut Writer) {
         to.varint(self.mean_length.into());
-        to.count("words", self.idfs.len(), limits::WORDS);
-        self.idfs.iter().for_each(|&idf| to.varint(idf.into()));
+        to.all("words", &self.idfs, limits::WORDS, |to, &idf| to.varint(idf.into()));
         to.varint(self.best.into());
         to.varint(self.floor.into());
         place_or_none(to, self.after);
@@ -66,8 +65,7 @@ impl Ranking {
 
 impl Ranked {
     pub(super) fn encode(&self, to: &mut Writer) {
-        to.count("documents", self.places.len(), limits::PAGE + 1);
-        self.places.iter().for_each(|&place| put_place(to, place));
+        to.all("documents", &self.places, limits::PAGE + 1, |to, &place| put_place(to, place));
         place_or_none(to, self.next);
         to.varint(self.seen);
         to.varint(self.found);

@@ -76,8 +76,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn fixed(&mut self, what: &'static str) -> Result<u64, MessageError> {
-        let (words, _) = self.take(what, 8)?.as_chunks();
-        Ok(u64::from_le_bytes(words[0]))
+        Ok(u64::from_le_bytes(self.raw(what)?))
     }
 
     /// Reads the number of elements that follow, each of which has at least `least` bytes. It is an error if it exceeds
@@ -163,8 +162,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn id(&mut self) -> Result<ContentId, MessageError> {
-        let (ids, _) = self.take("an id", ContentId::BYTES)?.as_chunks();
-        Ok(ContentId::new(ids[0]))
+        Ok(ContentId::new(self.raw("an id")?))
     }
 
     pub(super) fn weights(&mut self, count: usize) -> Result<Vec<Weight>, MessageError> {

@@ -3,20 +3,6 @@ use super::reader::Reader;
 use super::writer::Writer;
 use super::{Meet, MessageError, Part, Ranking, Request, Search, Settle, Term};
 
-const SIZE: u8 = 1;
-const SEARCH: u8 = 2;
-const MEET: u8 = 3;
-const SETTLE: u8 = 4;
-const STORE: u8 = 6;
-const COMPARE: u8 = 7;
-const LIST: u8 = 8;
-const WITHDRAW: u8 = 9;
-const LOCKS: u8 = 10;
-const WITHDRAWN: u8 = 11;
-const SHOW: u8 = 12;
-const DOUBT: u8 = 13;
-const SURVEY: u8 = 14;
-
 impl Request {
     /// Encodes the request.
     ///
@@ -25,10 +11,7 @@ impl Request {
     pub fn encode(&self) -> Result<Vec<u8>, MessageError> {
         let mut to = Writer::new(self.kind());
         match self {
-            Self::Size { words } => {
-                to.count("words", words.len(), limits::WORDS);
-                words.iter().for_each(|word| to.word(word));
-            }
+            Self::Size { words } => to.all("words", words, limits::WORDS, |to, word| to.word(word)),
             Self::Search(search) => search.encode(&mut to),
             Self::Meet(Meet { word, set, weighted }) => {
                 to.word(word);
@@ -45,46 +28,36 @@ impl Request {
                 to.clauses(clauses);
             }
             Self::Store { postings, records } => {
-                to.count("words with postings", postings.len(), limits::POSTINGS);
-                for (word, postings) in postings {
+                to.all("words with postings", postings, limits::POSTINGS, |to, (word, postings)| {
                     to.word(word);
-                    to.count("ids", postings.len(), limits::IDS);
-                    postings.iter().for_each(|(id, _)| to.id(*id));
+                    to.all("ids", postings, limits::IDS, |to, (id, _)| to.id(*id));
                     to.weights(postings.iter().map(|(_, weight)| *weight));
-                }
-                to.count("records", records.len(), limits::RECORDS);
-                for (lock, record) in records {
+                });
+                to.all("records", records, limits::RECORDS, |to, (lock, record)| {
                     to.raw(lock.as_bytes());
                     to.bytes("bytes of a record", record, limits::MESSAGE_BYTES);
-                }
+                });
             }
-            Self::Withdraw { keys } => {
-                to.count("keys", keys.len(), limits::KEYS);
-                for (id, key) in keys {
-                    to.raw(id.as_bytes());
-                    to.raw(key.as_bytes());
-                }
-            }
+            Self::Withdraw { keys } => to.all("keys", keys, limits::KEYS, |to, (id, key)| {
+                to.id(*id);
+                to.raw(key.as_bytes());
+            }),
             Self::Locks { ids } => to.ids(ids, limits::FETCHED),
             Self::Withdrawn { range } => to.range(*range),
             Self::Compare { from, since } => {
-                to.bytes("bytes of a word", from.as_bytes(), limits::WORD_BYTES);
+                to.word_or_none(from);
                 to.fixed(*since);
             }
             Self::List { words, range, most } => {
-                to.count("words", words.len(), limits::LISTED);
-                words.iter().for_each(|word| to.bytes("bytes of a word", word.as_bytes(), limits::WORD_BYTES));
+                to.all("words", words, limits::LISTED, |to, word| to.word_or_none(word));
                 to.range(*range);
                 to.varint(u64::from(*most));
             }
             Self::Survey => {}
-            Self::Doubt { claims } => {
-                to.count("claims", claims.len(), limits::DOUBTS);
-                for (word, id) in claims {
-                    to.word(word);
-                    to.raw(id.as_bytes());
-                }
-            }
+            Self::Doubt { claims } => to.all("claims", claims, limits::DOUBTS, |to, (word, id)| {
+                to.word(word);
+                to.id(*id);
+            }),
         }
         to.finish()
     }
@@ -96,20 +69,20 @@ impl Request {
     pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
         let (kind, mut from) = Reader::new(bytes)?;
         let request = match kind {
-            SIZE => Self::Size { words: from.all("words", limits::WORDS, 2, Reader::word)? },
-            SEARCH => Self::Search(Search::decode(&mut from)?),
-            MEET => Self::Meet(Meet {
+            0x01 => Self::Size { words: from.all("words", limits::WORDS, 2, Reader::word)? },
+            0x02 => Self::Search(Search::decode(&mut from)?),
+            0x03 => Self::Meet(Meet {
                 word: from.word()?,
                 weighted: from.flag("whether to tell how often the word occurs")?,
                 set: from.bytes("bytes of a set", limits::MESSAGE_BYTES)?.to_vec(),
             }),
-            SETTLE => Self::Settle(Settle {
+            0x04 => Self::Settle(Settle {
                 session: from.varint("the session")?,
                 rejected: from.bytes("bytes of rejected matches", limits::MESSAGE_BYTES)?.to_vec(),
                 checksum: from.fixed("the checksum")?,
             }),
-            SHOW => Self::Show { documents: Part::decode_all(&mut from)?, clauses: from.clauses()? },
-            STORE => Self::Store {
+            0x0c => Self::Show { documents: Part::decode_all(&mut from)?, clauses: from.clauses()? },
+            0x06 => Self::Store {
                 postings: from.all("words with postings", limits::POSTINGS, 3, |from| {
                     let (word, ids) = (from.word()?, from.ids(limits::IDS)?);
                     let weights = from.weights(ids.len())?;
@@ -120,24 +93,23 @@ impl Request {
                     Ok((lock, from.bytes("bytes of a record", limits::MESSAGE_BYTES)?.to_vec()))
                 })?,
             },
-            WITHDRAW => Self::Withdraw {
+            0x09 => Self::Withdraw {
                 keys: from.all("keys", limits::KEYS, ContentId::BYTES + LockKey::BYTES, |from| {
-                    Ok((ContentId::new(from.raw("an id")?), LockKey::new(from.raw("a key")?)))
+                    Ok((from.id()?, LockKey::new(from.raw("a key")?)))
                 })?,
             },
-            LOCKS => Self::Locks { ids: from.ids(limits::FETCHED)? },
-            WITHDRAWN => Self::Withdrawn { range: from.range()? },
-            COMPARE => Self::Compare { from: from.word_or_none()?, since: from.fixed("the state")? },
-            LIST => Self::List {
+            0x0a => Self::Locks { ids: from.ids(limits::FETCHED)? },
+            0x0b => Self::Withdrawn { range: from.range()? },
+            0x07 => Self::Compare { from: from.word_or_none()?, since: from.fixed("the state")? },
+            0x08 => Self::List {
                 words: from.all("words", limits::LISTED, 1, Reader::word_or_none)?,
                 range: from.range()?,
                 most: from.varint32("ids of a list")?,
             },
-            SURVEY => Self::Survey,
-            DOUBT => Self::Doubt {
-                claims: from.all("claims", limits::DOUBTS, 2 + ContentId::BYTES, |from| {
-                    Ok((from.word()?, ContentId::new(from.raw("an id")?)))
-                })?,
+            0x0e => Self::Survey,
+            0x0d => Self::Doubt {
+                claims: from
+                    .all("claims", limits::DOUBTS, 2 + ContentId::BYTES, |from| Ok((from.word()?, from.id()?)))?,
             },
             _ => return Err(MessageError::Invalid { what: "the kind of a request", at: 1 }),
         };
@@ -147,19 +119,19 @@ impl Request {
 
     fn kind(&self) -> u8 {
         match self {
-            Self::Size { .. } => SIZE,
-            Self::Search(_) => SEARCH,
-            Self::Meet(_) => MEET,
-            Self::Settle(_) => SETTLE,
-            Self::Show { .. } => SHOW,
-            Self::Store { .. } => STORE,
-            Self::Compare { .. } => COMPARE,
-            Self::List { .. } => LIST,
-            Self::Withdraw { .. } => WITHDRAW,
-            Self::Locks { .. } => LOCKS,
-            Self::Withdrawn { .. } => WITHDRAWN,
-            Self::Survey => SURVEY,
-            Self::Doubt { .. } => DOUBT,
+            Self::Size { .. } => 0x01,
+            Self::Search(_) => 0x02,
+            Self::Meet(_) => 0x03,
+            Self::Settle(_) => 0x04,
+            Self::Show { .. } => 0x0c,
+            Self::Store { .. } => 0x06,
+            Self::Compare { .. } => 0x07,
+            Self::List { .. } => 0x08,
+            Self::Withdraw { .. } => 0x09,
+            Self::Locks { .. } => 0x0a,
+            Self::Withdrawn { .. } => 0x0b,
+            Self::Survey => 0x0e,
+            Self::Doubt { .. } => 0x0d,
         }
     }
 }
@@ -167,12 +139,11 @@ impl Request {
 impl Search {
     fn encode(&self, to: &mut Writer) {
         for terms in [&self.must, &self.without] {
-            to.count("words", terms.len(), limits::WORDS);
-            for Term { word, size, holders } in terms {
+            to.all("words", terms, limits::WORDS, |to, Term { word, size, holders }| {
                 to.word(word);
                 to.varint(*size);
                 to.peers(holders);
-            }
+            });
         }
         to.varint(u64::from(self.most));
         self.wants.encode(to);

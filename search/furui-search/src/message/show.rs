@@ -42,11 +42,10 @@ pub enum Shown {
 
 impl Part {
     pub(super) fn encode_all(documents: &[(ContentId, Self)], to: &mut Writer) {
-        to.count("documents", documents.len(), limits::FETCHED);
-        for (id, part) in documents {
+        to.all("documents", documents, limits::FETCHED, |to, (id, part)| {
             to.id(*id);
             to.byte(*part as u8);
-        }
+        });
     }
 
     pub(super) fn decode_all(from: &mut Reader<'_>) -> Result<Vec<(ContentId, Self)>, MessageError> {
@@ -80,8 +79,7 @@ impl Shown {
             Self::Withdrawn(keys) => {
                 to.byte(6);
                 to.require(!keys.is_empty(), "the keys of a document");
-                to.count("keys of a document", keys.len(), limits::LOCKS);
-                keys.iter().for_each(|key| to.raw(key.as_bytes()));
+                to.all("keys of a document", keys, limits::LOCKS, |to, key| to.raw(key.as_bytes()));
             }
         }
     }
@@ -116,8 +114,7 @@ fn encode(Showing { head, weights, snippet }: &Showing, to: &mut Writer) {
     to.raw(text_hash);
     let length = weights.iter().flatten().next().map(|weight| weight.length_step());
     to.require(weights.iter().flatten().all(|it| Some(it.length_step()) == length), "the length of a document");
-    to.count("weights", weights.len(), limits::QUERY_WORDS);
-    weights.iter().for_each(|weight| to.byte(weight.map_or(0, |weight| weight.step() + 1)));
+    to.all("weights", weights, limits::QUERY_WORDS, |to, weight| to.byte(weight.map_or(0, |it| it.step() + 1)));
     length.into_iter().for_each(|length| to.byte(length));
     encode_marks(&snippet.title_marks, title, to);
     to.bytes("bytes of a snippet", snippet.text.as_bytes(), limits::SNIPPET_BYTES);

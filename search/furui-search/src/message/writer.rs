@@ -48,6 +48,12 @@ impl Writer {
         self.varint(count as u64);
     }
 
+    /// Appends the number of the items, and then each of them by `put`.
+    pub(super) fn all<T>(&mut self, what: &'static str, items: &[T], most: usize, mut put: impl FnMut(&mut Self, &T)) {
+        self.count(what, items.len(), most);
+        items.iter().for_each(|item| put(self, item));
+    }
+
     pub(super) fn bytes(&mut self, what: &'static str, bytes: &[u8], most: usize) {
         self.count(what, bytes.len(), most);
         // Once a limit has been exceeded, nothing more is copied.
@@ -63,15 +69,12 @@ impl Writer {
         }
     }
 
-    /// Appends exactly `count` bytes, a number that the reader knows. Any other number of bytes makes the encoding
-    /// fail.
-    pub(super) fn all_bytes(&mut self, what: &'static str, bytes: &[u8], count: usize) {
-        self.require(bytes.len() == count, what);
-        self.bytes.extend_from_slice(bytes);
-    }
-
     pub(super) fn word(&mut self, word: &str) {
         self.require(!word.is_empty(), "an empty word");
+        self.word_or_none(word);
+    }
+
+    pub(super) fn word_or_none(&mut self, word: &str) {
         self.bytes("bytes of a word", word.as_bytes(), limits::WORD_BYTES);
     }
 
@@ -110,10 +113,9 @@ impl Writer {
     }
 
     pub(super) fn peers(&mut self, peers: &[Peer]) {
-        self.count("peers that keep a word", peers.len(), limits::HOLDERS);
-        for peer in peers {
-            self.bytes("bytes of a peer's identity", peer.identity(), Peer::MAX_IDENTITY);
-            self.bytes("bytes of a peer's address", peer.address(), Peer::MAX_ADDRESS);
-        }
+        self.all("peers that keep a word", peers, limits::HOLDERS, |to, peer| {
+            to.bytes("bytes of a peer's identity", peer.identity(), Peer::MAX_IDENTITY);
+            to.bytes("bytes of a peer's address", peer.address(), Peer::MAX_ADDRESS);
+        });
     }
 }

@@ -19,24 +19,24 @@ impl Querier {
     /// Sends look-ups of those words for which no node that keeps the list is known, and requests for the sizes of the
     /// lists.
     pub(super) fn learn(&mut self, now: Duration) {
-        for word in 0..self.words.len() {
+        for word in 0..self.words.all.len() {
             if self.branches.iter().all(|branch| branch.is_done() || !branch.needs(word)) {
                 continue;
             }
-            if self.words.wants_lookup(word, now) {
-                let word = self.words[word].name.clone();
+            if self.words.all[word].wants_lookup(now) {
+                let word = self.words.all[word].name.clone();
                 self.report.lookups += 1;
                 self.events.push_back(QueryEvent::Lookup { word });
             }
             while let Some(to) = self.words.next_to_ask(word, self.options.salt, now) {
-                let request = Request::Size { words: vec![self.words[word].name.clone()] };
+                let request = Request::Size { words: vec![self.words.all[word].name.clone()] };
                 self.send(to, &request, now + SIZE_TIMEOUT, Of::Size(word));
             }
             while let Some((to, request)) = self.words.next_to_sample(word) {
                 self.send(to, &request, now + SIZE_TIMEOUT, Of::Sample(word));
             }
             if let Some(ids) = self.words.next_to_prove(word, now) {
-                let word = self.words[word].name.clone();
+                let word = self.words.all[word].name.clone();
                 self.events.push_back(QueryEvent::Prove { word, ids });
             }
         }
@@ -74,7 +74,7 @@ impl Querier {
     /// Chooses the next slice of a branch, and the nodes from which it is requested.
     fn begin(&mut self, number: usize, now: Duration) {
         let branch = &self.branches[number];
-        let Some(next) = branch.ahead() else { return };
+        let Some(next) = branch.next else { return };
         let Some(plan) = self.words.plan(&branch.must, &branch.without) else { return };
         let hosts = plan.must[0].holders.clone();
         let exchanges = plan.must.len() + plan.without.len() - 1;
@@ -93,7 +93,7 @@ impl Querier {
         };
         let slice = Slice { branch: number, order: plan.order, search };
         self.panels[number].begin(slice, hosts, self.options.hosts, &self.words.blame, now);
-        self.branches[number].asked();
+        self.branches[number].slices += 1;
     }
 
     fn send(&mut self, to: Peer, request: &Request, until: Duration, of: Of) {

@@ -8,13 +8,15 @@ use super::super::Peer;
 pub(super) struct Blame {
     /// The number of failures of each node. All failures before the query count as one.
     failures: HashMap<Peer, u32>,
-    in_query: u64,
+    /// The total number of failures during this query.
+    pub(super) in_query: u64,
     /// The nodes that have not answered a request yet that other nodes have answered, each with the time of the
     /// request.
     unheard: HashMap<Peer, Duration>,
     shunned: HashSet<Peer>,
-    /// The nodes that are still to be reported to the caller as failed, so that later queries ask them last.
-    to_shun: VecDeque<Peer>,
+    /// The nodes that are still to be reported to the caller as [`QueryEvent::Shun`](super::QueryEvent::Shun), so that
+    /// later queries ask them last.
+    pub(super) to_shun: VecDeque<Peer>,
 }
 
 impl Blame {
@@ -38,12 +40,6 @@ impl Blame {
         self.excuse(peer);
     }
 
-    /// Removes and returns the next node to report as failed, in a [`QueryEvent::Shun`](super::QueryEvent::Shun);
-    /// `None` if there is none.
-    pub(super) fn next_to_shun(&mut self) -> Option<Peer> {
-        self.to_shun.pop_front()
-    }
-
     /// Records that the node has not answered a request sent at the time `since` that other nodes have answered.
     pub(super) fn miss(&mut self, peer: Peer, since: Duration) {
         self.unheard.entry(peer).or_insert(since);
@@ -62,10 +58,5 @@ impl Blame {
     /// The number of failures of the node, which decides when it is asked.
     pub(super) fn of(&self, peer: &Peer) -> u32 {
         self.failures.get(peer).copied().unwrap_or_default()
-    }
-
-    /// The total number of failures during this query.
-    pub(super) fn in_query(&self) -> u64 {
-        self.in_query
     }
 }

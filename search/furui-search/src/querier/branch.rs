@@ -26,22 +26,23 @@ pub(super) fn slice_at_first(page: usize, must: usize, exchanges: usize, size: u
 }
 
 /// The state of a conjunction: the position up to which its first list was read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Branch {
     pub(super) must: Vec<usize>,
     pub(super) without: Vec<usize>,
     /// The place at which reading the first list continues, in the order of bounds (maximum scores); `None` at the end
-    /// of the list.
-    next: Option<Place>,
+    /// of the list. No document that this conjunction may still find has an earlier place, because no score exceeds the
+    /// bound of its document.
+    pub(super) next: Option<Place>,
     /// The number of slices about which the answers of the hosts (nodes that run the search for this node) differed.
     pub(super) disputes: u64,
     /// The number of ids in the last slice of the list that was answered.
     most: usize,
-    slices: u32,
+    pub(super) slices: u32,
     /// The number of consecutive failures to read a slice of the list.
     pub(super) failures: u32,
-    /// True if only answers from complete lists are accepted.
-    insists: bool,
+    /// True if an answer from incomplete lists was requested again.
+    insisted: bool,
 }
 
 impl Branch {
@@ -55,21 +56,15 @@ impl Branch {
         let (must, without) = (numbers(&clause.must), numbers(&clause.without));
         let contradicts = must.iter().any(|word| without.contains(word));
         let next = if contradicts { None } else { Some(Place::FIRST) };
-        Self { next, ..Self::empty(must, without) }
-    }
-
-    /// Makes a branch at the end of its list, which requests nothing.
-    fn empty(must: Vec<usize>, without: Vec<usize>) -> Self {
-        Self { must, without, next: None, disputes: 0, most: 0, slices: 0, failures: 0, insists: true }
+        Self { must, without, next, ..Self::default() }
     }
 
     /// Restarts reading at the beginning of the first list. A branch whose words occur in no common document remains at
     /// its end.
     pub(super) fn restart(&mut self) {
-        let Self { must, without, slices, next, .. } = self;
-        let is_contradiction = next.is_none() && *slices == 0;
-        let (must, without) = (std::mem::take(must), std::mem::take(without));
-        *self = Self { next: if is_contradiction { None } else { Some(Place::FIRST) }, ..Self::empty(must, without) };
+        let next = if self.next.is_none() && self.slices == 0 { None } else { Some(Place::FIRST) };
+        let (must, without) = (std::mem::take(&mut self.must), std::mem::take(&mut self.without));
+        *self = Self { must, without, next, ..Self::default() };
     }
 
     pub(super) fn needs(&self, word: usize) -> bool {
@@ -80,17 +75,9 @@ impl Branch {
         self.next.is_none()
     }
 
-    /// The place at which reading continues, in the order of bounds; `None` at the end of the list.
-    ///
-    /// No document that this conjunction may still find has an earlier place, because no score exceeds the bound of its
-    /// document.
-    pub(super) fn ahead(&self) -> Option<Place> {
-        self.next
-    }
-
     /// Ends the branch (a conjunction of the query) if one of its required words occurs in no document.
     pub(super) fn end_if_empty(&mut self, words: &Words) {
-        if self.most == 0 && self.must.iter().any(|&word| words[word].is_empty()) {
+        if self.most == 0 && self.must.iter().any(|&word| words.all[word].is_empty()) {
             self.next = None;
         }
     }
@@ -101,24 +88,15 @@ impl Branch {
         if self.is_done() {
             return None;
         }
-        let lost = self.must.iter().chain(&self.without).find(|&&word| words[word].is_lost());
+        let lost = self.must.iter().chain(&self.without).find(|&&word| words.all[word].is_lost());
         let stuck = self.failures >= PASSES * FAILURES_A_PASS || self.slices > SLICES;
-        lost.or(if stuck { self.must.first() } else { None }).map(|&word| words[word].name.clone())
-    }
-
-    /// Counts a slice if the hosts' answers about it differed.
-    pub(super) fn on_dispute(&mut self, is_disputed: bool) {
-        self.disputes += u64::from(is_disputed);
+        lost.or(if stuck { self.must.first() } else { None }).map(|&word| words.all[word].name.clone())
     }
 
     /// The number of ids of the first list to read in the next slice.
     pub(super) fn slice(&self, first: usize, most_allowed: usize) -> u32 {
         let most = if self.most == 0 { first } else { self.most.saturating_mul(GROWTH) };
         most.clamp(1, most_allowed) as u32
-    }
-
-    pub(super) fn asked(&mut self) {
-        self.slices += 1;
     }
 
     /// Records that a slice of `most` ids was answered. The next slice begins at `next`; `None` at the end of the list.
@@ -133,10 +111,6 @@ impl Branch {
     /// True if an answer from incomplete lists is to be requested again. This is done only once, so later calls return
     /// false.
     pub(super) fn insists(&mut self) -> bool {
-        std::mem::take(&mut self.insists)
-    }
-
-    pub(super) fn on_failure(&mut self) {
-        self.failures += 1;
+        !std::mem::replace(&mut self.insisted, true)
     }
 }

@@ -7,7 +7,7 @@ use super::super::message::Search;
 /// The requests of a query that are in flight.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    waiting: HashMap<u64, Call>,
+    pub(super) waiting: HashMap<u64, Call>,
     next: u64,
 }
 
@@ -58,11 +58,6 @@ impl Calls {
         number
     }
 
-    /// Removes and returns the request in flight with this number; `None` if there is none.
-    pub(super) fn take(&mut self, number: u64) -> Option<Call> {
-        self.waiting.remove(&number)
-    }
-
     /// The numbers of the requests that have timed out.
     pub(super) fn late(&self, now: Duration) -> Vec<u64> {
         self.waiting.iter().filter(|(_, call)| call.until <= now).map(|(&number, _)| number).collect()
@@ -75,16 +70,6 @@ impl Calls {
 
     /// Drops all requests for the next slice of the conjunction with the index `branch`.
     pub(super) fn forget(&mut self, branch: usize) {
-        self.waiting.retain(|_, call| !call.is_of(branch));
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.waiting.clear();
-    }
-}
-
-impl Call {
-    fn is_of(&self, branch: usize) -> bool {
-        matches!(self.of, Of::Slice(of, _) if of == branch)
+        self.waiting.retain(|_, call| !matches!(call.of, Of::Slice(of, _) if of == branch));
     }
 }

@@ -45,15 +45,6 @@ struct Claim {
     is_handed_out: bool,
 }
 
-/// The nodes to blame for a disputed document after its record has shown whether it fits.
-#[derive(Debug, Default)]
-pub(super) struct Blamed {
-    /// The nodes that have lied.
-    pub(super) liars: Vec<Peer>,
-    /// The nodes that may have been deceived, or have not received the document yet.
-    pub(super) mistaken: Vec<Peer>,
-}
-
 impl Disputes {
     /// Adds a disputed document that the paths `named` have named and the paths `lacked` have not. The best `most`
     /// documents of each path are kept.
@@ -96,9 +87,11 @@ impl Disputes {
         self.sources.iter().map(|source| source.waiting.len()).sum()
     }
 
-    /// Ends a dispute: the document's record has shown whether the document belongs at this place.
-    pub(super) fn judge(&mut self, place: &Place, holds: bool) -> Blamed {
-        let Some(Claim { named, lacked, .. }) = self.claims.remove(place) else { return Blamed::default() };
+    /// Ends a dispute: the document's record has shown whether the document belongs at this place. Returns the nodes
+    /// that were wrong, and true if they have lied; others may have been deceived, or have not received the document
+    /// yet.
+    pub(super) fn judge(&mut self, place: &Place, holds: bool) -> (Vec<Peer>, bool) {
+        let Some(Claim { named, lacked, .. }) = self.claims.remove(place) else { return (Vec::new(), false) };
         if !holds {
             self.discredit(&named);
         }
@@ -108,10 +101,7 @@ impl Disputes {
         let wrong = wrong.into_iter().map(|source| self.sources[source].path[0].clone()).collect();
         // A node that lacks a document may not have received it: a publisher may send a document only to its
         // accomplice, so that other nodes are blamed.
-        match is_own && !holds {
-            true => Blamed { liars: wrong, mistaken: Vec::new() },
-            false => Blamed { liars: Vec::new(), mistaken: wrong },
-        }
+        (wrong, is_own && !holds)
     }
 
     /// Ends a dispute about a document of which no node has the record. No node is reported as a liar for that, because
@@ -203,13 +193,13 @@ mod tests {
         }
         disputes.add(place(5, 3), &[&vec![peer(1), peer(4)]], &[&vec![peer(2), peer(5)]], 3);
         let blamed = disputes.judge(&place(5, 1), false);
-        assert_eq!((blamed.liars, blamed.mistaken), (vec![peer(1)], vec![]));
+        assert_eq!(blamed, (vec![peer(1)], true));
         let blamed = disputes.judge(&place(5, 2), true);
-        assert_eq!((blamed.liars, blamed.mistaken), (vec![], vec![peer(2), peer(3)]));
+        assert_eq!(blamed, (vec![peer(2), peer(3)], false));
         // The keeper of another word may have deceived the host.
         let blamed = disputes.judge(&place(5, 3), false);
-        assert_eq!((blamed.liars, blamed.mistaken), (vec![], vec![peer(1)]));
-        assert!(disputes.judge(&place(5, 3), false).mistaken.is_empty(), "it was judged already");
+        assert_eq!(blamed, (vec![peer(1)], false));
+        assert!(disputes.judge(&place(5, 3), false).0.is_empty(), "it was judged already");
     }
     #[test]
     fn a_path_that_has_named_what_does_not_hold_displaces_nothing_more() {

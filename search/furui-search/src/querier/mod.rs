@@ -26,7 +26,7 @@ use super::message::{Response, Term};
 use super::{Clause, ContentId, Peer, Place};
 use branch::Branch;
 use calls::{Call, Calls, Of};
-use disputes::{Blamed, Disputes};
+use disputes::Disputes;
 use panel::Panel;
 use slices::Traffic;
 use top::Top;
@@ -75,39 +75,25 @@ const PASSES: u32 = 2;
 ///
 /// ```
 /// use std::collections::BTreeMap;
-/// use std::sync::Arc;
 /// use std::time::Duration;
 /// use furui_search::{
-///     AnswerEvent, Answerer, ContentId, IdRange, Index, Listing, Peer, Querier, Query, QueryEvent, QueryOptions, Record,
-///     Request, Response, Weight, WordSize,
+///     AnswerEvent, Answerer, ContentId, IdRange, Index, ListPart, Listing, Peer, Querier, Query, QueryEvent,
+///     QueryOptions, Record, Request, Response, Weight, WordSize,
 /// };
 ///
 /// /// The lists of the only node of this network.
 /// #[derive(Default)]
 /// struct Lists(BTreeMap<String, BTreeMap<ContentId, Weight>>);
 ///
-/// impl Lists {
-///     fn part<T: Clone>(&self, word: &str, range: IdRange, most: usize, of: fn((&ContentId, &Weight)) -> T) -> Arc<[T]> {
-///         let list = self.0.get(word).into_iter().flatten();
-///         list.filter(|(id, _)| range.contains(**id)).take(most).map(of).collect()
-///     }
-/// }
-///
 /// impl Index for Lists {
 ///     fn size(&mut self, word: &str) -> furui::Result<Listing> {
 ///         Ok(Listing { ids: self.0.get(word).map_or(0, BTreeMap::len) as u64, whole: true })
 ///     }
 ///
-///     fn slice(&mut self, word: &str, range: IdRange, most: usize) -> furui::Result<Arc<[ContentId]>> {
-///         Ok(self.part(word, range, most, |(id, _)| *id))
-///     }
-///
-///     fn weights(&mut self, word: &str, range: IdRange, most: usize) -> furui::Result<Arc<[Weight]>> {
-///         Ok(self.part(word, range, most, |(_, weight)| *weight))
-///     }
-///
-///     fn document(&mut self, _: ContentId) -> furui::Result<Option<Vec<u8>>> {
-///         Ok(None)
+///     fn slice(&mut self, word: &str, range: IdRange, most: usize) -> furui::Result<ListPart> {
+///         let list = self.0.get(word).into_iter().flatten().filter(|(id, _)| range.contains(**id)).take(most);
+///         let (ids, weights): (Vec<ContentId>, Vec<Weight>) = list.unzip();
+///         Ok((ids.into(), weights.into()))
 ///     }
 /// }
 ///
@@ -224,7 +210,7 @@ impl Querier {
             self.advance(now);
         }
         // All failed nodes are reported before the end of the answer, which is the last event.
-        let shun = self.words.blame.next_to_shun().map(|peer| QueryEvent::Shun { peer });
+        let shun = self.words.blame.to_shun.pop_front().map(|peer| QueryEvent::Shun { peer });
         shun.or_else(|| self.events.pop_front())
     }
 
@@ -242,12 +228,14 @@ impl Querier {
     /// Handles the result of a [`QueryEvent::Lookup`]: the nodes nearest to the word in ascending distance; none if the
     /// look-up failed.
     pub fn on_holders(&mut self, word: &str, holders: Vec<Peer>, now: Duration) {
-        self.words.on_holders(word, holders, now);
+        if let Some(word) = self.words.named(word) {
+            word.on_holders(holders, now);
+        }
     }
 
     /// Handles the answer to a [`QueryEvent::Send`]. An answer to an unknown call is ignored.
     pub fn on_response(&mut self, call: u64, response: Response, now: Duration) {
-        let Some(Call { to, of, sent_bytes, .. }) = self.calls.take(call) else { return };
+        let Some(Call { to, of, sent_bytes, .. }) = self.calls.waiting.remove(&call) else { return };
         self.words.blame.hear(&to);
         let back_bytes = response.encode().map_or(0, |bytes| bytes.len() as u64);
         self.report.back_bytes += back_bytes;
@@ -263,12 +251,14 @@ impl Querier {
     /// Handles the result of a [`QueryEvent::Prove`]: for each document, true if it contains the word. Documents whose
     /// records were unavailable are left out.
     pub fn on_proof(&mut self, word: &str, proved: &BTreeMap<ContentId, bool>) {
-        self.words.on_proof(word, proved);
+        if let Some(weighing) = self.words.named(word).and_then(Word::weighing) {
+            weighing.on_proof(proved);
+        }
     }
 
     /// Handles the failure of a [`QueryEvent::Send`]: the request could not be sent, or no valid answer arrived.
     pub fn on_failure(&mut self, call: u64, now: Duration) {
-        match self.calls.take(call) {
+        match self.calls.waiting.remove(&call) {
             Some(Call { to, of: Of::Size(word), .. }) => self.words.on_failure(word, to),
             Some(Call { to, of: Of::Sample(word), .. }) => self.words.lose_sample(word, &to),
             Some(Call { to, of: Of::Slice(branch, _), .. }) => {
@@ -286,9 +276,9 @@ impl Querier {
     /// Nodes are blamed only for documents about which they contradicted each other, and only for their statements
     /// about their own lists.
     pub fn judge(&mut self, place: Place, holds: bool) -> Vec<Peer> {
-        let Blamed { liars, mistaken } = self.disputes.judge(&place, holds);
-        liars.iter().chain(&mistaken).for_each(|peer| self.words.blame.excuse(peer.clone()));
-        liars
+        let (wrong, lied) = self.disputes.judge(&place, holds);
+        wrong.iter().for_each(|peer| self.words.blame.excuse(peer.clone()));
+        if lied { wrong } else { Vec::new() }
     }
 
     /// Handles the result that no node has the record of a found document. The document may have been invented or
@@ -305,13 +295,13 @@ impl Querier {
 
     /// The cost of the query so far. With [`QueryOptions::explain`], it also describes each round.
     pub fn report(&self) -> Report {
-        let words = self.words.iter().filter_map(Word::report).collect();
-        Report { words, failures: self.words.blame.in_query(), ..self.report.clone() }
+        let words = self.words.all.iter().filter_map(Word::report).collect();
+        Report { words, failures: self.words.blame.in_query, ..self.report.clone() }
     }
 
     /// True if all lists so far were [complete](super::WordSize::whole), as the nodes that keep them state.
     pub fn is_whole(&self) -> bool {
-        self.whole && self.words.iter().all(Word::is_whole)
+        self.whole && self.words.all.iter().all(Word::is_whole)
     }
 
     /// The number of ids that the query keeps in memory.
@@ -344,7 +334,7 @@ impl Querier {
 
     fn end(&mut self, event: QueryEvent) {
         self.over = true;
-        self.calls.clear();
+        self.calls.waiting.clear();
         self.events.push_back(event);
     }
 }

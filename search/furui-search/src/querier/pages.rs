@@ -1,7 +1,6 @@
 //! Merges the documents found by the conjunctions of a query, and divides them into pages.
 
 use super::super::Place;
-use super::branch::Branch;
 use super::{Querier, QueryEvent};
 
 impl Querier {
@@ -12,7 +11,7 @@ impl Querier {
 
     /// Moves found documents to `ready` once no branch (conjunction of the query) can find a better document.
     pub(super) fn merge(&mut self) {
-        let ahead = self.branches.iter().filter_map(Branch::ahead).min();
+        let ahead = self.branches.iter().filter_map(|branch| branch.next).min();
         while let Some(place) = self.take_before(ahead) {
             if self.options.after.is_none_or(|after| place > after) {
                 self.ready.push_back(place);

@@ -8,7 +8,7 @@ use super::calls::{Path, Slice};
 
 /// The time without an answer after which one more host (a node that runs the search) is asked. It is longer than the
 /// time for which a host waits for a silent node, because that delay is not the fault of the host.
-const NEXT_HOST_AFTER: Duration = Duration::from_millis(2500);
+const HEDGE_AFTER: Duration = Duration::from_millis(2500);
 /// The time to wait for further hosts' answers after the first one. The time for which a host waits for one silent node
 /// is shorter.
 const WITNESS_AFTER: Duration = Duration::from_millis(600);
@@ -37,7 +37,7 @@ const SUSPECT_AFTER: Duration = Duration::from_millis(300);
 #[derive(Debug, Default)]
 pub(super) struct Panel {
     /// The requested slice; `None` between two slices.
-    slice: Option<Slice>,
+    pub(super) slice: Option<Slice>,
     hosts: Vec<Peer>,
     /// The number of equal answers about a slice that suffice.
     quorum: usize,
@@ -48,7 +48,7 @@ pub(super) struct Panel {
     asked: usize,
     /// The hosts (nodes that run the search) that were asked and have not answered.
     waiting: Vec<Peer>,
-    failed: Vec<Peer>,
+    failed: HashSet<Peer>,
     /// The nodes that keep the other words' lists and have failed recently.
     suspects: Vec<Peer>,
     answers: Vec<SliceAnswer>,
@@ -85,10 +85,6 @@ impl SliceAnswer {
         (&one.places, one.next, one.whole) == (&other.places, other.next, other.whole)
     }
 
-    pub(super) fn is_whole(&self) -> bool {
-        self.told.whole
-    }
-
     /// True if the answer names no documents and says that the list ends.
     fn is_empty(&self) -> bool {
         self.told.next.is_none() && self.told.places.is_empty()
@@ -103,7 +99,7 @@ impl Panel {
             suspects: keepers.filter(|keeper| blame.of(keeper) > 0).cloned().collect(),
             slice: Some(slice),
             hosts,
-            late_at: now + NEXT_HOST_AFTER,
+            late_at: now + HEDGE_AFTER,
             ..Self::default()
         };
         let (mut paths, mut all) = (HashSet::new(), 0);
@@ -123,10 +119,6 @@ impl Panel {
 
     pub(super) fn is_idle(&self) -> bool {
         self.slice.is_none()
-    }
-
-    pub(super) fn slice(&self) -> Option<&Slice> {
-        self.slice.as_ref()
     }
 
     /// Returns the next path to ask, with the search that its host is to run, and marks it as asked. `None` if no host
@@ -163,11 +155,7 @@ impl Panel {
     /// Records that a host has failed. Returns false if it has failed before.
     pub(super) fn on_failure(&mut self, host: &Peer) -> bool {
         self.lose(host);
-        let is_new = !self.failed.contains(host);
-        if is_new {
-            self.failed.push(host.clone());
-        }
-        is_new
+        self.failed.insert(host.clone())
     }
 
     /// Returns the hosts (nodes that run the search) that are late at this time. If there are any, one more host is
@@ -219,7 +207,7 @@ impl Panel {
 
     /// True if at least two answers about the slice that come from complete lists differ.
     fn is_contradicted(&self) -> bool {
-        let mut whole = self.answers.iter().filter(|answer| answer.is_whole());
+        let mut whole = self.answers.iter().filter(|answer| answer.told.whole);
         whole.next().is_some_and(|first| whole.any(|other| !other.is_same(first)))
     }
 

@@ -24,7 +24,7 @@ impl Querier {
     /// The inverse document frequency by which this query ranks a required word; `None` if no slice with the word was
     /// requested yet.
     pub fn idf(&self, word: &str) -> Option<u32> {
-        let number = self.words.iter().position(|other| other.name == word)?;
+        let number = self.words.all.iter().position(|other| other.name == word)?;
         self.idfs.get(&number).copied()
     }
 }
@@ -35,8 +35,8 @@ mod tests {
     use std::time::Duration;
 
     use super::super::super::{
-        AnswerEvent, Answerer, ContentId, IdRange, Index, Listing, Peer, Query, QueryEvent, QueryOptions, Request,
-        Response, Survey, Weight, WordSize,
+        AnswerEvent, Answerer, ContentId, IdRange, Index, ListPart, Listing, Peer, Query, QueryEvent, QueryOptions,
+        Request, Response, Survey, Weight, WordSize,
     };
     use super::*;
 
@@ -53,16 +53,8 @@ mod tests {
             Ok(Listing { ids: 10, whole: true })
         }
 
-        fn slice(&mut self, _: &str, range: IdRange, most: usize) -> furui::Result<Arc<[ContentId]>> {
-            Ok(of_range(range, most, |id| id))
-        }
-
-        fn weights(&mut self, _: &str, range: IdRange, most: usize) -> furui::Result<Arc<[Weight]>> {
-            Ok(of_range(range, most, |_| Weight::new(1, 5)))
-        }
-
-        fn document(&mut self, _: ContentId) -> furui::Result<Option<Vec<u8>>> {
-            Ok(None)
+        fn slice(&mut self, _: &str, range: IdRange, most: usize) -> furui::Result<ListPart> {
+            Ok((of_range(range, most, |id| id), of_range(range, most, |_| Weight::new(1, 5))))
         }
     }
 

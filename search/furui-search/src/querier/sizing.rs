@@ -7,7 +7,7 @@ use super::weighing::differ;
 
 /// The time after which a node that has not answered the request for the size of a list counts as slow. Then the next
 /// node is asked too or, if none is left, the available answers must suffice. Chosen: several round trips.
-const SLOW_AFTER: Duration = Duration::from_millis(300);
+const HEDGE_AFTER: Duration = Duration::from_millis(300);
 /// The time after which a node that has failed recently counts as slow to state the size of a list, if two other nodes
 /// state the same size.
 const SUSPECT_AFTER: Duration = Duration::from_millis(100);
@@ -47,13 +47,13 @@ struct Waiting {
 
 impl Waiting {
     fn is_slow(&self, now: Duration) -> bool {
-        now >= self.since + SLOW_AFTER
+        now >= self.since + HEDGE_AFTER
     }
 
     /// The time until which this node's answer is awaited although two others state the same size, because these may
     /// tell the same lie.
     fn patience_ends(&self) -> Duration {
-        self.since + if self.is_suspect { SUSPECT_AFTER } else { SLOW_AFTER }
+        self.since + if self.is_suspect { SUSPECT_AFTER } else { HEDGE_AFTER }
     }
 }
 
@@ -97,7 +97,7 @@ impl Sizing {
         if has_slow && !self.is_settled(now) {
             let is_one_left = self.untried().next().is_some();
             self.extra += usize::from(is_one_left);
-            self.hedge_at = now + SLOW_AFTER;
+            self.hedge_at = now + HEDGE_AFTER;
         }
         if self.is_settled(now) || self.waiting.len() + self.answers.len() >= limits::REPLICAS + self.extra {
             return None;
@@ -105,7 +105,7 @@ impl Sizing {
         let next = self.untried().min_by_key(|peer| blame.of(peer))?.clone();
         self.asked.push(next.clone());
         self.waiting.push(Waiting { peer: next.clone(), since: now, is_suspect: blame.of(&next) > 0 });
-        self.hedge_at = now + SLOW_AFTER;
+        self.hedge_at = now + HEDGE_AFTER;
         Some(next)
     }
 
@@ -166,7 +166,7 @@ impl Sizing {
         self.waiting.iter().map(|waiting| (&waiting.peer, waiting.since))
     }
 
-    /// The nodes that were asked for the size of the list at least [`SLOW_AFTER`] ago and have not answered.
+    /// The nodes that were asked for the size of the list at least [`HEDGE_AFTER`] ago and have not answered.
     pub(super) fn slow(&self, now: Duration) -> Vec<Peer> {
         self.waiting.iter().filter(|waiting| waiting.is_slow(now)).map(|waiting| waiting.peer.clone()).collect()
     }

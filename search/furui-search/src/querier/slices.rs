@@ -24,7 +24,7 @@ impl Querier {
     /// Handles the answer of the host, which is the first node of `path`, to a request for a slice of the conjunction
     /// with the index `branch`.
     pub(super) fn on_slice(&mut self, branch: usize, path: Path, response: Response, traffic: Traffic, now: Duration) {
-        let Some(slice) = self.panels[branch].slice() else { return };
+        let Some(slice) = &self.panels[branch].slice else { return };
         let host = path[0].clone();
         let told = match response {
             Response::Ranked(ranked) if is_honest(&ranked, &slice.search) => ranked,
@@ -67,7 +67,7 @@ impl Querier {
         if !self.panels[branch].on_failure(host) {
             return self.conclude(branch, now);
         }
-        self.branches[branch].on_failure();
+        self.branches[branch].failures += 1;
         if moved || self.branches[branch].failures.is_multiple_of(FAILURES_A_PASS) {
             self.look_up_again(branch, now);
         }
@@ -76,26 +76,26 @@ impl Querier {
 
     fn look_up_again(&mut self, branch: usize, now: Duration) {
         let branch = &self.branches[branch];
-        branch.must.iter().chain(&branch.without).for_each(|&word| self.words.forget(word, now));
+        branch.must.iter().chain(&branch.without).for_each(|&word| self.words.all[word].forget(now));
     }
 
     fn accept(&mut self, slice: &Slice, answers: Vec<SliceAnswer>, now: Duration) {
         let branch = slice.branch;
         // Two complete answers suffice, so that one host cannot make the result look incomplete.
-        let whole_answers = answers.iter().filter(|answer| answer.is_whole()).count();
+        let whole_answers = answers.iter().filter(|answer| answer.told.whole).count();
         let whole = whole_answers == answers.len() || whole_answers > 1;
         // If a list is incomplete although all were complete when their sizes were reported, other keepers are tried
         // once.
-        let was_whole = slice.order.iter().all(|&word| self.words[word].is_whole());
+        let was_whole = slice.order.iter().all(|&word| self.words.all[word].is_whole());
         if !whole && was_whole && self.branches[branch].insists() {
             // Possibly no known keeper of one of the words has a complete list, so the words are looked up again.
-            self.branches[branch].on_failure();
+            self.branches[branch].failures += 1;
             return self.look_up_again(branch, now);
         }
         self.whole &= whole;
         let is_disputed = answers.iter().any(|answer| !answer.is_same(&answers[0]));
         self.report.disputed += u64::from(is_disputed);
-        self.branches[branch].on_dispute(is_disputed);
+        self.branches[branch].disputes += u64::from(is_disputed);
         self.take_over(slice, &answers);
     }
 
@@ -146,12 +146,12 @@ impl Querier {
 
     /// Adds the cost of a host's answer to the report.
     fn note_round(&mut self, branch: usize, host: &Peer, told: &Ranked, traffic: Traffic, now: Duration) {
-        let Some(slice) = self.panels[branch].slice() else { return };
+        let Some(slice) = &self.panels[branch].slice else { return };
         let Ranked { found, seen, costs, .. } = told;
         if self.options.explain && self.report.rounds.len() < limits::ROUNDS {
             self.report.rounds.push(Round {
                 clause: branch,
-                words: slice.order.iter().map(|&word| self.words[word].name.clone()).collect(),
+                words: slice.order.iter().map(|&word| self.words.all[word].name.clone()).collect(),
                 host: host.clone(),
                 most: slice.search.most,
                 seen: *seen,

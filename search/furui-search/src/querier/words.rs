@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-use std::ops::Index;
 use std::time::Duration;
 
 use super::super::{ContentId, Peer, Request, Response, Term, limits};
@@ -9,7 +7,7 @@ use super::word::Word;
 /// The words of a query, and the nodes that failed during it.
 #[derive(Debug, Default)]
 pub(super) struct Words {
-    words: Vec<Word>,
+    pub(super) all: Vec<Word>,
     pub(super) blame: Blame,
 }
 
@@ -23,20 +21,16 @@ pub(super) struct Plan {
 impl Words {
     /// The index of a word among the query's distinct words. A new word gets the next index.
     pub(super) fn number(&mut self, name: &str) -> usize {
-        self.words.iter().position(|word| word.name == name).unwrap_or_else(|| {
-            self.words.push(Word::new(name));
-            self.words.len() - 1
+        self.all.iter().position(|word| word.name == name).unwrap_or_else(|| {
+            self.all.push(Word::new(name));
+            self.all.len() - 1
         })
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.words.len()
     }
 
     /// The words whose lists' sizes are known, each with the nodes that keep the list in the order in which to ask
     /// them.
     pub(super) fn terms(&self) -> impl Iterator<Item = Term> {
-        self.words.iter().filter_map(Word::term).map(|term| self.in_order(term))
+        self.all.iter().filter_map(Word::term).map(|term| self.in_order(term))
     }
 
     /// Returns the term with the nodes that keep its list ordered by their failures: those that failed most are last.
@@ -46,34 +40,23 @@ impl Words {
         term
     }
 
-    pub(super) fn iter(&self) -> std::slice::Iter<'_, Word> {
-        self.words.iter()
+    /// The word of this name; `None` if the query does not have it.
+    pub(super) fn named(&mut self, name: &str) -> Option<&mut Word> {
+        self.all.iter_mut().find(|word| word.name == name)
     }
 
     /// Sets the size of a word's list, and the nodes that keep it, from an earlier query. A term without such nodes is
     /// ignored; so is an empty list, because it may have grown since.
     pub(super) fn know(&mut self, term: Term) {
-        if let Some(word) = self.words.iter_mut().find(|word| word.name == term.word) {
+        if let Some(word) = self.named(&term.word) {
             word.know(term);
-        }
-    }
-
-    /// True if the nodes that keep the list of the word with this index must be looked up at this time. The look-up
-    /// then counts as started.
-    pub(super) fn wants_lookup(&mut self, word: usize, now: Duration) -> bool {
-        self.words[word].wants_lookup(now)
-    }
-
-    pub(super) fn on_holders(&mut self, name: &str, holders: Vec<Peer>, now: Duration) {
-        if let Some(word) = self.words.iter_mut().find(|word| word.name == name) {
-            word.on_holders(holders, now);
         }
     }
 
     /// Returns the next node to ask for the size of the word's list, and marks it as asked. `None` if no node is to be
     /// asked.
     pub(super) fn next_to_ask(&mut self, word: usize, salt: u64, now: Duration) -> Option<Peer> {
-        let word = &mut self.words[word];
+        let word = &mut self.all[word];
         let sizing = word.sizing()?;
         let next = sizing.next(&self.blame, now);
         if next.is_none() && sizing.is_over(now) {
@@ -87,7 +70,7 @@ impl Words {
     /// Returns the next node to ask for a sample of the word's list, with the request, and marks it as asked. `None`
     /// unless the nodes that keep the list state different sizes.
     pub(super) fn next_to_sample(&mut self, word: usize) -> Option<(Peer, Request)> {
-        let word = &mut self.words[word];
+        let word = &mut self.all[word];
         let name = word.name.clone();
         word.weighing()?.next(&name)
     }
@@ -95,7 +78,7 @@ impl Words {
     /// Returns the documents whose records the caller must check for the word. When their results are known or the time
     /// limit has passed, the size of the word's list is decided.
     pub(super) fn next_to_prove(&mut self, word: usize, now: Duration) -> Option<Vec<ContentId>> {
-        let word = &mut self.words[word];
+        let word = &mut self.all[word];
         let weighing = word.weighing()?;
         let ids = weighing.next_to_prove(now);
         if weighing.is_over(now) {
@@ -105,27 +88,21 @@ impl Words {
     }
 
     pub(super) fn on_sample(&mut self, word: usize, from: &Peer, response: Response) {
-        if let Some(weighing) = self.words[word].weighing() {
+        if let Some(weighing) = self.all[word].weighing() {
             weighing.on_response(from, response);
         }
     }
 
     pub(super) fn lose_sample(&mut self, word: usize, from: &Peer) {
-        if let Some(weighing) = self.words[word].weighing() {
+        if let Some(weighing) = self.all[word].weighing() {
             weighing.lose(from);
-        }
-    }
-
-    pub(super) fn on_proof(&mut self, name: &str, proved: &BTreeMap<ContentId, bool>) {
-        if let Some(weighing) = self.words.iter_mut().find(|word| word.name == name).and_then(Word::weighing) {
-            weighing.on_proof(proved);
         }
     }
 
     /// Handles the answer of a node to a request for the size. If the size is already decided, the answer is ignored:
     /// another node was faster, and this node was blamed for the delay.
     pub(super) fn on_response(&mut self, word: usize, from: Peer, response: Response) {
-        let Some(sizing) = self.words[word].sizing() else { return };
+        let Some(sizing) = self.all[word].sizing() else { return };
         match response {
             Response::Sizes(mut sizes) if sizes.len() == 1 => sizing.on_size(from, sizes.remove(0)),
             Response::Refused(_) => {
@@ -137,21 +114,16 @@ impl Words {
     }
 
     pub(super) fn on_failure(&mut self, word: usize, from: Peer) {
-        if let Some(sizing) = self.words[word].sizing() {
+        if let Some(sizing) = self.all[word].sizing() {
             sizing.lose(&from);
             self.blame.shun(from);
         }
     }
 
-    /// Causes a new look-up of the nodes that keep a word's list, unless they were looked up too often.
-    pub(super) fn forget(&mut self, word: usize, now: Duration) {
-        self.words[word].forget(now);
-    }
-
     /// The earliest time at which the next step for one of the words for which `is_needed` returns true is due; `None`
     /// if there is none.
     pub(super) fn deadline(&self, is_needed: impl Fn(usize) -> bool) -> Option<Duration> {
-        let needed = self.words.iter().enumerate().filter(|&(number, _)| is_needed(number));
+        let needed = self.all.iter().enumerate().filter(|&(number, _)| is_needed(number));
         needed.filter_map(|(_, word)| word.deadline()).min()
     }
 
@@ -161,7 +133,7 @@ impl Words {
     pub(super) fn plan(&self, must: &[usize], without: &[usize]) -> Option<Plan> {
         let terms = |numbers: &[usize]| -> Option<Vec<(usize, Term)>> {
             let terms = numbers.iter().map(|&number| {
-                let mut term = self.in_order(self.words[number].term()?);
+                let mut term = self.in_order(self.all[number].term()?);
                 term.holders.truncate(limits::REPLICAS);
                 Some((number, term))
             });
@@ -174,13 +146,5 @@ impl Words {
         let order = must.iter().chain(&without).map(|&(number, _)| number).collect();
         let terms = |terms: Vec<(usize, Term)>| terms.into_iter().map(|(_, term)| term).collect();
         Some(Plan { order, must: terms(must), without: terms(without) })
-    }
-}
-
-impl Index<usize> for Words {
-    type Output = Word;
-
-    fn index(&self, number: usize) -> &Word {
-        &self.words[number]
     }
 }

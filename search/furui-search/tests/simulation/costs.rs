@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use furui_search::{ContentId, IdRange, Querier, QueryEvent, QueryOptions, limits, plan, predict};
+use furui_search::{ContentId, Querier, QueryEvent, QueryOptions, limits, plan};
 
 use crate::node::Manner;
+use crate::predict::predict;
 use crate::world::{Outcome, World};
 use crate::{CODINGS, SURVEY, WORDS, best, clause, page, query, whole_answer};
 
@@ -126,11 +127,11 @@ fn what_an_exchange_took_is_what_was_predicted() {
             [(&round.costs[0], &own, &second, false), (&round.costs[1], &left, &third, true)]
         {
             let sizes = (own.len() as u64, other.len() as u64);
-            let mut coding = plan::choose_for_page(wants, sizes.0, sizes.1, IdRange::ALL, 77);
+            let mut coding = plan::choose_for_page(wants, sizes.0, sizes.1, 77);
             if narrowed {
-                coding = plan::or_ids(coding, sizes.0, sizes.1, IdRange::ALL);
+                coding = plan::or_ids(coding, sizes.0, sizes.1);
             }
-            let predicted = predict(own, other, IdRange::ALL, coding).unwrap();
+            let predicted = predict(own, other, coding).unwrap();
             assert_eq!((cost.coding, predicted.claim), (coding, None));
             assert_eq!((cost.sent_bits, cost.back_bits), (predicted.sent.bits, predicted.back.bits), "{wants:?}");
             // The bytes around the set are version, kind, word, a flag and a length. The bytes around the answer

@@ -8,6 +8,8 @@ mod eclipse;
 mod hostile;
 mod node;
 mod partial;
+#[path = "../predict/mod.rs"]
+mod predict;
 mod random;
 mod siege;
 mod villain;

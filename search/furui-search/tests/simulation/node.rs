@@ -7,8 +7,8 @@ use crate::villain::{self, Villain};
 
 use furui::Result;
 use furui_search::{
-    Answerer, ContentId, IdRange, Index, Listed, Listing, Met, Peer, Place, Ranked, Refusal, Request, Response, Weight,
-    limits,
+    Answerer, ContentId, IdRange, Index, ListPart, Listed, Listing, Met, Peer, Place, Ranked, Refusal, Request,
+    Response, Weight, limits,
 };
 
 use crate::random::Random;
@@ -104,20 +104,14 @@ impl Index for Lists {
         Ok(Listing { ids: self.shown(word).len() as u64, whole: self.whole })
     }
 
-    fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[ContentId]>> {
+    fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<ListPart> {
         self.longest = self.longest.max(most);
         let list = self.shown(word);
         let list = &list[list.partition_point(|id| id.head() < range.first)..];
-        Ok(list.iter().copied().take_while(|&id| range.contains(id)).take(most).collect())
-    }
-
-    fn weights(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[Weight]>> {
+        let ids: Arc<[ContentId]> = list.iter().copied().take_while(|&id| range.contains(id)).take(most).collect();
         let weight = if self.bent.contains_key(word) { villain::weight } else { weight };
-        Ok(self.slice(word, range, most)?.iter().map(|&id| weight(word, id)).collect())
-    }
-
-    fn document(&mut self, _: ContentId) -> Result<Option<Vec<u8>>> {
-        Ok(None)
+        let weights = ids.iter().map(|&id| weight(word, id)).collect();
+        Ok((ids, weights))
     }
 }
 

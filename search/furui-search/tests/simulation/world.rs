@@ -409,7 +409,7 @@ impl World {
                     }
                     Some(Request::List { words, range, most }) => {
                         let mut list = |word: &String| {
-                            let mut ids = lists.slice(word, range, most as usize + 1).unwrap().to_vec();
+                            let mut ids = lists.slice(word, range, most as usize + 1).unwrap().0.to_vec();
                             let more = ids.len() > most as usize;
                             ids.truncate(most as usize);
                             Listed { days: vec![1; ids.len()], weights: vec![], ids, more }

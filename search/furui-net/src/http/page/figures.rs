@@ -1,4 +1,3 @@
-use std::fmt::Write;
 use std::time::Duration;
 
 /// Formats a count with grouped thousands: 12 345 678.
@@ -53,15 +52,7 @@ pub(super) fn sentence(message: &str) -> String {
 
 /// Encodes text as a value in the query of a URL.
 pub(super) fn encoded(text: &str) -> String {
-    let mut encoded = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => encoded.push(char::from(byte)),
-            b' ' => encoded.push('+'),
-            _ => write!(encoded, "%{byte:02X}").expect("a string takes whatever is written to it"),
-        }
-    }
-    encoded
+    form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
 #[cfg(test)]

@@ -10,7 +10,6 @@ use tokio::time::Instant;
 
 use super::super::behaviour;
 use super::super::codec::{Answer, Body};
-use super::super::counters::Tally;
 use super::super::{CallError, Inbound, Prefix, Reply, known};
 use super::{Call, Driver};
 
@@ -25,7 +24,7 @@ const STRIKES: u8 = 2;
 const SECOND_CHANCE: Duration = Duration::from_secs(60);
 
 impl Driver {
-    pub(super) fn call(
+    pub(in crate::net) fn call(
         &mut self,
         to: &Peer,
         request: Vec<u8>,
@@ -84,7 +83,7 @@ impl Driver {
         self.send_next(call.peer);
     }
 
-    pub(super) fn timed_out(&mut self, peer: &Peer) {
+    pub(in crate::net) fn timed_out(&mut self, peer: &Peer) {
         let Some(peer) = known::id(peer) else { return };
         self.routes.failed(&peer);
         if self.address_of(&peer).is_none() {
@@ -107,11 +106,7 @@ impl Driver {
                 self.requested((peer, prefix), request_id, request, channel);
             }
             Event::Message { message: Message::Response { request_id, response }, .. } => {
-                let result = match response {
-                    Answer::Body(body) => Ok(body.bytes),
-                    Answer::Busy => Err(CallError::Busy),
-                };
-                self.called(request_id, result);
+                self.called(request_id, response.ok_or(CallError::Busy));
             }
             Event::OutboundFailure { request_id, error, .. } => self.called(request_id, Err(call_error(&error))),
             Event::InboundFailure { request_id, .. } | Event::ResponseSent { request_id, .. } => {
@@ -139,9 +134,9 @@ impl Driver {
         let passed = admitted.and_then(|()| self.inbound.try_send(inbound).map_err(|_| "the node had too much to do"));
         if let Err(why) = passed {
             self.shared.refusals.note(format!("{peer} at {prefix}"), why);
-            Tally::add(&self.shared.tally.refused, 1);
+            self.shared.tally.add(|all| all.refused += 1);
             // Sending fails if the connection has ended.
-            let _ = self.swarm.behaviour_mut().exchange.send_response(channel, Answer::Busy);
+            let _ = self.swarm.behaviour_mut().exchange.send_response(channel, None);
         } else {
             self.answers.push(Box::pin(async move { (channel, answer.await.ok()) }));
         }
@@ -150,8 +145,7 @@ impl Driver {
     pub(super) fn send_answer(&mut self, channel: ResponseChannel<Answer>, answer: Option<Vec<u8>>) {
         // Dropping the channel closes the stream, which tells the peer that there is no answer.
         if let Some(bytes) = answer {
-            let answer = Answer::Body(Body { bytes, room: None });
-            let _ = self.swarm.behaviour_mut().exchange.send_response(channel, answer);
+            let _ = self.swarm.behaviour_mut().exchange.send_response(channel, Some(bytes));
         }
     }
 }

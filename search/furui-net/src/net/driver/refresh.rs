@@ -10,8 +10,8 @@ use libp2p::swarm::dial_opts::DialOpts;
 use libp2p::{Multiaddr, PeerId};
 use tokio::time::Instant;
 
-use super::super::command::Status;
 use super::super::routes::BUCKETS;
+use super::super::shared::Status;
 use super::{Driver, Refresh};
 
 /// The interval at which a node checks that its routing table still contains its neighbours. The value is a choice, not

@@ -8,13 +8,12 @@ use libp2p::kad::{self, K_VALUE, KBucketKey as Key, QueryResult};
 use libp2p::swarm::DialError;
 use libp2p::swarm::dial_opts::DialOpts;
 use libp2p::{Multiaddr, PeerId};
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
 
 use super::super::behaviour;
-use super::super::counters::Tally;
 use super::super::diversity;
 use super::super::known::{self, KnownPeer};
-use super::super::routes;
 use super::{Driver, Lookup};
 
 /// The maximum number of addresses that are stored for a peer. The value is a choice, not a measurement.
@@ -56,13 +55,21 @@ impl Driver {
         }
     }
 
-    pub(super) fn closest(&mut self, lookup: Lookup) {
-        let n = lookup.n.clamp(1, K_VALUE.get());
+    /// Looks up the `n` nodes nearest to a key, and then sends them as the answer.
+    pub(in crate::net) fn closest(
+        &mut self,
+        key: Vec<u8>,
+        n: usize,
+        answer: oneshot::Sender<Vec<Peer>>,
+        permit: OwnedSemaphorePermit,
+    ) {
+        let n = n.clamp(1, K_VALUE.get());
+        let lookup = Lookup { key, n, answer, _permit: permit };
         if let Some(peers) = self.known(std::slice::from_ref(&lookup.key), n).pop().flatten() {
             let _ = lookup.answer.send(peers);
             return;
         }
-        Tally::add(&self.shared.tally.asked, 1);
+        self.shared.tally.add(|all| all.asked += 1);
         let n = NonZeroUsize::new(n).expect("clamped to 1 at least");
         let query = self.swarm.behaviour_mut().kad.get_n_closest_peers(lookup.key.clone(), n);
         self.lookups.insert(query, lookup);
@@ -70,7 +77,7 @@ impl Driver {
 
     /// Returns the `n` nodes that keep each key; `None` for a key if neither the routing table nor an earlier look-up
     /// has them.
-    pub(super) fn known_keepers(&mut self, keys: &[Vec<u8>], n: usize) -> Vec<Option<Vec<Peer>>> {
+    pub(in crate::net) fn known_keepers(&mut self, keys: &[Vec<u8>], n: usize) -> Vec<Option<Vec<Peer>>> {
         let mut keepers = vec![None; keys.len()];
         let mut open: Vec<usize> = (0..keys.len()).collect();
         for wide in diversity::widths(n) {
@@ -100,11 +107,10 @@ impl Driver {
         let (tally, now) = (&self.shared.tally, Instant::now());
         let nearest = keys.iter().map(|key| {
             let key = Key::new(key.clone());
-            let (peers, counter) = match self.routes.known(&table, &self.me, &key, n) {
-                Some(peers) => (peers, &tally.known),
-                None => (self.routes.cached(&key, n, now)?, &tally.cached),
-            };
-            Tally::add(counter, 1);
+            let known = self.routes.known(&table, &self.me, &key, n);
+            let is_known = known.is_some();
+            let peers = known.or_else(|| self.routes.cached(&key, n, now))?;
+            tally.add(|all| *(if is_known { &mut all.known } else { &mut all.cached }) += 1);
             Some(peers)
         });
         nearest.collect()
@@ -113,7 +119,7 @@ impl Driver {
     /// Handles the result of a look-up of the nodes nearest to a key. This node itself is inserted, because the result
     /// contains only other nodes.
     fn looked_up(&mut self, lookup: Lookup, found: Vec<kad::PeerInfo>, whole: bool) {
-        let n = lookup.n.clamp(1, K_VALUE.get());
+        let n = lookup.n;
         let known: Vec<KnownPeer> =
             found.iter().map(|info| KnownPeer { key: Key::from(info.peer_id), peer: self.reachable(info) }).collect();
         let key = Key::new(lookup.key.clone());
@@ -144,8 +150,15 @@ impl Driver {
         Some(entry.node.value.first().clone())
     }
 
-    pub(super) fn table(&mut self) -> Vec<KnownPeer> {
-        routes::table(&mut self.swarm.behaviour_mut().kad)
+    pub(in crate::net) fn table(&mut self) -> Vec<KnownPeer> {
+        let mut all = Vec::new();
+        for bucket in self.swarm.behaviour_mut().kad.kbuckets() {
+            for entry in bucket.iter() {
+                let key = *entry.node.key;
+                all.push(KnownPeer { key, peer: known::peer(key.preimage(), Some(entry.node.value.first())) });
+            }
+        }
+        all
     }
 
     /// Replaces the known addresses of a peer by those that it states.

@@ -6,9 +6,11 @@ use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use tokio::time::{Instant, sleep_until};
 
-use crate::node::HEDGE_AFTER;
 use crate::node::reputation::Reputation;
 use crate::node::spent::Spent;
+
+/// The time after which further nodes are asked if the first ones have not answered. Chosen: several round trips.
+pub(in crate::node) const HEDGE_AFTER: Duration = Duration::from_millis(500);
 
 /// The requests in flight to nodes that keep lists or records, each with data of type `T` that the caller attaches to
 /// recognize the answer. A node that has not answered after [`HEDGE_AFTER`] is slow: later searches ask it last, and

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use furui_search::{ContentId, Part, Peer, Request, Response, Shown, limits};
 
-use crate::node::HEDGE_AFTER;
-use crate::node::asking::{Asking, KeeperEvent};
+use crate::node::asking::{Asking, HEDGE_AFTER, KeeperEvent};
 use crate::node::reputation::Reputation;
 use crate::shelf::packed;
 

@@ -4,7 +4,7 @@ use furui_search::{Clause, ContentId, Place, Querier, Report, Scale, Showings, l
 
 use crate::node::blocklist::Sites;
 use crate::node::publishers::{Publishers, publishers};
-use crate::node::showing::{Gathering, Proof, Ranks, Verdict};
+use crate::node::showing::{Gathering, Ranks, Verdict};
 use crate::node::versions::Versions;
 use crate::node::{Hit, Inner, SearchEvent};
 
@@ -19,7 +19,7 @@ const FIRST: u64 = 16;
 /// score according to its record.
 pub(in crate::node) struct Filling<'a> {
     inner: &'a Inner,
-    gathering: Gathering<'a>,
+    pub(in crate::node) gathering: Gathering<'a>,
     showings: &'a Showings<'a>,
     ranks: Ranks,
     has_phrases: bool,
@@ -43,7 +43,7 @@ pub(in crate::node) struct Filling<'a> {
     /// True if a candidate that the lists name was dropped because it is withdrawn or does not fit.
     has_dropped: bool,
     /// The postings, each as its word and its document, that may contradict the document's record.
-    doubts: Vec<(String, ContentId)>,
+    pub(in crate::node) doubts: Vec<(String, ContentId)>,
 }
 
 impl<'a> Filling<'a> {
@@ -120,7 +120,7 @@ impl<'a> Filling<'a> {
                     querier.miss(claimed);
                 } else if let Some(holds) = verdict.holds(claimed) {
                     for liar in querier.judge(claimed, holds) {
-                        self.gathering.shun(liar).await;
+                        self.inner.reputation.shun(liar).await;
                     }
                 }
                 self.note(claimed, verdict);
@@ -139,10 +139,7 @@ impl<'a> Filling<'a> {
                 self.doubts.extend(doubts);
                 let is_before = self.after.is_some_and(|after| place <= after);
                 let head = &showing.head;
-                if !is_before
-                    && !self.blocked.have_url(&head.url)
-                    && self.versions.add(&head.url, place, head.publisher)
-                {
+                if !is_before && !self.blocked.have(&head.url) && self.versions.add(&head.url, place, head.publisher) {
                     self.held.insert(place, Hit::new(place, Some(*showing)));
                 }
             }
@@ -175,7 +172,7 @@ impl<'a> Filling<'a> {
 
     /// Removes the pending documents up to the place `through` (all if it is `None`) in rank order, and returns them.
     /// Returns no more documents than the limit leaves.
-    fn release(&mut self, through: Option<Place>) -> Vec<Hit> {
+    pub(in crate::node) fn release(&mut self, through: Option<Place>) -> Vec<Hit> {
         let mut hits = vec![];
         while self.found < self.limit
             && let Some(first) = self.held.first_entry()
@@ -196,22 +193,6 @@ impl<'a> Filling<'a> {
             _ => self.has_rest = !self.held.is_empty(),
         }
         hits
-    }
-
-    /// Returns the pending documents when there are no more candidates, as many as the limit leaves.
-    pub(in crate::node) fn rest(&mut self) -> Vec<Hit> {
-        self.release(None)
-    }
-
-    /// Adds the traffic and the doubted postings of a [`Proof`] that was made outside of [`sift`](Self::sift).
-    pub(in crate::node) fn take_over(&mut self, proof: Proof) {
-        self.gathering.spent.add(proof.spent);
-        self.doubts.extend(proof.doubts);
-    }
-
-    /// Returns the doubted postings, each as its word and its document, and clears them.
-    pub(in crate::node) fn take_doubts(&mut self) -> Vec<(String, ContentId)> {
-        std::mem::take(&mut self.doubts)
     }
 
     /// Makes the last event of the search. `more` is true if the querier may find more candidates.

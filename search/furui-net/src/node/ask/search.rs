@@ -20,9 +20,6 @@ const KNOWN_LIFE: Duration = Duration::from_secs(60);
 /// The maximum number of words for which the size of the list, and the nodes that keep it, are remembered. The value is
 /// a choice, not a measurement.
 const KNOWN_WORDS: usize = 1 << 14;
-/// The capacity of the channel for answers and look-up results to the querier. The value is a choice, not a
-/// measurement.
-const ANSWERS: usize = 64;
 
 /// The options of a search in the network.
 #[derive(Clone, Debug)]
@@ -44,15 +41,12 @@ impl Default for SearchOptions {
 }
 
 /// A cache of the sizes of words' lists and of the nodes that keep them, filled by earlier searches.
+#[derive(Default)]
 pub(in crate::node) struct KnownTerms {
     terms: Mutex<HashMap<String, (Instant, Term)>>,
 }
 
 impl KnownTerms {
-    pub(in crate::node) fn new() -> Self {
-        Self { terms: Mutex::new(HashMap::new()) }
-    }
-
     fn of(&self, clauses: &[Clause]) -> Vec<Term> {
         let terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
         let words = clauses.iter().flat_map(|clause| clause.must.iter().chain(&clause.without));
@@ -134,7 +128,6 @@ impl Node {
         let querier = Querier::new(clauses, inner.known.of(clauses), asked);
         let mut querier = querier.map_err(SearchError::Refused)?;
         querier.ask_last(inner.reputation.to_ask_last());
-        let (answers, mut came) = mpsc::channel(ANSWERS);
         // Dropping the set at the end of this function ends all tasks of the search.
         let mut tasks = JoinSet::new();
         let mut shown = HashSet::new();
@@ -142,26 +135,26 @@ impl Node {
             while let Some(event) = querier.poll(started.elapsed()) {
                 match event {
                     QueryEvent::Lookup { word } => {
-                        let (reputation, answers) = (inner.reputation.clone(), answers.clone());
+                        let reputation = inner.reputation.clone();
                         // One keeper could name its accomplices as the other keepers, so all keepers are looked up
                         // independently.
                         tasks.spawn(async move {
                             let holders = reputation.keepers(&word_key(&word), limits::REPLICAS).await;
-                            // Sending fails if the search has ended.
-                            let _ = answers.send(Outcome::Holders { word, holders }).await;
+                            Outcome::Holders { word, holders }
                         });
                     }
                     QueryEvent::Send { to, call: number, request } => {
-                        let (reputation, answers) = (inner.reputation.clone(), answers.clone());
+                        let reputation = inner.reputation.clone();
                         tasks.spawn(async move {
                             let response = reputation.ask(&to, request).await;
-                            let _ = answers.send(Outcome::Answer { from: to, call: number, response }).await;
+                            Outcome::Answer { from: to, call: number, response }
                         });
                     }
                     QueryEvent::Prove { word, ids } => {
                         let proof = showing::prove(inner, word.clone(), &ids).await;
                         querier.on_proof(&word, &proof.holds);
-                        filling.take_over(proof);
+                        filling.gathering.spent.add(proof.spent);
+                        filling.doubts.extend(proof.doubts);
                     }
                     QueryEvent::Shun { peer } => inner.reputation.shun(peer).await,
                     QueryEvent::Page { mut places } => {
@@ -189,18 +182,15 @@ impl Node {
             }
             let deadline = querier.deadline().unwrap_or(Duration::MAX).min(started.elapsed() + KNOWN_LIFE);
             tokio::select! {
-                came = came.recv() => match came {
-                    Some(Outcome::Holders { word, holders }) => querier.on_holders(&word, holders, started.elapsed()),
-                    Some(Outcome::Answer { from, call, response: Some(response) }) => {
+                Some(Ok(outcome)) = tasks.join_next() => match outcome {
+                    Outcome::Holders { word, holders } => querier.on_holders(&word, holders, started.elapsed()),
+                    Outcome::Answer { from, call, response: Some(response) } => {
                         // The querier may have reported this peer as slow before.
                         inner.reputation.forgive(&from);
                         querier.on_response(call, response, started.elapsed());
                     }
-                    Some(Outcome::Answer { call, response: None, .. }) => querier.on_failure(call, started.elapsed()),
-                    // The channel is never closed here, because this function holds a sender.
-                    None => return Ok(()),
+                    Outcome::Answer { call, response: None, .. } => querier.on_failure(call, started.elapsed()),
                 },
-                Some(_) = tasks.join_next() => {}
                 () = tokio::time::sleep_until(started + deadline) => {}
                 () = events.closed() => return Ok(()),
             }
@@ -210,12 +200,12 @@ impl Node {
     /// Sends the last events of an answer, and reports false postings to the nodes that keep the lists.
     async fn end(&self, filling: &mut Filling<'_>, querier: &Querier, more: bool, events: &mpsc::Sender<SearchEvent>) {
         self.0.known.learn(querier.terms());
-        let doubts = filling.take_doubts();
+        let doubts = std::mem::take(&mut filling.doubts);
         if !doubts.is_empty() {
             self.0.known.doubt(doubts.iter().map(|(word, _)| word));
             doubts::tell(self.0.net.clone(), doubts);
         }
-        let rest = if more { vec![] } else { filling.rest() };
+        let rest = if more { vec![] } else { filling.release(None) };
         // Sending fails if the receiver was dropped.
         if !rest.is_empty() {
             let _ = events.send(SearchEvent::Hits(rest)).await;
@@ -230,7 +220,7 @@ mod tests {
 
     #[test]
     fn many_new_words_displace_the_oldest_and_no_others() {
-        let known = KnownTerms::new();
+        let known = KnownTerms::default();
         let term = |number: usize| Term { word: format!("word{number}"), size: 1, holders: vec![] };
         (0..KNOWN_WORDS + 100).for_each(|number| known.learn([term(number)].into_iter()));
         let must = (0..KNOWN_WORDS + 100).map(|number| term(number).word).collect();

@@ -105,12 +105,9 @@ impl Node {
         let inner = &*self.0;
         let now = unix_seconds();
         let ids: Vec<ContentId> = documents.iter().map(|document| document.id).collect();
-        let recent = match again {
-            true => vec![false; ids.len()],
-            false => inner.published.recent(&ids, now - LIFE.as_secs() / 2).map_err(PublishError::storage)?,
-        };
-        let fresh: Vec<Document> =
-            documents.into_iter().zip(recent).filter(|(_, recent)| !recent).map(|(fresh, _)| fresh).collect();
+        let wanted = if again { vec![true; ids.len()] } else { self.wanted(&ids)? };
+        let fresh = documents.into_iter().zip(wanted).filter(|(_, wanted)| *wanted);
+        let fresh: Vec<Document> = fresh.map(|(fresh, _)| fresh).collect();
         if fresh.is_empty() {
             return Ok(Published::default());
         }

@@ -6,21 +6,16 @@ use std::net::IpAddr;
 use crate::node::{Block, Node, NodeError};
 
 impl Node {
-    /// Blocks peers, networks, sites and words permanently, even after a restart. Data that is already stored is kept
-    /// until [`purge`](Self::purge) removes it. Returns the number of entries that were not blocked before.
+    /// Blocks peers, networks, sites and words permanently, even after a restart, or unblocks them if `add` is false.
+    /// Data that is already stored is kept until [`purge`](Self::purge) removes it. Returns the number of entries that
+    /// have changed.
     ///
     /// # Errors
     /// If the file `blocked` cannot be written.
-    pub async fn block(&self, blocks: &[Block]) -> Result<u64, NodeError> {
-        self.change_blocks(blocks, true).await
-    }
-
-    /// Unblocks peers, networks, sites and words. Returns the number of entries that were blocked before.
-    ///
-    /// # Errors
-    /// Those of [`block`](Self::block).
-    pub async fn unblock(&self, blocks: &[Block]) -> Result<u64, NodeError> {
-        self.change_blocks(blocks, false).await
+    pub async fn block(&self, blocks: &[Block], add: bool) -> Result<u64, NodeError> {
+        let changed = self.0.blocklist.change(blocks, add).map_err(failed)?;
+        self.apply_blocked().await;
+        Ok(changed)
     }
 
     /// Returns all blocked peers, networks, sites and words.
@@ -65,12 +60,6 @@ impl Node {
         self.0.known.forget();
         self.0.survey.expire();
         Ok(removed)
-    }
-
-    async fn change_blocks(&self, blocks: &[Block], add: bool) -> Result<u64, NodeError> {
-        let changed = self.0.blocklist.change(blocks, add).map_err(failed)?;
-        self.apply_blocked().await;
-        Ok(changed)
     }
 
     /// Sends the blocked peers and networks to the network layer, which refuses connections with them.

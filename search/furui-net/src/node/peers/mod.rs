@@ -5,3 +5,4 @@ pub(in crate::node) mod allowance;
 pub(in crate::node) mod blocking;
 pub(in crate::node) mod blocklist;
 pub(in crate::node) mod reputation;
+pub(in crate::node) mod sources;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use furui_net::net::Net;
 use furui_net::node::Node;
 use furui_search::{
-    CodedSet, ContentId, IdRange, Listed, LockKey, Matcher, Met, Part, Peer, Place, Ranked, Refusal, Request, Response,
-    Shown, Surveyed, Weight, WordSize,
+    CodedSet, ContentId, Listed, LockKey, Matcher, Met, Part, Peer, Place, Ranked, Refusal, Request, Response, Shown,
+    Surveyed, Weight, WordSize,
 };
 
 use super::town::{LONG, config};
@@ -90,7 +90,7 @@ pub fn hide(request: &Request) -> Response {
         Request::Search(_) => {
             Response::Ranked(Ranked { places: vec![], next: None, seen: 0, found: 0, whole: true, costs: vec![] })
         }
-        Request::Meet(meet) => match CodedSet::decode(&meet.set, IdRange::ALL) {
+        Request::Meet(meet) => match CodedSet::decode(&meet.set) {
             Ok(set) => {
                 let nothing = Matcher::new(set).without_session().finish();
                 Response::Met(Met { matches: nothing.coded.bytes, whole: true, session: None, steps: vec![] })

@@ -1,6 +1,6 @@
 use furui_search::{
-    Clause, ContentId, Index, Part, PublisherKey, Record, RecordHead, Refusal, Response, Showing, Showings, Shown,
-    Snippet, limits,
+    Clause, ContentId, Part, PublisherKey, Record, RecordHead, Refusal, Response, Showing, Showings, Shown, Snippet,
+    limits,
 };
 
 use crate::node::kept::Kept;
@@ -38,7 +38,7 @@ pub(in crate::node) fn answer(
             },
             // Checking that a record exists is cheaper than reading the record.
             _ if room.examined == 0 && kept.shelf.has_record(id)? => Shown::Later,
-            _ if room.examined > 0 => match kept.document(id)? {
+            _ if room.examined > 0 => match kept.shelf.document(id)? {
                 Some(record) => room.show(&record, part, &showings),
                 None => gone(kept, id)?,
             },

@@ -42,12 +42,6 @@ impl<'a> Gathering<'a> {
         Self { inner, clauses, showings, spent: Spent::default() }
     }
 
-    /// Makes later searches ask a node after the others for a while, because its list contains a posting that was
-    /// proved false.
-    pub(in crate::node) async fn shun(&self, peer: Peer) {
-        self.inner.reputation.shun(peer).await;
-    }
-
     /// Returns the verdict on each of the candidates at these places, in their order. Waits at most [`PATIENCE`] for
     /// answers.
     pub(in crate::node) async fn judge(&mut self, places: &[Place], ranks: Option<&Ranks>) -> Vec<Verdict> {

@@ -10,6 +10,6 @@ mod verdict;
 
 pub(in crate::node) use answer::answer;
 pub(in crate::node) use gathering::Gathering;
-pub(in crate::node) use proof::{Proof, prove};
+pub(in crate::node) use proof::prove;
 pub(in crate::node) use truth::Ranks;
 pub(in crate::node) use verdict::Verdict;

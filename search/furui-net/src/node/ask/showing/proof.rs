@@ -23,24 +23,12 @@ pub(in crate::node) async fn prove(inner: &Inner, word: String, ids: &[ContentId
     let mut gathering = Gathering::new(inner, &clauses, &showings);
     let places: Vec<Place> = ids.iter().map(|&id| Place { score: 0, id }).collect();
     let (mut holds, mut all_doubts) = (BTreeMap::new(), Vec::new());
-    for (id, verdict) in ids.iter().zip(gathering.judge(&places, None).await) {
-        match verdict {
-            Verdict::Shown { doubts, .. } => {
-                holds.insert(*id, true);
-                all_doubts.extend(doubts);
-            }
-            Verdict::Unfit => {
-                holds.insert(*id, true);
-            }
-            Verdict::False { doubts } => {
-                holds.insert(*id, false);
-                all_doubts.extend(doubts);
-            }
-            // No node has the record: the posting was invented, or the document was withdrawn.
-            Verdict::Gone => {
-                holds.insert(*id, false);
-            }
-            Verdict::Uncertain | Verdict::Missing => {}
+    for (place, verdict) in places.iter().zip(gathering.judge(&places, None).await) {
+        // If no node has the record, the posting was invented, or the document was withdrawn.
+        let holds_it = if matches!(verdict, Verdict::Gone) { Some(false) } else { verdict.holds(*place) };
+        holds.extend(holds_it.map(|it| (place.id, it)));
+        if let Verdict::Shown { doubts, .. } | Verdict::False { doubts } = verdict {
+            all_doubts.extend(doubts);
         }
     }
     Proof { holds, doubts: all_doubts, spent: gathering.spent }

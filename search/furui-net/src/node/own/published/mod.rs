@@ -2,18 +2,21 @@
 
 mod tables;
 
+use std::ops::Bound::{Excluded, Unbounded};
 use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use furui_search::ContentId;
-use redb::ReadableTable;
+use redb::{ReadableTable, WriteTransaction};
 use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
 use crate::node::Inner;
-use tables::{DOCUMENTS, DocumentTable, PublishedTables, URLS, WITHDRAWN, WithdrawnTable, find, head, seconds};
+use tables::{
+    DOCUMENTS, DocumentTable, PublishedRow, PublishedTables, URLS, WITHDRAWN, WithdrawnTable, find, head, seconds,
+};
 
 /// The table of published documents is compacted after this time without a publication. The value is a choice, not a
 /// measurement.
@@ -56,26 +59,20 @@ impl PublishedTable {
     /// For each of these documents, returns true if it is published and was last published at `since` or later. Times
     /// are seconds since 1970.
     pub(in crate::node) fn recent(&self, ids: &[ContentId], since: u64) -> furui::Result<Vec<bool>> {
-        self.0.read(|transaction| {
-            let table = transaction.open_table(DOCUMENTS)?;
-            let mut recent = Vec::with_capacity(ids.len());
-            for id in ids {
-                let row = table.get(id.as_bytes())?.map(|row| row.value());
-                recent.push(row.is_some_and(|(url, at, _)| url > 0 && u64::from(at) >= since));
-            }
-            Ok(recent)
-        })
+        Ok(self.rows(ids)?.into_iter().map(|(url, at, _)| url > 0 && u64::from(at) >= since).collect())
     }
 
     /// For each of these documents, returns the number of times that it was withdrawn.
     pub(in crate::node) fn withdrawals(&self, ids: &[ContentId]) -> furui::Result<Vec<u32>> {
+        Ok(self.rows(ids)?.into_iter().map(|(_, _, withdrawals)| withdrawals).collect())
+    }
+
+    /// The rows of these documents. That of a document without one has only zeros.
+    fn rows(&self, ids: &[ContentId]) -> furui::Result<Vec<PublishedRow>> {
         self.0.read(|transaction| {
             let table = transaction.open_table(DOCUMENTS)?;
-            let mut withdrawals = Vec::with_capacity(ids.len());
-            for id in ids {
-                withdrawals.push(table.get(id.as_bytes())?.map_or(0, |row| row.value().2));
-            }
-            Ok(withdrawals)
+            let row = |id: &ContentId| Ok(table.get(id.as_bytes())?.map(|row| row.value()).unwrap_or_default());
+            ids.iter().map(row).collect()
         })
     }
 
@@ -119,38 +116,18 @@ impl PublishedTable {
     /// Records the withdrawal of the documents under these URLs. For each URL, returns true if a document was published
     /// under it.
     pub(in crate::node) fn withdraw(&self, of: &[String], now: u64) -> furui::Result<Vec<bool>> {
-        self.0.change(|transaction| {
-            let mut found = Vec::with_capacity(of.len());
-            let mut table = transaction.open_table(DOCUMENTS)?;
-            let (mut urls, mut withdrawn) = (transaction.open_table(URLS)?, transaction.open_table(WITHDRAWN)?);
-            for url in of {
-                let url = hash(url);
-                let id = find(&table, &urls, url)?;
-                if let Some(id) = id {
-                    urls.remove(url)?;
-                    withdraw(&mut table, &mut withdrawn, id, now)?;
-                }
-                found.push(id.is_some());
-            }
-            Ok(found)
-        })
+        let urls: Vec<u64> = of.iter().map(|url| hash(url)).collect();
+        self.0.change(|transaction| withdraw_all(transaction, &urls, now))
     }
 
     /// Records the withdrawal of documents under at most `most` URLs. Returns the number of these URLs.
     pub(in crate::node) fn withdraw_some(&self, most: usize, now: u64) -> furui::Result<usize> {
         self.0.change(|transaction| {
-            let mut some = Vec::new();
-            let mut table = transaction.open_table(DOCUMENTS)?;
-            let (mut urls, mut withdrawn) = (transaction.open_table(URLS)?, transaction.open_table(WITHDRAWN)?);
-            for entry in urls.iter()?.take(most) {
-                some.push(entry?.0.value());
-            }
-            for &url in &some {
-                let id = find(&table, &urls, url)?;
-                urls.remove(url)?;
-                id.map_or(Ok(()), |id| withdraw(&mut table, &mut withdrawn, id, now))?;
-            }
-            Ok(some.len())
+            let some = {
+                let urls = transaction.open_table(URLS)?;
+                urls.iter()?.take(most).map(|entry| Ok(entry?.0.value())).collect::<Result<Vec<u64>, redb::Error>>()?
+            };
+            Ok(withdraw_all(transaction, &some, now)?.len())
         })
     }
 
@@ -163,20 +140,13 @@ impl PublishedTable {
     ) -> furui::Result<Vec<(ContentId, u32)>> {
         self.0.read(|transaction| {
             let table = transaction.open_table(WITHDRAWN)?;
-            let mut some = Vec::new();
-            let (id, times) = after.unwrap_or((ContentId::new([0; ContentId::BYTES]), 0));
-            for entry in table.range((id.as_bytes(), times)..)? {
+            let after = after.as_ref().map_or(Unbounded, |(id, times)| Excluded((id.as_bytes(), *times)));
+            let documents = table.range((after, Unbounded))?.take(most).map(|entry| {
                 let (key, _) = entry?;
                 let (id, times) = key.value();
-                let found = (ContentId::new(*id), times);
-                if after != Some(found) {
-                    some.push(found);
-                }
-                if some.len() == most {
-                    break;
-                }
-            }
-            Ok(some)
+                Ok((ContentId::new(*id), times))
+            });
+            documents.collect()
         })
     }
 
@@ -217,6 +187,21 @@ impl PublishedTable {
             Ok(())
         })
     }
+}
+
+/// Records the withdrawal of the documents under the URLs with these [hashes](hash). For each, returns true if there is
+/// a document.
+fn withdraw_all(transaction: &WriteTransaction, of: &[u64], now: u64) -> Result<Vec<bool>, redb::Error> {
+    let mut table = transaction.open_table(DOCUMENTS)?;
+    let (mut urls, mut withdrawn) = (transaction.open_table(URLS)?, transaction.open_table(WITHDRAWN)?);
+    let mut found = Vec::with_capacity(of.len());
+    for &url in of {
+        let id = find(&table, &urls, url)?;
+        urls.remove(url)?;
+        id.map_or(Ok(()), |id| withdraw(&mut table, &mut withdrawn, id, now))?;
+        found.push(id.is_some());
+    }
+    Ok(found)
 }
 
 /// Records that a document is withdrawn, if it is published.

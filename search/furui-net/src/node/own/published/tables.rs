@@ -97,18 +97,13 @@ impl PublishedTables {
 
 fn open(path: Option<&Path>) -> Result<Database, redb::Error> {
     let database = database::open(path, CACHE)?;
-    prepare(&database)?;
-    Ok(database)
-}
-
-/// Creates the tables that are missing.
-fn prepare(database: &Database) -> Result<(), redb::Error> {
+    // Tables that are missing are created.
     let transaction = database.begin_write()?;
     transaction.open_table(DOCUMENTS)?;
     transaction.open_table(URLS)?;
     transaction.open_table(WITHDRAWN)?;
     transaction.commit()?;
-    Ok(())
+    Ok(database)
 }
 
 /// Finds the document that is published under the URL with this hash.

@@ -15,11 +15,11 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 
 use crate::net::Net;
-use crate::node::claims::REFUSED_FOR;
 use crate::node::fetch;
 use crate::node::keeper::{LIFE, unix_seconds};
 use crate::node::places::Places;
 use crate::node::publish::{self, Document};
+use crate::node::sources::REFUSED_FOR;
 use crate::node::withdraw;
 use crate::node::{Inner, Node};
 use taking::{LeftOut, Taking, Why};
@@ -135,10 +135,9 @@ pub(in crate::node) async fn run(inner: Weak<Inner>, repair: Arc<Repair>) {
 /// The state of repair that is kept between rounds.
 #[derive(Default)]
 struct Rounds {
-    /// For each neighbour, the state number that it stated when everything was last taken over from it.
-    states: HashMap<Peer, u64>,
-    /// For each neighbour, those of its lists of which this node has rejected postings.
-    left_out: HashMap<Peer, LeftOut>,
+    /// For each neighbour, the state number that it stated when everything was last taken over from it, and those of
+    /// its lists of which this node has rejected postings.
+    taken_over: HashMap<Peer, (u64, LeftOut)>,
     /// The neighbours that lied, each with the time until which nothing is taken over from it.
     liars: HashMap<Peer, Instant>,
     failed: u32,
@@ -148,8 +147,7 @@ struct Rounds {
 impl Rounds {
     /// Discards the states of all neighbours: nodes have come or gone, so this node may have to keep other lists.
     fn forget(&mut self) {
-        self.states.clear();
-        self.left_out.clear();
+        self.taken_over.clear();
         self.failed = 0;
     }
 
@@ -161,8 +159,7 @@ impl Rounds {
     async fn round(&mut self, inner: &Inner) -> bool {
         let places = Places::of(&inner.net).await;
         let neighbours = places.neighbours(&inner.net.me(), NEIGHBOURS);
-        self.states.retain(|peer, _| neighbours.contains(peer));
-        self.left_out.retain(|peer, _| neighbours.contains(peer));
+        self.taken_over.retain(|peer, _| neighbours.contains(peer));
         self.liars.retain(|_, until| *until > Instant::now());
         let (mut failures, mut new, mut is_full) = (0, 0, false);
         // Neighbours are asked one after the other, so that nothing is taken over twice.
@@ -170,14 +167,11 @@ impl Rounds {
             if self.liars.contains_key(neighbour) {
                 continue;
             }
-            let left_out = self.left_out.entry(neighbour.clone()).or_default();
+            let (state, left_out) = self.taken_over.entry(neighbour.clone()).or_default();
             let is_patient = self.failed < FAILED_ROUNDS;
             let mut taking = Taking::new(inner, neighbour, &places, left_out, is_patient);
-            let since = self.states.get(neighbour).copied().unwrap_or_default();
-            match taking.take_over(since).await {
-                Ok(state) => {
-                    self.states.insert(neighbour.clone(), state);
-                }
+            match taking.take_over(*state).await {
+                Ok(now) => *state = now,
                 // If a neighbour has more data than one round takes over, the next round takes over the rest.
                 Err(Why::Silent | Why::Enough) => failures += 1,
                 Err(Why::Lied) => {

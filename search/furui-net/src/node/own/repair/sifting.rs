@@ -1,8 +1,8 @@
 use std::collections::{HashMap, HashSet};
 
-use furui_search::{ContentId, Listed, WordPostings, limits};
+use furui_search::{ContentId, WordPostings, limits};
 
-use super::taking::{Taking, Why};
+use super::taking::{Dated, Taking, Why};
 use crate::net::{self, Prefix};
 use crate::node::claims::{self, TruePostings};
 use crate::node::{doubts, origin};
@@ -21,10 +21,10 @@ impl Taking<'_> {
     /// False and unproven postings are removed. The false ones are reported to the nodes that keep the words' lists. As
     /// the neighbour may have been deceived itself, it counts as a liar only if at least [`MANY`] documents, and more
     /// than half of those checked, have false postings.
-    pub(super) async fn sift(&mut self, lists: &mut [(String, Listed)]) -> Result<(), Why> {
+    pub(super) async fn sift(&mut self, lists: &mut [Dated]) -> Result<(), Why> {
         let postings: Vec<WordPostings> = lists
             .iter()
-            .map(|(word, list)| (word.clone(), list.ids.iter().copied().zip(list.weights.iter().copied()).collect()))
+            .map(|(word, list)| (word.clone(), list.iter().map(|(id, weight, _)| (*id, *weight)).collect()))
             .collect();
         let from = origin(self.from, Prefix::of_peer(self.from), true);
         let asked = self.inner.keeper.ask(move |shelf| {
@@ -63,15 +63,15 @@ impl Taking<'_> {
         });
         for (word, list) in lists {
             let lies = by_word.get(word);
-            let before = list.ids.len();
+            let before = list.len();
             let mut is_silent = false;
-            retain(list, |id| {
+            list.retain(|(id, ..)| {
                 is_silent |= self.is_patient && unproven.contains(id) && !gone.contains(id);
                 !unproven.contains(id) && lies.is_none_or(|lies| !lies.contains(id))
             });
             // Postings that a silent keeper may prove later are requested again.
             self.is_incomplete |= is_silent;
-            if list.ids.len() < before && !is_silent {
+            if list.len() < before && !is_silent {
                 self.leave_out(word);
             }
         }
@@ -94,15 +94,4 @@ impl Taking<'_> {
         }
         Ok((known, all_gone))
     }
-}
-
-/// Removes the documents of a list for which `stays` returns false.
-fn retain(list: &mut Listed, mut stays: impl FnMut(&ContentId) -> bool) {
-    let stay: Vec<bool> = list.ids.iter().map(&mut stays).collect();
-    let mut keep = stay.iter();
-    list.ids.retain(|_| *keep.next().unwrap_or(&true));
-    let mut keep = stay.iter();
-    list.weights.retain(|_| *keep.next().unwrap_or(&true));
-    let mut keep = stay.iter();
-    list.days.retain(|_| *keep.next().unwrap_or(&true));
 }

@@ -1,6 +1,8 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use furui_search::{ContentId, IdRange, Listed, Lock, LockKey, Peer, Record, Request, Response, WordPostings, limits};
+use furui_search::{
+    ContentId, IdRange, Listed, Lock, LockKey, Peer, Record, Request, Response, Weight, WordPostings, limits,
+};
 
 use crate::net::{self, Prefix};
 use crate::node::fetch::{self, Records};
@@ -59,12 +61,16 @@ pub(super) struct Taking<'a> {
 /// The size and fingerprint of each list, by word.
 pub(super) type LeftOut = HashMap<String, (u64, u64)>;
 
-/// A group of records and their locks that expire on the same day.
+/// The postings, records and locks that expire on the same day.
 #[derive(Default)]
-struct Locked {
+struct Taken {
+    postings: Vec<WordPostings>,
     records: Vec<(ContentId, Vec<u8>)>,
     locks: Vec<(ContentId, Lock)>,
 }
+
+/// The part of a word's list that a neighbour has sent. The numbers are the days until the postings expire.
+pub(super) type Dated = (String, Vec<(ContentId, Weight, u8)>);
 
 /// The reason that a neighbour's data was not taken over completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,11 +141,10 @@ impl<'a> Taking<'a> {
             let me = self.inner.net.me();
             let is_left = |word: &String, ids, sum| self.left_out.get(word) == Some(&(ids, sum));
             let mine = lists.into_iter().filter(|(word, ids, sum)| !is_left(word, *ids, *sum));
-            let mine: Vec<_> = mine.filter(|(word, ..)| self.is_wanted(&me, word)).collect();
+            let mut mine: Vec<_> = mine.filter(|(word, ..)| self.is_wanted(&me, word)).collect();
             let differing = self.inner.keeper.ask(move |shelf| {
-                let mut differing = mine;
-                differing.retain(|(word, ids, sum)| shelf.fingerprint(word).ok() != Some((*ids, *sum)));
-                differing
+                mine.retain(|(word, ids, sum)| shelf.fingerprint(word).ok() != Some((*ids, *sum)));
+                mine
             });
             let differing = differing.await.ok_or(Why::Stopped)?;
             let words = differing.iter().map(|(word, ..)| word.clone()).collect();
@@ -168,31 +173,18 @@ impl<'a> Taking<'a> {
 
     /// Takes over the whole lists of these words, requesting many of them per message.
     async fn take_lists(&mut self, words: Vec<String>) -> Result<(), Why> {
-        let mut rest = &words[..];
-        while !rest.is_empty() {
-            let asked = &rest[..rest.len().min(limits::LISTED)];
-            let lists = self.list(asked, IdRange::ALL).await?;
-            let (answered, unanswered) = rest.split_at(lists.len());
-            rest = unanswered;
-            let mut long = Vec::new();
-            let mut parts = Vec::with_capacity(lists.len());
-            for (word, list) in answered.iter().zip(lists) {
-                long.extend(next(&list, IdRange::ALL).map(|range| (word, range)));
-                parts.push((word.clone(), list));
+        // The requests that are still to be made, the next one last.
+        let mut left: Vec<_> = words.chunks(limits::LISTED).rev().map(|words| (IdRange::ALL, words.to_vec())).collect();
+        while let Some((range, mut asked)) = left.pop() {
+            let lists = self.list(&asked, range).await?;
+            let unanswered = asked.split_off(lists.len());
+            if !unanswered.is_empty() {
+                left.push((range, unanswered));
             }
-            self.store_postings(parts).await?;
-            for (word, mut range) in long {
-                loop {
-                    let mut lists = self.list(std::slice::from_ref(word), range).await?;
-                    let list = lists.pop().ok_or(Why::Lied)?;
-                    let after = next(&list, range);
-                    self.store_postings(vec![(word.clone(), list)]).await?;
-                    match after {
-                        Some(after) => range = after,
-                        None => break,
-                    }
-                }
+            for (word, list) in asked.iter().zip(&lists) {
+                left.extend(next(list.ids.last(), list.more, range).map(|after| (after, vec![word.clone()])));
             }
+            self.store_postings(asked.into_iter().zip(lists).collect()).await?;
         }
         Ok(())
     }
@@ -202,37 +194,37 @@ impl<'a> Taking<'a> {
     async fn list(&mut self, words: &[String], range: IdRange) -> Result<Vec<Listed>, Why> {
         let request = Request::List { words: words.to_vec(), range, most: limits::IDS as u32 };
         let Response::Listed(lists) = self.ask(&request).await? else { return Err(Why::Lied) };
-        let is_honest = |list: &Listed| {
+        let is_honest = |(word, list): (&String, &Listed)| {
             list.ids.is_sorted_by(|a, b| a < b)
                 && list.ids.iter().all(|id| range.contains(*id))
                 && (!list.more || !list.ids.is_empty())
-        };
-        let is_honest = |(word, list): (&String, &Listed)| {
-            is_honest(list) && (word.is_empty() || list.weights.len() == list.ids.len())
+                && (word.is_empty() || list.weights.len() == list.ids.len())
         };
         let fits = (1..=words.len()).contains(&lists.len()) && words.iter().zip(&lists).all(is_honest);
         if fits { Ok(lists) } else { Err(Why::Lied) }
     }
 
-    async fn store_postings(&mut self, mut lists: Vec<(String, Listed)>) -> Result<(), Why> {
+    async fn store_postings(&mut self, lists: Vec<(String, Listed)>) -> Result<(), Why> {
         for (_, list) in &lists {
             self.postings = self.postings.checked_sub(list.ids.len() as u64).ok_or(Why::Enough)?;
         }
+        let dated = |(word, list): (String, Listed)| {
+            let postings = list.ids.into_iter().zip(list.weights).zip(list.days);
+            (word, postings.map(|((id, weight), days)| (id, weight, days)).collect())
+        };
+        let mut lists: Vec<Dated> = lists.into_iter().map(dated).collect();
         self.sift(&mut lists).await?;
-        let mut by_days: BTreeMap<u8, Vec<WordPostings>> = BTreeMap::new();
+        let mut by_days: BTreeMap<u8, Taken> = BTreeMap::new();
         for (word, list) in lists {
-            for ((id, weight), days) in list.ids.into_iter().zip(list.weights).zip(list.days) {
-                let lists = by_days.entry(days).or_default();
+            for (id, weight, days) in list {
+                let lists = &mut by_days.entry(days).or_default().postings;
                 match lists.last_mut() {
                     Some((last, postings)) if *last == word => postings.push((id, weight)),
                     _ => lists.push((word.clone(), vec![(id, weight)])),
                 }
             }
         }
-        for (days, postings) in by_days {
-            self.store(days, postings, Vec::new(), Vec::new()).await?;
-        }
-        Ok(())
+        self.store(by_days).await
     }
 
     /// Records that postings of a word's list were rejected.
@@ -245,8 +237,8 @@ impl<'a> Taking<'a> {
     /// Takes over the withdrawals of those documents that this node should keep.
     async fn take_withdrawals(&mut self) -> Result<(), Why> {
         let me = self.inner.net.me();
-        let mut range = IdRange::ALL;
-        loop {
+        let mut left = Some(IdRange::ALL);
+        while let Some(range) = left {
             let Response::Keys { keys, more } = self.ask(&Request::Withdrawn { range }).await? else {
                 return Err(Why::Lied);
             };
@@ -254,7 +246,7 @@ impl<'a> Taking<'a> {
             if !is_honest || more && keys.is_empty() {
                 return Err(Why::Lied);
             }
-            let last = keys.last().map(|(id, ..)| id.head());
+            left = next(keys.last().map(|(id, ..)| id), more, range);
             let mut by_days: BTreeMap<u8, Vec<(ContentId, LockKey)>> = BTreeMap::new();
             for (id, key, days) in keys {
                 if days > 0 && self.places.keeps(&me, &record_key(id)) {
@@ -262,61 +254,52 @@ impl<'a> Taking<'a> {
                 }
             }
             for (days, keys) in by_days {
-                let until = unix_seconds() + (u64::from(days) * DAY).min(LIFE.as_secs());
+                let until = until(days);
                 let withdrawn = self.inner.keeper.ask(move |shelf| shelf.withdraw(&keys, until, true)).await;
                 self.new += withdrawn.and_then(Result::ok).ok_or(Why::Stopped)?;
             }
-            match last.filter(|_| more).and_then(|last| last.checked_add(1)).filter(|first| *first <= range.last) {
-                Some(first) => range.first = first,
-                None => return Ok(()),
-            }
         }
+        Ok(())
     }
 
     /// Takes over the missing records of those documents that this node should keep.
     async fn take_records(&mut self) -> Result<(), Why> {
         let me = self.inner.net.me();
-        let mut range = IdRange::ALL;
-        loop {
-            let list = self.list(&[String::new()], range).await?.pop().ok_or(Why::Lied)?;
-            let after = next(&list, range);
-            let mine = list.ids.into_iter().zip(list.days);
-            let mine: Vec<_> = mine.filter(|(id, _)| self.places.keeps(&me, &record_key(*id))).collect();
+        let mut left = Some(IdRange::ALL);
+        while let Some(range) = left {
+            let mut list = self.list(&[String::new()], range).await?.pop().ok_or(Why::Lied)?;
+            left = next(list.ids.last(), list.more, range);
+            list.ids.retain(|id| self.places.keeps(&me, &record_key(*id)));
             let missing = self.inner.keeper.ask(move |shelf| {
-                let mut missing = mine;
-                missing.retain(|(id, _)| {
+                list.ids.retain(|id| {
                     let range = IdRange { first: id.head(), last: id.head() };
                     // If the storage fails, no record counts as missing, because none could be stored.
                     shelf.records(range, limits::IDS).is_ok_and(|ids| !ids.contains(id))
                 });
-                missing
+                list.ids
             });
             self.fetch(missing.await.ok_or(Why::Stopped)?).await?;
-            match after {
-                Some(after) => range = after,
-                None => return Ok(()),
-            }
         }
+        Ok(())
     }
 
-    async fn fetch(&mut self, mut missing: Vec<(ContentId, u8)>) -> Result<(), Why> {
+    async fn fetch(&mut self, mut missing: Vec<ContentId>) -> Result<(), Why> {
         while !missing.is_empty() {
-            let batch: Vec<_> = missing.drain(..missing.len().min(limits::FETCHED)).collect();
-            let ids: Vec<ContentId> = batch.iter().map(|(id, _)| *id).collect();
+            let ids: Vec<ContentId> = missing.drain(..missing.len().min(limits::FETCHED)).collect();
             let response = self.ask(&fetch::request(&ids)).await?;
-            let mut told = Records::of(&ids, response).ok_or(Why::Lied)?;
+            let Records { found, later, .. } = Records::of(&ids, response).ok_or(Why::Lied)?;
             let sites = self.inner.blocklist.sites();
             let mut records = Vec::new();
-            for (id, record) in std::mem::take(&mut told.found) {
+            for (id, record) in found {
                 let left = self.record_bytes.checked_sub(record.len() as u64);
                 self.record_bytes = left.ok_or(Why::Enough)?;
-                if !Record::decode(&record).is_ok_and(|record| sites.have(&record)) {
+                if !Record::decode(&record).is_ok_and(|record| sites.have(&record.url)) {
                     records.push((id, record));
                 }
             }
             // A neighbour that postpones all records of a request is not asked again.
             if !records.is_empty() {
-                missing.extend(batch.into_iter().filter(|(id, _)| told.later.contains(id)));
+                missing.extend(later);
                 self.store_records(records).await?;
             }
         }
@@ -328,7 +311,7 @@ impl<'a> Taking<'a> {
     async fn store_records(&mut self, records: Vec<(ContentId, Vec<u8>)>) -> Result<(), Why> {
         let request = Request::Locks { ids: records.iter().map(|(id, _)| *id).collect() };
         let Response::Locks(locks) = self.ask(&request).await? else { return Err(Why::Lied) };
-        let mut by_days: BTreeMap<u8, Locked> = BTreeMap::new();
+        let mut by_days: BTreeMap<u8, Taken> = BTreeMap::new();
         for ((id, record), locks) in records.into_iter().zip(locks) {
             for (lock, days) in &locks {
                 by_days.entry(*days).or_default().locks.push((id, *lock));
@@ -337,44 +320,39 @@ impl<'a> Taking<'a> {
                 by_days.entry(days).or_default().records.push((id, record));
             }
         }
-        for (days, Locked { records, locks }) in by_days {
-            self.store(days, Vec::new(), records, locks).await?;
+        self.store(by_days).await
+    }
+
+    /// Stores postings and records, by the number of days in which they expire. Entries that would expire today are
+    /// left out.
+    async fn store(&mut self, mut by_days: BTreeMap<u8, Taken>) -> Result<(), Why> {
+        by_days.remove(&0);
+        let prefix = Prefix::of_peer(self.from);
+        for (days, Taken { postings, records, locks }) in by_days {
+            let origin = origin(self.from, prefix, true);
+            let stored = self
+                .inner
+                .keeper
+                .ask(move |shelf| shelf.store_of(&origin, &HashSet::new(), (&postings, &records, &locks), until(days)));
+            match stored.await.and_then(Result::ok).ok_or(Why::Stopped)? {
+                Ok(stored) => self.new += stored.new,
+                Err(full) => {
+                    self.inner.net.refusals().note(format!("{} at {prefix}", net::name(self.from)), full.why());
+                    return Err(Why::Full);
+                }
+            }
         }
         Ok(())
     }
-
-    /// Stores postings and records that expire in `days` days. Entries that would expire today are left out.
-    async fn store(
-        &mut self,
-        days: u8,
-        postings: Vec<WordPostings>,
-        records: Vec<(ContentId, Vec<u8>)>,
-        locks: Vec<(ContentId, Lock)>,
-    ) -> Result<(), Why> {
-        let life = (u64::from(days) * DAY).min(LIFE.as_secs());
-        if life == 0 {
-            return Ok(());
-        }
-        let until = unix_seconds() + life;
-        let prefix = Prefix::of_peer(self.from);
-        let origin = origin(self.from, prefix, true);
-        let stored = self.inner.keeper.ask(move |shelf| shelf.store_of(&origin, &postings, &records, &locks, until));
-        match stored.await.and_then(Result::ok).ok_or(Why::Stopped)? {
-            Ok(stored) => {
-                self.new += stored.new;
-                Ok(())
-            }
-            Err(full) => {
-                self.inner.net.refusals().note(format!("{} at {prefix}", net::name(self.from)), full.why());
-                Err(Why::Full)
-            }
-        }
-    }
 }
 
-/// The part of `range` after the ids of `list`; `None` if `list` reaches the end of the range.
-fn next(list: &Listed, range: IdRange) -> Option<IdRange> {
-    let last = list.ids.last().filter(|_| list.more)?;
-    let first = last.head().checked_add(1).filter(|first| *first <= range.last)?;
+/// The time, in seconds since 1970, at which something expires that expires in `days` days.
+fn until(days: u8) -> u64 {
+    unix_seconds() + (u64::from(days) * DAY).min(LIFE.as_secs())
+}
+
+/// The part of `range` after a message whose last id is `last`; `None` if there is none, because `more` is false.
+fn next(last: Option<&ContentId>, more: bool, range: IdRange) -> Option<IdRange> {
+    let first = last.filter(|_| more)?.head().checked_add(1).filter(|first| *first <= range.last)?;
     Some(IdRange { first, ..range })
 }

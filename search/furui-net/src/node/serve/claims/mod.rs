@@ -9,19 +9,17 @@
 mod budget;
 mod checker;
 mod sample;
-mod sources;
 mod truth;
 mod truths;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use furui_search::{ContentId, Index};
+use furui_search::ContentId;
 
 pub(in crate::node) use budget::Budget;
-pub(in crate::node) use checker::{Checker, Found};
+pub(in crate::node) use checker::Checker;
 pub(in crate::node) use sample::sample;
-pub(in crate::node) use sources::{REFUSED_FOR, Sources};
 pub(in crate::node) use truth::Truth;
 
 use crate::shelf::Shelf;

@@ -1,11 +1,12 @@
 //! Answers requests from the shelf (this node's own lists and records), without asking other nodes.
 
+use std::sync::Arc;
+
 use furui_search::{
     ContentId, IdRange, Index, Listed, Listing, Lock, Peer, Refusal, Request, Response, Weight, WordSize, limits,
 };
 
 use super::event_loop::EventLoop;
-use super::later::Later;
 use super::{LIFE, unix_seconds};
 use crate::net::Prefix;
 use crate::node::{record_key, showing, word_key};
@@ -24,28 +25,27 @@ const SPARE: usize = 8 << 10;
 const DAY: u64 = 24 * 60 * 60;
 
 impl EventLoop {
-    /// Answers a request that needs no state between messages. Some requests need work that ends later; see [`Later`].
+    /// Answers a request that needs no state between messages. `None` if it is answered later, under the number `call`.
     pub(super) fn answer(
         &mut self,
         (from, prefix): (&Peer, Prefix),
+        call: u64,
         request: Request,
         bytes: usize,
-    ) -> furui::Result<Later> {
-        let response = match request {
+    ) -> furui::Result<Option<Response>> {
+        Ok(Some(match request {
             Request::Size { words } => {
-                let mut sizes = Vec::with_capacity(words.len());
-                for word in words {
-                    let Listing { ids, whole } = self.kept.size(&word)?;
-                    sizes.push((word, WordSize { ids, whole, holders: Vec::new() }));
-                }
-                return Ok(Later::Sizes(sizes));
+                self.sizes(call, words)?;
+                return Ok(None);
             }
             Request::Show { documents, clauses } => showing::answer(&mut self.kept, &documents, &clauses)?,
-            Request::Store { postings, records } => return self.store((from, prefix), postings, records, bytes),
+            Request::Store { postings, records } => {
+                return self.store((from, prefix), call, postings, records, bytes);
+            }
             Request::Withdraw { keys } => {
                 if *from != self.net.me() && !self.allowance.grants((from, prefix), bytes, self.now()) {
                     self.note_refusal(from, prefix, "it stored too much in a minute");
-                    return Ok(Later::Now(Response::Refused(Refusal::Busy)));
+                    return Ok(Some(Response::Refused(Refusal::Busy)));
                 }
                 let expires = unix_seconds() + LIFE.as_secs();
                 Response::Withdrawn { opened: self.kept.shelf.withdraw(&keys, expires, false)? }
@@ -58,11 +58,28 @@ impl EventLoop {
                 let now = self.now();
                 Response::Surveyed(self.surveys.survey(&mut self.kept, now)?)
             }
-            Request::Doubt { claims } => return self.doubt((from, prefix), claims),
+            Request::Doubt { claims } => self.doubt((from, prefix), claims)?,
             // Searches and meetings are handled by the answerer before this function is called.
             Request::Search(_) | Request::Meet(_) | Request::Settle(_) => Response::Refused(Refusal::Invalid),
-        };
-        Ok(Later::Now(response))
+        }))
+    }
+
+    /// Answers with the sizes of lists, when their keepers are known.
+    fn sizes(&mut self, call: u64, words: Vec<String>) -> furui::Result<()> {
+        let listings = words.iter().map(|word| self.kept.size(word)).collect::<furui::Result<Vec<_>>>()?;
+        let net = self.net.clone();
+        self.later(async move {
+            let keys = words.iter().map(|word| word_key(word)).collect();
+            let holders = net.replicas(keys, limits::REPLICAS).await;
+            let sizes = listings.into_iter().zip(holders);
+            let sizes = sizes.map(|(Listing { ids, whole }, holders)| WordSize { ids, whole, holders });
+            let response = Response::Sizes(sizes.collect());
+            move |this: &mut Self| {
+                this.respond(call, &response);
+                None
+            }
+        });
+        Ok(())
     }
 
     /// Returns the words of lists that the peer may have to keep, with sizes and fingerprints, after the word `after`.
@@ -96,10 +113,12 @@ impl EventLoop {
             }
             let most = limits::IDS.min(room / LISTED_ID).min(most as usize).max(1);
             // The empty word stands for the list of all records.
-            let ids = if word.is_empty() { shelf.records(range, most)? } else { shelf.slice(word, range, most)? };
+            let (ids, weights) = match word.as_str() {
+                "" => (shelf.records(range, most)?, Arc::default()),
+                word => shelf.slice(word, range, most)?,
+            };
             let (more, looked_at) = (ids.len() == most, ids.len());
-            let weights = if word.is_empty() { Vec::new() } else { shelf.weights(word, range, most)?.to_vec() };
-            let mut ids = ids.to_vec();
+            let (mut ids, weights) = (ids.to_vec(), weights.to_vec());
             if word.is_empty() {
                 let last = ids.last().copied().filter(|_| more);
                 ids.retain(|id| last == Some(*id) || self.kept.near.may_keep(from, &record_key(*id)));

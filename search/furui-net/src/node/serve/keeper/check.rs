@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use furui_search::{ContentId, Peer, WordPostings};
 
-use crate::net::{Prefix, Reply};
+use crate::net::Prefix;
 use crate::node::claims::{Checker, TruePostings};
 
 /// The number of records that are fetched first to check a message. If one of them is unavailable, nothing is stored,
@@ -13,6 +13,8 @@ const FIRST: usize = 8;
 
 /// A message whose postings are to be checked before they are stored.
 pub(super) struct Check {
+    /// The number under which its sender waits for an answer.
+    pub(super) call: u64,
     pub(super) from: Peer,
     pub(super) prefix: Prefix,
     /// The size of the message, in bytes.
@@ -31,15 +33,6 @@ pub(super) struct Check {
     pub(super) missing: Vec<ContentId>,
 }
 
-/// The result of a [`Check`].
-pub(super) struct Checked {
-    pub(super) check: Check,
-    pub(super) reply: Reply,
-    pub(super) verdict: Verdict,
-    /// The number of bytes of the records that were fetched for the check.
-    pub(super) bytes: u64,
-}
-
 /// The verdict of a check on the postings of a message.
 pub(super) enum Verdict {
     /// All postings that were checked are true.
@@ -51,8 +44,9 @@ pub(super) enum Verdict {
 }
 
 impl Check {
-    /// Fetches the records, and compares the postings with them.
-    pub(super) async fn carry_out(mut self, checker: &Checker, reply: Reply) -> Checked {
+    /// Fetches the records, and compares the postings with them. Returns the verdict, and the number of bytes of the
+    /// records that were fetched.
+    pub(super) async fn carry_out(&mut self, checker: &Checker) -> (Verdict, u64) {
         // If one record is unavailable, nothing is stored, so a few records are fetched first.
         let (first, rest) = self.missing.split_at(self.missing.len().min(FIRST));
         let (mut own, mut bytes) = (std::mem::take(&mut self.own), 0);
@@ -70,6 +64,6 @@ impl Check {
             () if self.drawn.iter().any(|id| !self.known.contains_key(id)) => Verdict::Unproven,
             () => Verdict::True,
         };
-        Checked { check: self, reply, verdict, bytes }
+        (verdict, bytes)
     }
 }

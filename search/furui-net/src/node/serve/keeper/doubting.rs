@@ -7,8 +7,6 @@ use std::hash::{BuildHasher, RandomState};
 use furui_search::{ContentId, IdRange, Index, Peer, Refusal, Response};
 
 use super::event_loop::EventLoop;
-use super::examination::Doubts;
-use super::later::Later;
 use crate::net::Prefix;
 use crate::node::claims::{self, TruePostings};
 use crate::shelf::{Listed, Origin};
@@ -21,14 +19,14 @@ const MORE: usize = 64;
 const AMONG: usize = 4096;
 
 impl EventLoop {
-    /// Prepares the examination of the postings that a peer doubts, as far as they are in the lists.
+    /// Begins the examination of the postings that a peer doubts, as far as they are in the lists.
     pub(super) fn doubt(
         &mut self,
         (from, prefix): (&Peer, Prefix),
         claims: Vec<(String, ContentId)>,
-    ) -> furui::Result<Later> {
+    ) -> furui::Result<Response> {
         if self.sources.refuses(from, self.now()) {
-            return Ok(Later::refused(Refusal::Invalid));
+            return Ok(Response::Refused(Refusal::Invalid));
         }
         let mut by_word: HashMap<String, Vec<ContentId>> = HashMap::new();
         for (word, id) in claims {
@@ -47,31 +45,38 @@ impl EventLoop {
                 lists.push((word, listed));
             }
         }
-        if lists.is_empty() {
-            return Ok(Later::Now(Response::Stored { new: 0 }));
-        }
-        match self.prepare(prefix, lists, None)? {
-            Some(doubts) => Ok(Later::Doubts(Box::new(doubts))),
-            None => Ok(Later::refused(Refusal::Busy)),
-        }
+        let examines = lists.is_empty() || self.examine(prefix, lists, None)?;
+        Ok(if examines { Response::Stored { new: 0 } } else { Response::Refused(Refusal::Busy) })
     }
 
-    /// Registers postings for examination. `None` if the limits for examinations are exceeded.
-    fn prepare(
+    /// Compares postings of this node's lists, which a peer with this prefix doubts, with the records of their
+    /// documents. If the other postings of an origin were false, they are examined for that reason, and it is the
+    /// `suspect`. Returns false, and does nothing, if the limits for examinations are exceeded.
+    fn examine(
         &mut self,
         prefix: Prefix,
         lists: Vec<(String, Vec<Listed>)>,
         suspect: Option<Origin>,
-    ) -> furui::Result<Option<Doubts>> {
+    ) -> furui::Result<bool> {
         let ids: HashSet<ContentId> = lists.iter().flat_map(|(_, listed)| listed).map(|it| it.id).collect();
         let now = self.now();
         if !self.budget.grants(prefix, ids.len(), 0, now) {
             self.forget_doubts(&lists);
-            return Ok(None);
+            return Ok(false);
         }
-        let (known, unknown) = self.checker.remembered(ids);
+        let (mut known, unknown) = self.checker.remembered(ids);
         let (own, missing) = claims::own_records(&mut self.kept.shelf, unknown)?;
-        Ok(Some(Doubts { prefix, lists, known, own, missing, suspect }))
+        let checker = self.checker.clone();
+        self.later(async move {
+            let found = checker.find_out(own, &missing).await;
+            known.extend(found.known);
+            move |this: &mut Self| {
+                this.budget.charge(prefix, found.bytes, 0, this.now());
+                this.on_examined(prefix, lists, &known, suspect);
+                None
+            }
+        });
+        Ok(true)
     }
 
     fn forget_doubts(&mut self, lists: &[(String, Vec<Listed>)]) {
@@ -82,15 +87,15 @@ impl EventLoop {
         }
     }
 
-    /// Handles the result of an examination: data of the peers that brought false postings is refused and removed, and
-    /// the lists are corrected. Returns further postings to examine. `bytes` is the size of the records that were
-    /// fetched.
-    pub(super) fn on_examined(&mut self, doubts: Doubts, bytes: u64) -> Vec<Doubts> {
-        let Doubts { prefix, lists, known, suspect, .. } = doubts;
-        let now = self.now();
-        self.budget.charge(prefix, bytes, 0, now);
+    /// Handles the result of an examination: the origins of false postings are blamed, and the lists are corrected.
+    fn on_examined(
+        &mut self,
+        prefix: Prefix,
+        lists: Vec<(String, Vec<Listed>)>,
+        known: &TruePostings,
+        suspect: Option<Origin>,
+    ) {
         self.forget_doubts(&lists);
-        let mut further = Vec::new();
         let (mut examined, mut disproved) = (0, 0);
         for (word, listed) in lists {
             let hash = self.checker.word(&word);
@@ -110,16 +115,15 @@ impl EventLoop {
                 }
             }
             // Postings that were removed together with their origin are not in the list any more.
-            self.correct(&word, &wrong, &known);
+            self.correct(&word, &wrong, known);
             for origin in origins {
                 // If the storage fails, the next request to it reports that.
-                further.extend(self.suspect(prefix, &word, origin).ok().flatten());
+                let _ = self.suspect(prefix, &word, origin);
             }
         }
         if let Some(origin) = suspect.filter(|_| disproved > 0 && 2 * disproved >= examined) {
             self.remove(origin);
         }
-        further
     }
 
     /// Corrects a list: removes the false postings of these documents, and stores the true ones.
@@ -141,18 +145,17 @@ impl EventLoop {
         }
     }
 
-    /// Prepares the examination of further postings that an origin (a peer at an address prefix) brought into the list
-    /// of a word.
-    fn suspect(&mut self, prefix: Prefix, word: &str, origin: Origin) -> furui::Result<Option<Doubts>> {
-        let mut ids = self.kept.shelf.slice(word, IdRange::ALL, AMONG)?.to_vec();
+    /// Begins the examination of further postings that an origin brought into the list of a word.
+    fn suspect(&mut self, prefix: Prefix, word: &str, origin: Origin) -> furui::Result<()> {
+        let mut ids = self.kept.shelf.slice(word, IdRange::ALL, AMONG)?.0.to_vec();
         let dice = RandomState::new();
         ids.sort_by_cached_key(|id| dice.hash_one(id));
         let mut listed = self.kept.shelf.listed(word, &ids)?;
         listed.retain(|it| it.origin.as_ref() == Some(&origin));
         listed.truncate(MORE);
-        if listed.is_empty() {
-            return Ok(None);
+        if !listed.is_empty() {
+            self.examine(prefix, vec![(word.to_owned(), listed)], Some(origin))?;
         }
-        self.prepare(prefix, vec![(word.to_owned(), listed)], Some(origin))
+        Ok(())
     }
 }

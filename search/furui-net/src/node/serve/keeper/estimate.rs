@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use furui::HashSpec;
-use furui_search::{ContentId, IdRange, Index, Peer, Record, Surveyed, Weight};
+use furui_search::{ContentId, IdRange, Peer, Record, Surveyed, Weight};
 
 use crate::node::kept::Kept;
 use crate::node::{places, record_key};
@@ -65,9 +65,9 @@ impl Surveys {
             let key = record_key(id);
             places::bits_in_common(&self.me, &key) >= bits && places.keeps(&self.me, &key)
         };
-        let counted = count(&mut kept.shelf, self.from, is_own)?;
-        let documents = counted.own.len() as f64 / (counted.part * part).max(f64::MIN_POSITIVE);
-        let mean_length = mean_length(&mut kept.shelf, &counted.own)?;
+        let (ids, counted) = count(&mut kept.shelf, self.from, is_own)?;
+        let documents = ids.len() as f64 / (counted * part).max(f64::MIN_POSITIVE);
+        let mean_length = mean_length(&mut kept.shelf, &ids)?;
         let told = Surveyed { documents: documents.round() as u64, mean_length, whole };
         let told = told.steadied(self.last.map(|last| last.told));
         self.last = Some(Estimate { at: now, records, told });
@@ -75,17 +75,9 @@ impl Surveys {
     }
 }
 
-/// The records in a range of ids, from which an estimate is made.
-struct Counted {
-    /// The fraction of the id space that the range covers.
-    part: f64,
-    /// The records in the range whose keys are near enough to this node's place to be counted.
-    own: Vec<ContentId>,
-}
-
 /// Reads the first [`COUNTED`] records in the order of ids from the head `from` on, wrapping around at the end of the
-/// id space.
-fn count(shelf: &mut Shelf, from: u64, is_own: impl Fn(ContentId) -> bool) -> furui::Result<Counted> {
+/// id space. Returns those for which `is_own` returns true, and the fraction of the id space that was read.
+fn count(shelf: &mut Shelf, from: u64, is_own: impl Fn(ContentId) -> bool) -> furui::Result<(Vec<ContentId>, f64)> {
     let ranges =
         [Some(IdRange { first: from, last: u64::MAX }), from.checked_sub(1).map(|last| IdRange { first: 0, last })];
     let (mut ids, mut part) = (Vec::new(), 1.0);
@@ -104,7 +96,7 @@ fn count(shelf: &mut Shelf, from: u64, is_own: impl Fn(ContentId) -> bool) -> fu
         part = (last.head().wrapping_sub(from) as f64 / u64::MAX as f64).max(f64::MIN_POSITIVE);
     }
     ids.retain(|id| is_own(*id));
-    Ok(Counted { part, own: ids })
+    Ok((ids, part))
 }
 
 /// The interquartile mean of the numbers of words in the first [`MEASURED`] of these documents; 0 if there are none.

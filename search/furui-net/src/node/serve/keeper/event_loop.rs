@@ -5,23 +5,22 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use furui::{HashSpec, KeyHasher};
-use furui_search::{AnswerEvent, Answerer, ContentId, Peer, Refusal, Request, Response, WordSize, limits};
+use furui_search::{AnswerEvent, Answerer, ContentId, Peer, Refusal, Request, Response};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::estimate::Surveys;
-use super::examination::Doubts;
-use super::later::Later;
 use super::scheduler::Scheduler;
 use super::{Counts, Order};
 use crate::net::{Inbound, Net, Prefix, Reply};
+use crate::node;
 use crate::node::allowance::Allowance;
 use crate::node::blocklist::Blocklist;
-use crate::node::claims::{Budget, Checker, Sources};
+use crate::node::claims::{Budget, Checker};
 use crate::node::kept::Kept;
 use crate::node::places::Places;
-use crate::node::{self, word_key};
+use crate::node::sources::Sources;
 use crate::shelf::Origin;
 
 /// The time without changes after which the shelf (the node's storage) is compacted. Compaction blocks the thread while
@@ -51,10 +50,11 @@ pub(super) struct EventLoop {
     pub(super) checker: Checker,
     pub(super) budget: Budget,
     pub(super) sources: Sources,
-    /// The sender by which tasks return the records that they have fetched. The length of this channel is bounded by
-    /// the number of messages that wait for a check, which the budget limits.
-    checks: mpsc::UnboundedSender<Done>,
-    checked: Option<mpsc::UnboundedReceiver<Done>>,
+    /// The sender by which tasks return what they have fetched: see [`later`](Self::later). The length of this channel
+    /// is bounded by the number of messages that wait for a check, which the budget limits, and by the number of
+    /// meetings (searches that this node hosts), each of which waits for one answer.
+    done: mpsc::UnboundedSender<Done>,
+    ended: mpsc::UnboundedReceiver<Done>,
     /// The postings, each as its word and its document, whose examination is in progress.
     pub(super) doubted: HashSet<(String, ContentId)>,
     /// The peers, each with its address prefix, whose unproven data is to be removed.
@@ -69,13 +69,10 @@ pub(super) struct EventLoop {
     /// The requests of other nodes that wait for the thread of the node's storage.
     scheduler: Scheduler,
     /// The senders of answers, by the numbers under which the answerer knows the requests.
-    replies: HashMap<u64, Reply>,
+    pub(super) replies: HashMap<u64, Reply>,
     next_reply: u64,
-    /// For each request that the answerer has sent to another node, the peer and its address prefix for which it was
-    /// sent. Work on the answer is charged to that peer.
-    on_behalf_of: HashMap<u64, (Prefix, Peer)>,
     started: Instant,
-    counts: Arc<Counts>,
+    pub(super) counts: Arc<Counts>,
     pub(super) blocklist: Arc<Blocklist>,
     pub(super) surveys: Surveys,
     /// The directory of the shelf; `None` if the shelf is in memory.
@@ -85,13 +82,7 @@ pub(super) struct EventLoop {
     reopen: Option<Instant>,
 }
 
-/// The answer of another node to a request that the answerer has sent.
-struct Answer {
-    call: u64,
-    response: Option<Response>,
-}
-
-/// The continuation that runs on the thread after a task has fetched records. It returns the address prefix and the
+/// The continuation that runs on the thread after a task has fetched something. It returns the address prefix and the
 /// peer to which the work is charged, if any.
 type Done = Box<dyn FnOnce(&mut EventLoop) -> Option<(Prefix, Peer)> + Send>;
 
@@ -99,13 +90,13 @@ impl EventLoop {
     /// Makes the state of the thread that owns the node's storage. Must be called on a thread of the runtime that runs
     /// the tasks which wait for other nodes.
     pub(super) fn new(kept: Kept, net: Net, counts: Arc<Counts>, blocklist: Arc<Blocklist>, checker: Checker) -> Self {
-        let (checks, checked) = mpsc::unbounded_channel();
+        let (done, ended) = mpsc::unbounded_channel();
         Self {
             checker,
             budget: Budget::default(),
             sources: Sources::default(),
-            checks,
-            checked: Some(checked),
+            done,
+            ended,
             doubted: HashSet::new(),
             to_remove: HashSet::new(),
             removes_after: Instant::now(),
@@ -124,7 +115,6 @@ impl EventLoop {
             scheduler: Scheduler::default(),
             replies: HashMap::new(),
             next_reply: 0,
-            on_behalf_of: HashMap::new(),
             started: Instant::now(),
             counts,
             blocklist,
@@ -133,28 +123,14 @@ impl EventLoop {
 
     /// Handles requests, orders and finished tasks until an order to stop arrives or all senders are dropped.
     pub(super) async fn work(mut self, mut inbound: mpsc::Receiver<Inbound>, mut orders: mpsc::Receiver<Order>) {
-        // The length of this channel is bounded by the number of meetings (searches that this node hosts), each of
-        // which waits for one answer.
-        let (answers, mut answered) = mpsc::unbounded_channel::<Answer>();
         let mut neighbourhood = self.net.neighbourhood();
-        let Some(mut checked) = self.checked.take() else { return };
         loop {
             let deadline = self.answerer.deadline().map_or(Instant::now() + LONG, |at| self.started + at);
             let reopen = self.reopen.unwrap_or(Instant::now() + LONG);
             let quiet = self.quiet.map_or(Instant::now() + LONG, |(_, at)| at);
             let (mut began, mut acting) = (std::time::Instant::now(), None);
             tokio::select! {
-                answer = answered.recv() => {
-                    if let Some(Answer { call, response }) = answer {
-                        (began, acting) = (std::time::Instant::now(), self.on_behalf_of.remove(&call));
-                        let now = self.now();
-                        match response {
-                            Some(response) => self.answerer.on_response(call, response, now, &mut self.kept),
-                            None => self.answerer.on_failure(call, now, &mut self.kept),
-                        }
-                    }
-                }
-                Some(done) = checked.recv() => {
+                Some(done) = self.ended.recv() => {
                     began = std::time::Instant::now();
                     acting = done(&mut self);
                 }
@@ -202,20 +178,20 @@ impl EventLoop {
             }
             while let Some(event) = self.answerer.poll() {
                 match event {
-                    AnswerEvent::Respond { call, response } => {
-                        if let Some(reply) = self.replies.remove(&call) {
-                            self.respond(reply, &response);
-                        }
-                    }
+                    AnswerEvent::Respond { call, response } => self.respond(call, &response),
                     AnswerEvent::Send { to, call, request } => {
-                        if let Some(acting) = &acting {
-                            self.on_behalf_of.insert(call, acting.clone());
-                        }
-                        let (net, answers) = (self.net.clone(), answers.clone());
-                        self.runtime.spawn(async move {
-                            let response = node::send_counted(&net, &to, request).await.map(|(response, _)| response);
-                            // Sending fails if the thread has ended.
-                            let _ = answers.send(Answer { call, response });
+                        // Work on the answer is charged to the peer for which the request is sent.
+                        let (net, acting) = (self.net.clone(), acting.clone());
+                        self.later(async move {
+                            let answer = node::send_counted(&net, &to, request).await;
+                            move |this: &mut Self| {
+                                let now = this.now();
+                                match answer {
+                                    Some((answer, _)) => this.answerer.on_response(call, answer, now, &mut this.kept),
+                                    None => this.answerer.on_failure(call, now, &mut this.kept),
+                                }
+                                acting
+                            }
                         });
                     }
                 }
@@ -270,72 +246,43 @@ impl EventLoop {
 
     fn on_request(&mut self, Inbound { from, prefix, request, reply }: Inbound) {
         let bytes = request.len();
-        let request = match Request::decode(&request) {
-            Ok(request) => request,
-            Err(_) => return self.respond(reply, &Response::Refused(Refusal::Invalid)),
-        };
         let call = self.next_reply;
         self.next_reply += 1;
         self.replies.insert(call, reply);
+        let Ok(request) = Request::decode(&request) else {
+            return self.respond(call, &Response::Refused(Refusal::Invalid));
+        };
         let now = self.now();
         let Some(request) = self.answerer.on_request(&from, call, request, now, &mut self.kept) else { return };
-        let Some(reply) = self.replies.remove(&call) else { return };
-        match self.answer((&from, prefix), request, bytes) {
-            Ok(Later::Now(response)) => self.respond(reply, &response),
-            Ok(Later::Sizes(sizes)) => {
-                let (net, counts) = (self.net.clone(), Arc::clone(&self.counts));
-                self.runtime.spawn(async move {
-                    let keys = sizes.iter().map(|(word, _)| word_key(word)).collect();
-                    let holders = net.replicas(keys, limits::REPLICAS).await;
-                    let answer =
-                        sizes.into_iter().zip(holders).map(|((_, size), holders)| WordSize { holders, ..size });
-                    respond(&counts, reply, &Response::Sizes(answer.collect()));
-                });
-            }
-            Ok(Later::Check(check)) => {
-                let (checker, checks) = (self.checker.clone(), self.checks.clone());
-                self.runtime.spawn(async move {
-                    // Sending fails if the thread has ended.
-                    let checked = check.carry_out(&checker, reply).await;
-                    let _ = checks.send(Box::new(|this: &mut Self| {
-                        let of = (checked.check.prefix, checked.check.from.clone());
-                        this.on_checked(checked);
-                        Some(of)
-                    }));
-                });
-            }
-            Ok(Later::Doubts(doubts)) => {
-                self.respond(reply, &Response::Stored { new: 0 });
-                self.examine(*doubts);
-            }
-            Err(_) => self.respond(reply, &Response::Refused(Refusal::Failed)),
+        match self.answer((&from, prefix), call, request, bytes) {
+            Ok(Some(response)) => self.respond(call, &response),
+            Ok(None) => {}
+            Err(_) => self.respond(call, &Response::Refused(Refusal::Failed)),
         }
     }
 
-    fn examine(&self, doubts: Doubts) {
-        let (checker, checks) = (self.checker.clone(), self.checks.clone());
+    /// Sends the answer to the request with the number `call`.
+    /// Awaits `work` on the runtime, and then runs the continuation that it returns on this thread.
+    pub(super) fn later<D>(&self, work: impl Future<Output = D> + Send + 'static)
+    where
+        D: FnOnce(&mut Self) -> Option<(Prefix, Peer)> + Send + 'static,
+    {
+        let done = self.done.clone();
         self.runtime.spawn(async move {
             // Sending fails if the thread has ended.
-            let (doubts, bytes) = doubts.examine(&checker).await;
-            let _ = checks.send(Box::new(move |this: &mut Self| {
-                let further = this.on_examined(doubts, bytes);
-                further.into_iter().for_each(|doubts| this.examine(doubts));
-                None
-            }));
+            let _ = done.send(Box::new(work.await));
         });
     }
 
-    pub(super) fn respond(&self, reply: Reply, response: &Response) {
-        respond(&self.counts, reply, response);
-    }
-}
-
-fn respond(counts: &Counts, reply: Reply, response: &Response) {
-    let count = if matches!(response, Response::Refused(_)) { &counts.refused } else { &counts.answered };
-    count.fetch_add(1, Ordering::Relaxed);
-    let bytes = response.encode().or_else(|_| Response::Refused(Refusal::Failed).encode());
-    if let Ok(bytes) = bytes {
-        // Sending fails only if the answer is too long, which the encoder prevents.
-        let _ = reply.send(bytes);
+    pub(super) fn respond(&mut self, call: u64, response: &Response) {
+        let Some(reply) = self.replies.remove(&call) else { return };
+        let is_refusal = matches!(response, Response::Refused(_));
+        let count = if is_refusal { &self.counts.refused } else { &self.counts.answered };
+        count.fetch_add(1, Ordering::Relaxed);
+        let bytes = response.encode().or_else(|_| Response::Refused(Refusal::Failed).encode());
+        if let Ok(bytes) = bytes {
+            // Sending fails only if the answer is too long, which the encoder prevents.
+            let _ = reply.send(bytes);
+        }
     }
 }

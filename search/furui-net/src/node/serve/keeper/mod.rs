@@ -5,8 +5,6 @@ mod check;
 mod doubting;
 mod estimate;
 mod event_loop;
-mod examination;
-mod later;
 mod scheduler;
 mod storing;
 

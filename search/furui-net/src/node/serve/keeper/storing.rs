@@ -5,9 +5,8 @@ use std::collections::HashSet;
 use furui_search::{ContentId, Lock, Peer, Record, Refusal, Response, WordPostings, limits};
 use tokio::time::Instant;
 
-use super::check::{Check, Checked, Verdict};
+use super::check::{Check, Verdict};
 use super::event_loop::EventLoop;
-use super::later::Later;
 use super::{LIFE, unix_seconds};
 use crate::net::{self, Prefix};
 use crate::node::claims;
@@ -24,27 +23,28 @@ impl EventLoop {
     pub(super) fn store(
         &mut self,
         (from, prefix): (&Peer, Prefix),
+        call: u64,
         mut postings: Vec<WordPostings>,
         mut records: Vec<(Lock, Vec<u8>)>,
         bytes: usize,
-    ) -> furui::Result<Later> {
+    ) -> furui::Result<Option<Response>> {
         let me = self.net.me();
         let now = self.now();
         if *from != me {
             if self.sources.refuses(from, now) {
                 self.note_refusal(from, prefix, "it stated what a document's record disproves, less than an hour ago");
-                return Ok(Later::refused(Refusal::Invalid));
+                return Ok(Some(Response::Refused(Refusal::Invalid)));
             }
             if !self.allowance.grants((from, prefix), bytes, now) {
                 self.note_refusal(from, prefix, "it stored too much in a minute");
-                return Ok(Later::refused(Refusal::Busy));
+                return Ok(Some(Response::Refused(Refusal::Busy)));
             }
         }
         let brought = postings.len() + records.len();
         if *from != me {
             let sites = self.blocklist.sites();
             postings.retain(|(word, _)| !self.blocklist.has_word(word));
-            records.retain(|(_, record)| !Record::decode(record).is_ok_and(|record| sites.have(&record)));
+            records.retain(|(_, record)| !Record::decode(record).is_ok_and(|record| sites.have(&record.url)));
             if postings.len() + records.len() < brought {
                 self.note_refusal(from, prefix, "the owner of this node has blocked a word or site of what it stored");
             }
@@ -60,12 +60,12 @@ impl EventLoop {
         }
         let records = kept;
         if brought > 0 && postings.is_empty() && records.is_empty() {
-            return Ok(Later::refused(Refusal::Invalid));
+            return Ok(Some(Response::Refused(Refusal::Invalid)));
         }
         if *from == me {
             let expires = unix_seconds() + LIFE.as_secs();
-            let stored = self.kept.shelf.store_locked(&postings, &records, &locks, expires)?;
-            return Ok(Later::Now(Response::Stored { new: stored.new }));
+            let stored = self.kept.shelf.store((&postings, &records, &locks), expires)?;
+            return Ok(Some(Response::Stored { new: stored.new }));
         }
         if !records.is_empty() || postings.is_empty() {
             // A record is verified by its hash, so it is kept even if a liar that brought it before is removed.
@@ -73,19 +73,20 @@ impl EventLoop {
             let proven = self.kept.shelf.of_others(&node::origin(from, prefix, false), &ids)?;
             let stored = self.store_brought((from, prefix), &proven, (&[], &records, &locks))?;
             if postings.is_empty() || matches!(stored, Response::Refused(_)) {
-                return Ok(Later::Now(stored));
+                return Ok(Some(stored));
             }
         }
-        self.check((from, prefix), postings, bytes)
+        self.check((from, prefix), call, postings, bytes)
     }
 
-    /// Stores postings at once if none of them needs a check; otherwise prepares the check.
+    /// Stores postings at once if none of them needs a check; otherwise begins the check.
     fn check(
         &mut self,
         (from, prefix): (&Peer, Prefix),
+        call: u64,
         postings: Vec<WordPostings>,
         bytes: usize,
-    ) -> furui::Result<Later> {
+    ) -> furui::Result<Option<Response>> {
         let now = self.now();
         let mut additions = self.kept.shelf.additions(&node::origin(from, prefix, false), &postings)?;
         if self.sources.distrusts(prefix, now) {
@@ -93,22 +94,33 @@ impl EventLoop {
         }
         let drawn: Vec<ContentId> = claims::sample(&additions, self.sources.knows(from)).into_iter().collect();
         if drawn.is_empty() {
-            return Ok(Later::Now(self.store_brought((from, prefix), &HashSet::new(), (&postings, &[], &[]))?));
+            return self.store_brought((from, prefix), &HashSet::new(), (&postings, &[], &[])).map(Some);
         }
         if !self.budget.grants(prefix, drawn.len(), bytes, now) {
             self.note_refusal(from, prefix, "this node has checked too much of what it stored in a minute");
-            return Ok(Later::refused(Refusal::Busy));
+            return Ok(Some(Response::Refused(Refusal::Busy)));
         }
         let (known, unknown) = self.checker.remembered(drawn.iter().copied());
         let (own, missing) = claims::own_records(&mut self.kept.shelf, unknown)?;
         let strange = additions.iter().filter(|addition| addition.strange).map(|addition| addition.id).collect();
         let from = from.clone();
-        Ok(Later::Check(Box::new(Check { from, prefix, bytes, postings, drawn, strange, known, own, missing })))
+        let mut check = Check { call, from, prefix, bytes, postings, drawn, strange, known, own, missing };
+        let checker = self.checker.clone();
+        self.later(async move {
+            let (verdict, bytes) = check.carry_out(&checker).await;
+            move |this: &mut Self| {
+                let of = (check.prefix, check.from.clone());
+                this.on_checked(check, verdict, bytes);
+                Some(of)
+            }
+        });
+        Ok(None)
     }
 
-    /// Handles the result of a check: stores the message if it is true, and answers it.
-    pub(super) fn on_checked(&mut self, Checked { check, reply, verdict, bytes }: Checked) {
-        let Check { from, prefix, bytes: message, postings, strange, known, .. } = check;
+    /// Handles the result of a check: stores the message if it is true, and answers it. `bytes` is the size of the
+    /// records that were fetched.
+    fn on_checked(&mut self, check: Check, verdict: Verdict, bytes: u64) {
+        let Check { call, from, prefix, bytes: message, postings, strange, known, .. } = check;
         let now = self.now();
         self.budget.charge(prefix, bytes, message, now);
         let response = match verdict {
@@ -131,7 +143,7 @@ impl EventLoop {
                 Response::Refused(Refusal::Invalid)
             }
         };
-        self.respond(reply, &response);
+        self.respond(call, &response);
     }
 
     /// Stores postings or records that another node has sent. All postings of the documents in `proven` were checked.
@@ -142,7 +154,7 @@ impl EventLoop {
         brought: crate::shelf::Brought<'_>,
     ) -> furui::Result<Response> {
         let expires = unix_seconds() + LIFE.as_secs();
-        match self.kept.shelf.store_proven(&node::origin(from, prefix, false), proven, brought, expires)? {
+        match self.kept.shelf.store_of(&node::origin(from, prefix, false), proven, brought, expires)? {
             Ok(Stored { new, foreign }) => {
                 // Additions to other peers' documents are charged to the peer, because they are not removed with its
                 // own documents.

@@ -1,48 +1,44 @@
+//! The sizes of the messages of an exchange by their definitions, for all that compares them with the real messages.
+#![allow(dead_code, reason = "no program that compares the sizes reads all of them")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Claim, CodecError, Coding, Golomb, ShortChecks};
-use crate::{ContentId, IdRange};
 use furui::filter::{Bloom, FilterMut, RingedBloom};
+use furui_search::plan::ShortChecks;
+use furui_search::{Claim, CodecError, Coding, ContentId, Golomb};
 
-/// The size of a [`Coded`](super::Coded) set or answer.
+/// The size of a [`Coded`](furui_search::Coded) set or answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Size {
+pub(crate) struct Size {
     /// The number of bits, counted as the paper of Sei et al. on ringed filters does.
-    pub bits: u64,
+    pub(crate) bits: u64,
     /// The number of bytes that are sent.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 /// The exact sizes of the messages of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Prediction {
+pub(crate) struct Prediction {
     /// The size of the coded set that is sent: T₁.
-    pub sent: Size,
+    pub(crate) sent: Size,
     /// The size of the answer: T₂.
-    pub back: Size,
+    pub(crate) back: Size,
     /// The size of the third message; `None` if there is none. Its bits are those of the rejected matches and of the
     /// checksum of the [`Claim`]; its bytes are those of the rejected matches only.
-    pub claim: Option<Size>,
+    pub(crate) claim: Option<Size>,
     /// The number of ids that are in both lists.
-    pub both: u64,
+    pub(crate) both: u64,
 }
 
 /// Computes the sizes of the messages of an exchange about two lists from the definitions in docs/protocol.md, without
-/// encoding anything. Simulations use it, and tests compare it with the real messages. Both lists are ascending, and
-/// all of `own` is in `range`.
+/// encoding anything. Both lists are ascending.
 ///
 /// Cost: much slower than the exchange.
 ///
 /// # Errors
 /// If no filter has the parameters of the coding.
-pub fn predict(
-    own: &[ContentId],
-    other: &[ContentId],
-    range: IdRange,
-    coding: Coding,
-) -> Result<Prediction, CodecError> {
+pub(crate) fn predict(own: &[ContentId], other: &[ContentId], coding: Coding) -> Result<Prediction, CodecError> {
     let mine: BTreeSet<ContentId> = own.iter().copied().collect();
-    let other: Vec<ContentId> = other.iter().copied().filter(|&id| range.contains(id)).collect();
     let n = mine.len() as u64;
     let both = other.iter().filter(|id| mine.contains(id)).count() as u64;
     let (sent, back, claim) = match coding {
@@ -56,15 +52,15 @@ pub fn predict(
         Coding::Fixed { bits, probes } => {
             let filter = Bloom::from_parts(bits.into(), probes.into())?;
             let bytes = 2 + number_len(bits.into()) + u64::from(bits).div_ceil(8);
-            (Size { bits: bits.into(), bytes }, filtered_size(filter, &mine, &other), None)
+            (Size { bits: bits.into(), bytes }, filtered_size(filter, &mine, other), None)
         }
         Coding::Ringed(params) => {
             let bits = if n == 0 { 0 } else { params.bits(n)? };
             let bytes = 10 + number_len(params.delta().into()) + number_len(n) + bits.div_ceil(8);
-            let other = if n == 0 { &[] } else { &other[..] };
+            let other = if n == 0 { &[] } else { other };
             (Size { bits, bytes }, filtered_size(RingedBloom::with_size(params, n)?, &mine, other), None)
         }
-        Coding::Golomb(golomb) => golomb_sizes(&mine, &other, range, &golomb),
+        Coding::Golomb(golomb) => golomb_sizes(&mine, other, &golomb),
     };
     Ok(Prediction { sent, back, claim, both })
 }
@@ -77,22 +73,15 @@ fn filtered_size(mut filter: impl FilterMut, mine: &BTreeSet<ContentId>, other: 
     Size { bits: 160 * matches, bytes: number_len(matches) + 20 * matches }
 }
 
-fn golomb_sizes(
-    mine: &BTreeSet<ContentId>,
-    other: &[ContentId],
-    range: IdRange,
-    golomb: &Golomb,
-) -> (Size, Size, Option<Size>) {
-    let span = range.last - range.first;
-    let width = (0..=64).find(|&bits| u128::from(span) < 1 << bits).expect("a number has at most 64 bits");
-    let cell_heads: u128 = 1 << u32::saturating_sub(width, golomb.cell_bits.into());
-    let cell_of = |id: &ContentId| (u128::from(id.head() - range.first) / cell_heads) as u64;
+fn golomb_sizes(mine: &BTreeSet<ContentId>, other: &[ContentId], golomb: &Golomb) -> (Size, Size, Option<Size>) {
+    let cell_heads = 1_u128 << (64 - golomb.cell_bits);
+    let cell_of = |id: &ContentId| (u128::from(id.head()) / cell_heads) as u64;
     let mut cells: BTreeMap<u64, Vec<ContentId>> = BTreeMap::new();
     for id in mine {
         cells.entry(cell_of(id)).or_default().push(*id);
     }
     let occupied: Vec<u64> = cells.keys().copied().collect();
-    let (count, last) = (occupied.len() as u64, (u128::from(span) / cell_heads) as u64);
+    let (count, last) = (occupied.len() as u64, (u128::from(u64::MAX) / cell_heads) as u64);
     let bits = rice_bits(gaps_between(&occupied), parameter(last - count.saturating_sub(1), count));
     let sent = Size { bits, bytes: 7 + number_len(count) + bits.div_ceil(8) };
 
@@ -103,8 +92,7 @@ fn golomb_sizes(
     let ranks = [0].into_iter().chain(matches.iter().map(|&(rank, _)| rank));
     let gaps = ranks.clone().zip(ranks.skip(1)).map(|(before, rank)| rank - before);
     let t = matches.len() as u64;
-    let (all_cells, fed, sent_bits) = (last as f64 + 1.0, other.len() as u64, 8 * sent.bits.div_ceil(8));
-    let short = ShortChecks::of_answer(t, count, all_cells, fed, sent_bits, golomb.check_bits);
+    let short = ShortChecks::of_answer(t, count, golomb, other.len() as u64, 8 * sent.bits.div_ceil(8));
     let short = short.filter(|_| golomb.three_messages);
     let golomb = Golomb { check_bits: short.map_or(golomb.check_bits, |short| short.bits), ..*golomb };
     let bits = rice_bits(gaps, parameter(count, t)) + t * u64::from(golomb.check_bits);
