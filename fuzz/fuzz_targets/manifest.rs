@@ -4,12 +4,14 @@
 
 use furui::HashSpec;
 use furui::format::Seal;
+use furui::store::shared::SharedManifest;
 use furui::store::{Manifest, RunEntry, StoreKind};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u64, Vec<(u64, u64, u64, u64)>, Vec<(u32, u8)>, &[u8])| {
     let (seed, runs, changes, raw) = input;
     let _ = Manifest::decode(raw, "fuzz");
+    let _ = SharedManifest::decode(raw, "fuzz");
     let mut manifest = Manifest::new(StoreKind::Seen, HashSpec { seed, ..HashSpec::default() });
     for (number, keys, length, checksum) in runs {
         let _ = manifest.take_number();

@@ -47,7 +47,7 @@ impl Weight {
         (self.0 >> 8) as u8
     }
 
-    /// The step to which the document's length was rounded, below [`LENGTHS`](Self::LENGTHS).
+    /// The step to which the document's length was rounded.
     pub fn length_step(self) -> u8 {
         self.0 as u8
     }

@@ -59,7 +59,7 @@ impl Pending {
         Ok(Self { form: run.form()?, run })
     }
 
-    /// The keys, for [`Seen::commit`].
+    /// The keys, for [`Seen::commit`](super::Seen::commit).
     pub fn keys(&self) -> NewKeys<'_> {
         NewKeys::of_run(&self.run, self.form)
     }
