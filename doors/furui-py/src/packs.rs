@@ -22,7 +22,7 @@ const MEMORY: u64 = 1 << 20;
 type Entry = (Id, u64, u64, u64, u64, u64);
 
 /// A run of a pack: shard, offset, length, keys, checksum.
-type RunEntry = (u32, u64, u64, u64, u64);
+pub type RunEntry = (u32, u64, u64, u64, u64);
 
 /// A manifest: hash, form, id of the set, generation, epoch, shards, objects, dropped objects with their times, note,
 /// ids of the last commits.
@@ -113,7 +113,7 @@ pub fn pack_runs<'py>(
     py: Python<'py>,
     hash: &str,
     shards: u32,
-    files: Vec<(PathBuf, RunEntry)>,
+    files: Vec<Fetched>,
     id: Id,
 ) -> PyResult<(Bound<'py, PyBytes>, Entry)> {
     let hash = hash_spec(py, hash)?;
@@ -137,19 +137,22 @@ fn open(path: &PathBuf, entry: &RunEntry, hash: HashSpec) -> furui::Result<Run<D
     run(entry).open(file, &name, hash)
 }
 
-/// Opens a set over the runs of packs, each in a file. It may take further keys, which `_pack` makes a pack of.
+/// The file of a run that was fetched from a pack, and the run's entry in the table of the pack.
+pub type Fetched = (PathBuf, RunEntry);
+
+/// Opens a set over the runs of packs. It may take further keys, which `_pack` makes a pack of.
 #[pyfunction(name = "_open_over")]
 pub fn open_over(
     py: Python<'_>,
     manifest: &[u8],
     name: PathBuf,
-    files: Vec<(PathBuf, RunEntry)>,
+    files: Vec<Fetched>,
     memory: u64,
     read_only: bool,
 ) -> PyResult<Seen> {
     let shared = SharedManifest::decode(manifest, &name.display().to_string()).map_err(Error::from).or_raise(py)?;
     let opened = py.detach(|| {
-        let file = |(path, entry): (PathBuf, RunEntry)| {
+        let file = |(path, entry): Fetched| {
             let name = path.display().to_string();
             let file = DiskFile::open(&path).map_err(|source| Error::io("cannot open", name.as_str(), source))?;
             Ok((name, file.into(), run(&entry)))

@@ -20,6 +20,7 @@ use crate::guard::Guarded;
 use crate::hashed::{hash_of, too_short};
 use crate::key::with_key;
 use crate::options::{Made, Seconds, hash_text, memory_size, parse, parse_form};
+use crate::packs::{Fetched, open_over};
 use crate::shared::Store;
 
 /// The number of keys of a batch that are looked up together. Larger parts cost less if keys are on storage.
@@ -37,7 +38,8 @@ const PART_ON_STORAGE: usize = 1 << 19;
 /// close(). read_only: only look keys up, without the lock of the set, as it is when it is opened: keys that a writer
 /// makes durable later are not found. window: remember only this many last keys (int),
 /// or this long ("12h"). None: everything, or as the existing set does. form: how the program makes keys from its
-/// records, in its own words. A set is refused if it was made by another form.
+/// records, in its own words. A set is refused if it was made by another form. cache: for a set in a bucket, as in
+/// "s3://bucket/urls.seen", which takes read_only=True: a folder that keeps what was fetched (see furui.cloud).
 ///
 /// Two keys with equal 64-bit hashes are one key. Among n keys, n**2 / 2**65 are expected to be mistaken for another.
 ///
@@ -192,8 +194,9 @@ fn reserve(list: &mut Vec<bool>, keys: usize) -> furui::Result<()> {
 impl Seen {
     #[new]
     #[pyo3(signature = (
-        path=None, *, memory=None, hash=None, like=None, sync=Some(Seconds::ONE), read_only=false, window=None, form=None
-    ), text_signature = "(path=None, *, memory='64MiB', hash=None, like=None, sync=1.0, read_only=False, window=None, form=None)")]
+        path=None, *, memory=None, hash=None, like=None, sync=Some(Seconds::ONE), read_only=false, window=None, form=None,
+        cache=None
+    ), text_signature = "(path=None, *, memory='64MiB', hash=None, like=None, sync=1.0, read_only=False, window=None, form=None, cache=None)")]
     #[expect(clippy::too_many_arguments, reason = "they are the keyword arguments of the class")]
     fn new(
         py: Python<'_>,
@@ -205,7 +208,15 @@ impl Seen {
         read_only: bool,
         window: Option<&Bound<'_, PyAny>>,
         form: Option<&str>,
+        cache: Option<PathBuf>,
     ) -> PyResult<Self> {
+        if let Some(url) = path.as_ref().and_then(|path| path.to_str()).filter(|path| path.contains("://")) {
+            if !read_only {
+                return Err(config(py, "a set in a bucket takes keys by furui.cloud.Run: open it with read_only=True"));
+            }
+            let memory = memory.map_or(Ok(64 << 20), memory_size)?;
+            return Self::open_url(py, url, cache, memory, form);
+        }
         let made = Made::read(py, hash, like)?;
         let form = match form {
             Some(text) => parse_form(text)?,
@@ -242,7 +253,8 @@ impl Seen {
         let kind = if is_stored { Kind::Stored(set) } else { Kind::Temporary(set) };
         let interval = sync.map(|Seconds(interval)| interval).filter(|_| is_stored);
         let is_immediate = interval.is_some_and(|interval| interval.is_zero());
-        let mut set = Guarded::new(Opened::new(kind, &hasher), interval.filter(|interval| !interval.is_zero()))?;
+        let interval = interval.filter(|interval| !interval.is_zero());
+        let mut set = Guarded::new(Opened::new(kind, &hasher), interval)?;
         if is_stored && let Some(path) = &path {
             set = set.locks(py, path);
         }
@@ -467,7 +479,7 @@ impl Seen {
     pub fn of_run(run: Run<Files>, path: PathBuf, form: KeyForm) -> PyResult<Self> {
         let hasher = run.hash_spec().hasher();
         let set = Guarded::new(Opened::new(Kind::Run(run), &hasher), None)?;
-        Ok(Self::plain(set, Some(path), hasher, form, false))
+        Ok(Self::without_sync(set, Some(path), hasher, form, false))
     }
 
     /// Opens a set over the runs of packs of a shared set.
@@ -486,11 +498,32 @@ impl Seen {
         let kind = if is_read_only { Kind::Lent(set) } else { Kind::Temporary(set) };
         let set = Guarded::new(Opened::new(kind, &hasher), None)?;
         let path = is_read_only.then_some(path);
-        Ok(Self::plain(set, path, hasher, form, is_read_only))
+        Ok(Self::without_sync(set, path, hasher, form, is_read_only))
     }
 
-    /// A set whose keys are not made durable by themselves, and which has no window.
-    fn plain(
+    /// The directory of the set; `None` if it has none.
+    pub fn directory(&self) -> Option<PathBuf> {
+        self.path.clone()
+    }
+
+    /// Opens the set in a bucket at its present state.
+    fn open_url(py: Python<'_>, url: &str, cache: Option<PathBuf>, memory: u64, form: Option<&str>) -> PyResult<Self> {
+        let fetched = py.import("furui._bucket")?.getattr("fetched")?.call1((url, cache))?;
+        let (manifest, files, folder): (Vec<u8>, Vec<Fetched>, Bound<'_, PyAny>) = fetched.extract()?;
+        let seen = open_over(py, &manifest, url.into(), files, memory, true);
+        // Files that are open stay readable when their folder is gone.
+        folder.call_method0("cleanup")?;
+        let seen = seen?;
+        match form {
+            Some(form) if parse_form(form)? != seen.form => {
+                Err(config(py, format!("{url}: its keys are made by {:?}, not by {form:?}", seen.form.to_string())))
+            }
+            _ => Ok(seen),
+        }
+    }
+
+    /// A set whose keys become durable by no call of its own.
+    fn without_sync(
         set: Guarded<Opened>,
         path: Option<PathBuf>,
         hasher: KeyHasher,
@@ -499,11 +532,6 @@ impl Seen {
     ) -> Self {
         let last = OnceLock::new();
         Self { set, path, hasher, form, last, is_immediate: false, is_read_only, counts_time: false }
-    }
-
-    /// The directory of the set; `None` if it has none.
-    pub fn directory(&self) -> Option<PathBuf> {
-        self.path.clone()
     }
 
     /// The open set, whose lock no call holds meanwhile.

@@ -1,4 +1,4 @@
-"""The processes of a simulated set: jobs that drop what was seen, catching up, rebuilding, merges, sweeps and readers."""
+"""The processes around a simulated set: jobs that drop what was seen, catching up, merges, sweeps, and readers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 from furui import _protocol as protocol
 from furui._protocol_effects import ContentionError, List, Missing, Object, Put, Read, State, Swap, UncertainError
 from furui.errors import ConflictError
-from protocol_world import KEYS, Append, Asker, Fetch, Gone, Head, Process, PutOne, RollBack, Sleep, Steps, World, named
+from protocol_table import KEYS, Asker
+from protocol_world import Append, Fetch, Gone, Head, PutOne, RollBack, Sleep, Steps, World, named
 
 
 class Told(Exception):
@@ -36,17 +37,17 @@ def drive(world: World, steps: Any) -> Steps:
             if type(effect) is Swap:
                 swap, won = effect, result
     except StopIteration as stop:
-        _note_end(world, swap, won)
+        _note_end(world, swap, won, gave_up=stop.value is None)
         return stop.value
     except (protocol.Restart, ConflictError):
-        _note_end(world, swap, won)
+        _note_end(world, swap, won, gave_up=True)
         raise
     finally:
         if puts > 1:
             world.sometimes.add("put again after a sweep")
 
 
-def _note_end(world: World, swap: Swap | None, won: bool) -> None:
+def _note_end(world: World, swap: Swap | None, won: bool, gave_up: bool) -> None:
     """Checks that a commit that has ended, and knows how, is right about it."""
     if not swap or not swap.state.commits:
         return
@@ -54,6 +55,7 @@ def _note_end(world: World, swap: Swap | None, won: bool) -> None:
     if won:
         assert id in world.applied
     elif id in world.applied:
+        assert not gave_up, "a commit is applied whose writer knows that it is not"
         world.sometimes.add("an error, and yet won")
     else:
         world.refused.add(id)
@@ -93,7 +95,7 @@ def note_of(head: int) -> str | None:
 
 
 def stands(world: World, state: State, head: int) -> protocol.Standing:
-    return protocol.standing(state.note, note_of(head), world.is_ancestor)
+    return protocol.standing(state.note, note_of(head), world.table.is_ancestor)
 
 
 def create(world: World) -> Steps:
@@ -120,8 +122,8 @@ def catch_up(world: World) -> Steps:
             return
         if standing is protocol.Standing.TOLD:
             raise Told
-        rows = world.appended(base.note, head)
-        rule: protocol.Rule = protocol.CatchUp(base.note, str(head), world.is_ancestor)
+        rows = world.table.appended(base.note, head)
+        rule: protocol.Rule = protocol.CatchUp(base.note, str(head), world.table.is_ancestor)
         if "note moves back" in world.flaws:
             rule = moves_back(world, str(head))
         steps = protocol.commit(world.name(), base, split(world, rows), rule)
@@ -129,6 +131,9 @@ def catch_up(world: World) -> Steps:
             state = yield from drive(world, steps)
         except (protocol.Restart, ContentionError, UncertainError) as error:
             world.sometimes.add(type(error).__name__)
+            continue
+        if state.note is None or not world.table.is_ancestor(str(head), state.note):
+            world.sometimes.add("caught up, and rebuilt by others since")
             continue
         if state.note != str(head):
             world.sometimes.add("done by others, who have gone on")
@@ -144,7 +149,7 @@ def rebuild(world: World) -> Steps:
         if stands(world, base, head) is not protocol.Standing.TOLD:
             return
         rule = protocol.Expect(note_of(head), after=base.note)
-        parts = split(world, world.snapshots[head].total)
+        parts = split(world, world.table.snapshots[head].total)
         steps = protocol.merge(world.name(), base, base.objects, parts, world.now(), rule)
         try:
             state = yield from drive(world, steps)
@@ -206,10 +211,11 @@ def job(world: World, keys: int, askers: list[Asker]) -> Steps:
             yield from record(world, base, new, latest(world, str(own)))
         else:
             yield from settle(world)
-        if base.note is None or "not compared after the commit" in world.flaws or (own and world.is_ancestor(base.note, str(own))):
-            assert not keys & ~world.snapshots[own].total, "a job has lost a row, and untold"
+        told = base.note is not None and not (own and world.table.is_ancestor(base.note, str(own)))
+        if not told or "not compared after the commit" in world.flaws:
+            assert not keys & ~world.table.snapshots[own].total, "a job has lost a row, and untold"
             return
-        if keys & ~world.snapshots[own].total:
+        if keys & ~world.table.snapshots[own].total:
             world.sometimes.add("a job dropped rows that a rollback removed, and was told")
 
 
@@ -239,7 +245,7 @@ def record(world: World, base: State, keys: int, rule: protocol.Rule) -> Steps:
 
 
 def latest(world: World, own: str) -> protocol.Rule:
-    return lambda found: protocol.Become(own if found is None or world.is_ancestor(found, own) else found)
+    return lambda found: protocol.Become(own if found is None or world.table.is_ancestor(found, own) else found)
 
 
 def roll_back(world: World) -> Steps:
@@ -306,12 +312,12 @@ def reader(world: World) -> Steps:
 
 
 def writer(world: World, keys: int) -> Steps:
-    """Adds keys to a set without a source. About half of the writers count in the note, which must not go wrong."""
+    """Adds keys to a set without a source. Most of the writers count in the note, which must not go wrong."""
     yield Sleep(world.random.randrange(150))
     base, _ = yield Read()
     id = world.name()
     rule = protocol.Expect()
-    if world.chance(0.5):
+    if world.chance(0.7):
         rule = protocol.Expect(str(int(base.note or 0) + 1), after=base.note)
         world.counted.add(id)
     try:

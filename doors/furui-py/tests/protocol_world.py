@@ -11,9 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from furui._protocol_effects import Delete, List, Missing, Object, Pause, Read, State, Swap
-
-#: The number of keys that rows of the table may have. A key is a bit, and a set of keys is an integer.
-KEYS = 12
+from protocol_table import Asker, Table
 
 #: What may happen to a request that changes the bucket.
 FAULTS = ("lost", "without an answer", "delayed", "repeated", "repeated by the client")
@@ -69,24 +67,6 @@ class Gone(Exception):
 
 
 @dataclass(eq=False, slots=True)
-class Asker:
-    """An attempt of a job: the generation of the set that it has asked, and whether it has crashed."""
-
-    generation: int = -1
-    has_crashed: bool = False
-
-
-@dataclass(eq=False, slots=True)
-class Snapshot:
-    """A snapshot of the table: its own rows, and the rows and the snapshots (as bits) up to it."""
-
-    keys: int = 0
-    total: int = 0
-    past: int = 1
-    asker: Asker | None = None
-
-
-@dataclass(eq=False, slots=True)
 class Process:
     """A generator that runs until it ends or crashes, and the result of its last request."""
 
@@ -109,6 +89,7 @@ class World:
         self.flaws = flaws
         self.sometimes = set() if sometimes is None else sometimes
         self.fault_rate = self.random.choice((0.0, 0.05, 0.2, 0.4))
+        self.stale_rate = self.random.choice((0.0, 0.1, 0.4))
         self.crash_rate = self.random.choice((0.0, 0.01, 0.04))
         #: False if each process has a clock of its own that is far from right. Readers are not protected then.
         self.has_clocks = self.random.random() < 0.5
@@ -132,20 +113,17 @@ class World:
         self.applied: set[bytes] = set()
         #: The ids of the commits of which their writers know that they were not applied, and never will be.
         self.refused: set[bytes] = set()
-        self.snapshots = [Snapshot()]
-        self.head = 0
-        #: The first generation that must have the rows of a snapshot, as someone who caught up with it was told so.
-        self.covered: dict[int, int] = {}
+        self.table = Table(self.sometimes)
         #: The keys that are committed to no table: their commits are of sets without a source.
         self.plain = 0
         #: The ids of commits that add 1 to a number in the note.
         self.counted: set[bytes] = set()
         self._names = 0
         self._perform: dict[type, Callable[[Any, Process], Any]] = {
-            Append: self._append,
+            Append: lambda effect, process: self.table.append(effect.keys, effect.asker),
             Delete: self._delete,
             Fetch: self._fetch,
-            Head: lambda effect, process: self.head,
+            Head: lambda effect, process: self.table.head,
             List: self._list,
             Pause: lambda effect, process: self._sleep(Sleep(self.random.randrange(20)), process),
             PutOne: self._put,
@@ -228,16 +206,14 @@ class World:
 
     def _read(self, effect: Read, process: Process) -> tuple[State, int]:
         generation = len(self.states) - 1
-        if generation >= 0 and self.random.random() < self.fault_rate / 4:
+        if generation >= 0 and self.random.random() < self.stale_rate:
             self.sometimes.add("a stale manifest read")
-            generation = max(generation - self.random.randrange(4), 0 if self.is_created else -1)
+            generation = max(generation - self.random.randrange(1, 6), 0 if self.is_created else -1)
         if generation < 0:
             raise Missing("no manifest")
         state = self.states[generation]
         if "own id not read" in self.flaws:
             state = replace(state, commits=())
-        if "old answers believed" in self.flaws:
-            state = replace(state, generation=len(self.states) - 1)
         return state, generation
 
     def _swap(self, effect: Swap, process: Process) -> bool:
@@ -248,8 +224,6 @@ class World:
             state = replace(state, dropped=())
         if "one commit remembered" in self.flaws:
             state = replace(state, commits=state.commits[-1:])
-        if "old answers believed" in self.flaws:
-            state = replace(state, generation=0 if effect.tag is None else effect.tag + 1)
 
         def arrive() -> bool:
             if effect.tag != (len(self.states) - 1 if self.states else None):
@@ -282,10 +256,11 @@ class World:
 
     def check_early(self) -> None:
         """Checks that the set knows no key without a row; or else that its note says so to all who compare it."""
-        early = self.known & ~self.snapshots[self.head].total & ~self.plain
+        early = self.known & ~self.table.total & ~self.plain
         if early:
             note = self.states[-1].note
-            assert note and not self.is_ancestor(note, str(self.head)), "the set knows keys without rows, and untold"
+            told = note is not None and not self.table.is_ancestor(note, str(self.table.head))
+            assert told, "the set knows keys without rows, and untold"
             self.sometimes.add("the set knew keys without rows, and told")
 
     def _put(self, effect: PutOne, process: Process) -> bool:
@@ -329,60 +304,15 @@ class World:
         self.sometimes.add("a replaced object deleted" if id in self.named else "an orphan deleted")
         return True
 
-    # The table.
-
-    def appended(self, note: str | None, head: int) -> int:
-        """The keys of the rows of all snapshots after that of the note, up to the head."""
-        keys, past = 0, self.snapshots[head].past & ~self.snapshots[int(note or 0)].past
-        for number in range(head + 1):
-            if past >> number & 1:
-                keys |= self.snapshots[number].keys
-        return keys
-
-    def is_ancestor(self, earlier: str, later: str) -> bool:
-        return bool(self.snapshots[int(later)].past >> int(earlier) & 1)
-
-    def _append(self, effect: Append, process: Process) -> int:
-        before = self.snapshots[self.head]
-        self._check_repeats(effect, before)
-        number = len(self.snapshots)
-        total = before.total | effect.keys
-        self.snapshots.append(Snapshot(effect.keys, total, before.past | 1 << number, effect.asker))
-        self.head = number
-        return number
-
-    def _check_repeats(self, effect: Append, before: Snapshot) -> None:
-        """Checks that a row comes twice only if the set did not have to know its key when the job asked."""
-        if not effect.keys & before.total:
-            return
-        for number, snapshot in enumerate(self.snapshots):
-            if before.past >> number & 1 and snapshot.keys & effect.keys:
-                assert snapshot.asker
-                known_from = self.covered.get(number)
-                assert known_from is None or known_from > effect.asker.generation, "a row came twice, though recorded"
-                why = "after a crash" if snapshot.asker.has_crashed else "from jobs at the same time"
-                self.sometimes.add(f"a row came twice, {why}")
-
     def cover(self, head: int, state: State) -> None:
-        """Someone who caught up with this head was told that this state of the set has all rows up to it."""
-        assert not self.snapshots[head].total & ~self._keys(state), "a committed key is not known"
-        for number in range(len(self.snapshots)):
-            snapshot = self.snapshots[number]
-            if self.snapshots[head].past >> number & 1 and number not in self.covered:
-                self.covered[number] = state.generation
-                if snapshot.asker and snapshot.asker.has_crashed:
-                    self.sometimes.add("the rows of a job that crashed were recorded by others")
-
-    def _keys(self, state: State) -> int:
+        """Someone was told that this state of the set has all rows up to this snapshot of the table."""
         known = 0
         for each in state.objects:
             known |= self.contents[each.id]
-        return known
+        self.table.cover(head, state.generation, known)
 
     def _roll_back(self, effect: RollBack, process: Process) -> None:
-        past = self.snapshots[self.head].past
-        self.head = self.random.choice([number for number in range(self.head + 1) if past >> number & 1])
-        self.sometimes.add("a rollback")
+        self.table.roll_back(self.random)
         self.check_early()
 
     def _sleep(self, effect: Sleep, process: Process) -> None:

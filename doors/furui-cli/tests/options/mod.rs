@@ -188,7 +188,7 @@ fn seen(mode: &str, options: &[&str]) -> Run {
     let place = |word: &&str| match *word {
         "R" => repeats.clone(),
         "other" => other.clone(),
-        "st2" | "f2" | "in2" | "O" => dir.join(word),
+        "st2" | "f2" | "in2" | "O" | "P" => dir.join(word),
         word => word.to_owned(),
     };
     let given: Vec<String> = options.iter().filter(|word| !["gzip", "empty"].contains(word)).map(place).collect();

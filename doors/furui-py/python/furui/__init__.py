@@ -29,6 +29,7 @@ from ._furui import (
     subtract,
     union,
 )
+from ._record import record
 from .errors import ConfigError, ConflictError, DamageError, Error, FullError, LockedError
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "hash_many",
     "import_hashes",
     "intersect",
+    "record",
     "shard_of",
     "subtract",
     "union",

@@ -103,7 +103,7 @@ class Bucket:
             case Swap(state, tag):
                 return self._swap(state, tag)
             case Put(parts):
-                return tuple(self.put(build) for build in parts)
+                return tuple(parts())
             case List():
                 return self._list()
             case Delete(ids):
@@ -314,3 +314,19 @@ def folder_of(cache: Path | None) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="furui-") as folder:
         yield Path(folder)
+
+
+class _Kept:
+    """Stands for a folder that is not temporary."""
+
+    def cleanup(self) -> None:
+        pass
+
+
+def fetched(url: str, cache: Path | None) -> tuple[bytes, list[tuple[Path, Run]], Any]:
+    """Fetches the set at a URL. Returns its manifest, its files, and a folder to clean up when they are open."""
+    bucket = Bucket(url)
+    state, _ = bucket.read()
+    folder = tempfile.TemporaryDirectory(prefix="furui-") if cache is None else None
+    files = bucket.fetch(state, Path(folder.name) if folder else Path(cache or ""))
+    return bucket.manifest, files, folder or _Kept()

@@ -103,6 +103,7 @@ class Seen(_Store):
         read_only: bool = False,
         window: int | str | None = None,
         form: str | None = None,
+        cache: _Path | None = None,
     ) -> Seen: ...
     def add(self, key: _Key, *, hashed: bool = False) -> bool: ...
     @overload

@@ -46,6 +46,7 @@ __all__ = [
     "Become",
     "CatchUp",
     "Expect",
+    "IsAncestor",
     "Restart",
     "Rule",
     "Standing",
@@ -69,9 +70,9 @@ class _Wild(Enum):
     KEEP = "the note that is there"
 
 
-#: Expect: the set may have any note, or none.
+#: For Expect: the set may have any note, or none.
 ANY: Final = _Wild.ANY
-#: Expect: the note stays as it is.
+#: For Expect: the note is not changed.
 KEEP: Final = _Wild.KEEP
 
 
@@ -111,7 +112,7 @@ class Expect:
 class CatchUp:
     """The rule of a commit that adds what was appended to a source from the note ``began`` to the note ``target``.
 
-    It goes on only if the note is one of those between, so that nothing is left out and the note never moves back.
+    It goes on only if the note of the set is one of these or between them, so that nothing is left out and the note never moves back.
     """
 
     began: str | None
@@ -169,7 +170,9 @@ def create(store: bytes, shards: int) -> Steps[State]:
 
 
 def commit(id: bytes, base: State, parts: Any, rule: Rule) -> Steps[State]:
-    """Adds objects to the set and changes its note, in one step, at most once. Returns the state in which that is so.
+    """Adds objects to the set and changes its note, in one step and at most once. Returns that state, or a later one.
+
+    The later one may be that of a set that others have built anew since: its note says which rows it has.
 
     id: a random id of 16 bytes, of this commit alone.
     base: the state that was read before the parts were made.
@@ -188,12 +191,12 @@ def commit(id: bytes, base: State, parts: Any, rule: Rule) -> Steps[State]:
 def merge(
     id: bytes, base: State, chosen: Iterable[Object], parts: Any, now: int, rule: Rule = Expect()
 ) -> Steps[State | None]:
-    """Replaces objects by others. Returns None if one of them is in the set no more: others have replaced it.
+    """Replaces objects by others. Returns None if one of them is no longer in the set: others have replaced it.
 
-    The parts have the keys of all chosen objects. With all objects of the base as the chosen ones, and the note of the
-    base as that which the rule expects, the set is built anew.
+    The parts have the keys of all chosen objects. With all objects of the base as the chosen ones, and a rule that
+    expects the note of the base, the set is built anew, and the note may be any.
 
-    now: the time at which the merge begins. Readers are protected for the time of a sweep, less that of the merge.
+    now: the time at which the merge begins, in seconds since 1970. Objects are kept for readers from then on.
     """
     replaced = {each.id for each in chosen}
 
@@ -222,9 +225,9 @@ def sweep(id: bytes, base: State, older_than: int, now: int) -> Steps[State]:
     what was put after it had read a manifest of this epoch. So the object was put after the sweep's commit, and that
     came after the listing. But a name is used for one put only, so the object cannot have been listed.
 
-    A writer whose object is deleted before he has committed it finds another epoch, and puts it again under another
-    name. That orphans must be old saves writers this work, and does no more: no wrong clock makes a sweep delete an
-    object of the set. A sweep that ends before it has deleted all leaves orphans for the next one.
+    A writer whose object is deleted before it is committed finds another epoch, and puts it again under another name.
+    Objects that are too young are kept to save writers this work, and for readers: a wrong clock never makes a sweep
+    delete an object of the set. A sweep that ends before it has deleted all leaves the rest for the next one.
     """
     listed: Sequence[tuple[bytes, int]] = yield List()
 
@@ -241,7 +244,7 @@ def sweep(id: bytes, base: State, older_than: int, now: int) -> Steps[State]:
 
 
 class _Lost(Exception):
-    """An object that a merge replaces is in the set no more."""
+    """An object that a merge replaces is no longer in the set."""
 
 
 def _replace(id: bytes, base: State, change: Callable[[State], State | None], parts: Any = None) -> Steps[State]:

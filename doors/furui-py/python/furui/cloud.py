@@ -145,7 +145,7 @@ class Run:
         Raises ContentionError if others commit all the time. The run is at its end: open another one.
         """
         rule = protocol.Expect(protocol.KEEP if note is None else note, protocol.ANY if after is ... else after)
-        parts = [self._build] if len(self._seen) else []
+        parts = (lambda: [self._bucket.put(self._build)]) if len(self._seen) else None
         self._bucket.drive(protocol.commit(os.urandom(16), self._base, parts, rule))
         self.close()
 
@@ -187,7 +187,7 @@ def merge(url: str, *, all: bool = False, cache: str | os.PathLike[str] | None =
             data, entry = _pack_runs(hash, base.shards, files, id)
             return data, Object(*entry)
 
-        return bucket.drive(protocol.merge(os.urandom(16), base, chosen, [build], now)) is not None
+        return bucket.drive(protocol.merge(os.urandom(16), base, chosen, lambda: [bucket.put(build)], now)) is not None
 
 
 def _to_merge(objects: tuple[Object, ...]) -> tuple[Object, ...]:
