@@ -25,7 +25,7 @@ from typing_extensions import disjoint_base
 __version__: str
 
 _Path: TypeAlias = str | PathLike[str]
-#: A key. "a" and b"a" are one key; an int, also one of numpy, is from -2**63 to 2**64 - 1.
+#: The type of a key. The keys "a" and b"a" are equal; an int, also one of numpy, must be from -2**63 to 2**64 - 1.
 _Key: TypeAlias = str | bytes | bytearray | memoryview | SupportsIndex | UUID | None
 #: A key of a Dict.
 _Name: TypeAlias = str | bytes | bytearray | memoryview | None
@@ -141,8 +141,8 @@ class Run(Seen):
     ) -> Run: ...
     def commit(self, note: str | None = None, *, after: str | None | EllipsisType = ...) -> int: ...
 
-def shard_of(batch: Any, shards: int, hash: str) -> Any: ...
-def hash_many(batch: Any, hash: str) -> Any: ...
+def shard_of(batch: _Objects | _Columns, shards: int, hash: str) -> Any: ...
+def hash_many(batch: _Objects | _Columns, hash: str) -> Any: ...
 
 _Entry: TypeAlias = tuple[bytes, int, int, int, int, int]
 _Run: TypeAlias = tuple[int, int, int, int, int]
