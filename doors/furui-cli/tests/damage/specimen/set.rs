@@ -1,7 +1,7 @@
 use super::{Specimen, input, text};
 use crate::damage::script::Effect::{Reads, ReadsSettled, Verifies, Writes};
 use crate::damage::script::Step;
-use crate::support::{TempDir, stdout};
+use crate::support::{TempDir, run, stdout};
 
 /// The number of old lines: enough that their run is not merged with smaller ones.
 const OLD: usize = 260_000;
@@ -14,12 +14,19 @@ pub fn specimen(scratch: &TempDir) -> Specimen {
     let absent = numbered("absent", 300);
     let directory = scratch.path().join("seen");
     let store = directory.join("store");
-    for lines in [&old, &recent] {
-        let options = ["seen", "--memory", "16MiB", "--hash-seed", "7", "-q", "--store", store.to_str().unwrap()];
-        stdout(&options, &text(lines));
-    }
-
     let inputs = scratch.path().join("seen-inputs");
+    std::fs::create_dir_all(&inputs).unwrap();
+    let keys = inputs.join("keys");
+    let (store_path, keys_path) = (store.to_str().unwrap(), keys.to_str().unwrap());
+    let seen = ["seen", "--memory", "16MiB", "--hash-seed", "7", "-q", "--store", store_path];
+    stdout(&seen, &text(&old));
+    // The newer run is committed, with a note.
+    let pending = [&seen[..], &["--pending", keys_path]].concat();
+    stdout(&pending, &text(&recent));
+    let done = run(&["commit", store_path, keys_path, "--note", "the second day"], b"");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    stdout(&pending, &text(&fresh));
+
     // The sample has lines of every page.
     let sample: Vec<String> = old.iter().step_by(16).chain(recent.iter().step_by(4)).cloned().collect();
     input(&inputs, "asked", &[&absent[..], &sample].concat());
@@ -47,6 +54,13 @@ pub fn specimen(scratch: &TempDir) -> Specimen {
             step(Verifies, "verify store"),
             step(Reads, "info --json store"),
             step(ReadsSettled, "seen -n --memory 1MiB --store store @all").printing(text(&absent)),
+        ],
+        vec![
+            step(Writes, "commit store @keys --note later").printing(""),
+            step(Verifies, "verify store"),
+            step(Reads, "info --json store"),
+            step(Reads, "seen -n --memory 1MiB --store store @fresh").printing(""),
+            step(ReadsSettled, "seen -n --memory 1MiB --store store @asked").printing(text(&absent)),
         ],
     ];
     let specimen = Specimen::new(&directory, "seen", &["store"], chapters);
