@@ -178,9 +178,9 @@ def test_broken_protocols_are_found(flaw: str, law: str) -> None:
 
 
 def played(steps: Any, *answers: Any) -> Any:
-    """Runs a generator with these results of its requests; an exception is thrown. Returns the next request, or the end.
+    """Runs a generator with these results of its requests but pauses. Returns the next request, or what it returns.
 
-    Pauses have no result.
+    A result that is an exception is thrown.
     """
     try:
         effect = next(steps)

@@ -112,7 +112,8 @@ class Expect:
 class CatchUp:
     """The rule of a commit that adds what was appended to a source from the note ``began`` to the note ``target``.
 
-    It goes on only if the note of the set is one of these or between them, so that nothing is left out and the note never moves back.
+    It goes on only if the note of the set is one of these or between them, so that nothing is left out and the note
+    never moves back.
     """
 
     began: str | None
@@ -226,8 +227,8 @@ def sweep(id: bytes, base: State, older_than: int, now: int) -> Steps[State]:
     came after the listing. But a name is used for one put only, so the object cannot have been listed.
 
     A writer whose object is deleted before it is committed finds another epoch, and puts it again under another name.
-    Objects that are too young are kept to save writers this work, and for readers: a wrong clock never makes a sweep
-    delete an object of the set. A sweep that ends before it has deleted all leaves the rest for the next one.
+    Orphans that are young are kept only to save writers this work: a wrong clock never makes a sweep delete an object
+    of the set. A sweep that ends before it has deleted all leaves the rest for the next one.
     """
     listed: Sequence[tuple[bytes, int]] = yield List()
 
