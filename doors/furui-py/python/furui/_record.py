@@ -113,7 +113,11 @@ def _record_in_bucket(
     else:
         rule = protocol.Expect(head)
     parts = lambda: build(bucket, base, appended, column)  # noqa: E731
-    return bucket.drive(protocol.commit(os.urandom(16), base, parts, rule)).note
+    note = bucket.drive(protocol.commit(os.urandom(16), base, parts, rule)).note
+    if source.has_order and note != head and (note is None or not source.is_ancestor(head, note)):
+        # Others have made the set anew since, from rows that may lack these.
+        raise protocol.Restart(f"the set has the note {note!r} now, which does not contain {head!r}")
+    return note
 
 
 def _now() -> int:
