@@ -6,8 +6,8 @@ use libfuzzer_sys::fuzz_target;
 
 // The command is no library, so its two readers, which need little else of it, are compiled here.
 #[allow(dead_code)]
-#[path = "../../doors/furui-cli/src/keys/csv.rs"]
-mod csv;
+#[path = "../../doors/furui-cli/src/keys/fields.rs"]
+mod fields;
 #[allow(dead_code)]
 #[path = "../../doors/furui-cli/src/error.rs"]
 mod error;
@@ -35,7 +35,7 @@ fuzz_target!(|input: (u8, u8, String, Vec<u8>)| {
     let mut start = 0;
     for &end in &whole {
         let record = &bytes[start..end as usize];
-        let fields: Vec<_> = csv::fields(record, b',', true).collect();
+        let fields: Vec<_> = fields::fields(record, b',', true).collect();
         let mut joined: Vec<u8> = vec![];
         for field in fields.iter().flatten() {
             let mut value = vec![];

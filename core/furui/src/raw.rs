@@ -28,7 +28,7 @@ pub use crate::seen::clock::Clock;
 pub use crate::seen::lru::Lru;
 pub use crate::seen::recent::RecentTag;
 pub use crate::store::cascade::journal::MAX_RECORD_KEYS;
-pub use crate::store::cascade::merge::{MERGE_WINDOW, Merge, SortedSource};
+pub use crate::store::cascade::k_way::{MERGE_WINDOW, Merge, SortedSource};
 pub use crate::store::cascade::page::{PAGE_BYTES, Page, RemainderBits};
 pub use crate::store::cascade::run_reader::RunReader;
 pub use crate::store::cascade::run_writer::{RunWriter, WrittenRun};

@@ -138,7 +138,7 @@ fn bad_input_is_an_error_that_names_it() {
     assert!(failure(&["seen", &directory], b"").contains("directory"));
     assert!(failure(&["seen", "--memory", "lots"], b"").contains("64MiB"));
     assert!(failure(&["seen", "-f", "0"], b"").contains("0"));
-    assert!(failure(&["seen", "--protect", "("], b"").contains("regex"));
+    assert!(failure(&["seen", "--protect", "("], b"").contains("regular expression"));
 }
 
 #[test]

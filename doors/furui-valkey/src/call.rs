@@ -8,8 +8,8 @@ use std::str::FromStr;
 
 use valkey_module::raw::{self, KeyMode};
 
+use crate::rdb::Value;
 use crate::refusal::Refusal;
-use crate::value::Value;
 
 /// The mode in which a command opens a key that it only reads.
 pub const READ: KeyMode = KeyMode::READ;

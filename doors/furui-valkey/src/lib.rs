@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   set/      FURUI.SEEN, an exact set                   call.rs, command.rs: commands, their arguments and replies
-//!   filter/   FURUI.FILTER, filters of all kinds         value.rs: RDB, AOF, COPY of any value; fact.rs: INFO of it
-//!   dict/     FURUI.DICT, dictionaries                   files.rs, io.rs: values as files; transfer.rs: in pieces
+//!   filter/   FURUI.FILTER, filters of all kinds         rdb.rs: RDB, AOF, COPY of any value; fact.rs: INFO of it
+//!   dict/     FURUI.DICT, dictionaries                   files.rs, io.rs: values as files; dump_load.rs: in pieces
 //!   dialect/  BF.* and CF.*, which RedisBloom has too    limits.rs: memory; refusal.rs: errors
 //! ```
 //!
@@ -14,28 +14,28 @@ mod call;
 mod command;
 mod dialect;
 mod dict;
+mod dump_load;
 mod fact;
 mod files;
 mod filter;
 mod info;
 mod io;
 mod limits;
+mod rdb;
 mod refusal;
 mod ring;
 mod set;
 mod text;
-mod transfer;
-mod value;
 
 use valkey_module::alloc::ValkeyAlloc;
 use valkey_module::configuration::ConfigurationFlags;
 use valkey_module::{Context, Status, ValkeyString, raw, valkey_module};
 
 use dict::DICTS;
+use dump_load::ARRIVING;
 use filter::FILTERS;
 use filter::settings::Dialect;
 use set::SETS;
-use transfer::ARRIVING;
 
 /// Registers all commands, and the section that `INFO furui` prints.
 fn register(context: &Context, arguments: &[ValkeyString]) -> Status {
@@ -46,7 +46,7 @@ fn register(context: &Context, arguments: &[ValkeyString]) -> Status {
         .chain(&filter::commands::COMMANDS)
         .chain(&dict::writes::COMMANDS)
         .chain(&dict::reads::COMMANDS)
-        .chain(&transfer::COMMANDS)
+        .chain(&dump_load::COMMANDS)
         .chain(&info::COMMANDS);
     let is_registered = commands.all(|command| command.register(context.ctx)) && register_dialects(context, arguments);
     if is_registered { Status::Ok } else { Status::Err }

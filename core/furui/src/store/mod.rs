@@ -18,7 +18,7 @@ mod scratch;
 pub mod shared;
 mod snapshot;
 mod storage;
-mod taken;
+mod taken_numbers;
 
 pub use crate::format::{Bytes, DiskFile, ReadAt, Window};
 pub use dir::Directory;
@@ -34,4 +34,4 @@ pub use purpose::Purpose;
 pub use scratch::Scratch;
 pub use snapshot::snapshot;
 pub use storage::{Log, Storage};
-pub use taken::Taken;
+pub use taken_numbers::Taken;

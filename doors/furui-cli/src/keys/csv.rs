@@ -1,116 +1,128 @@
-//! Splits a record of CSV into its fields (RFC 4180).
+use std::sync::OnceLock;
 
+use super::Lack;
+use super::column::Column;
+use super::compare::Compare;
+use super::fields::{Field, fields, key_parts};
+use super::part::part;
+use crate::cli::LineOptions;
 use crate::error::Error;
+use crate::input::block::Block;
 
-/// A field of a record of CSV.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field<'a> {
-    pub bytes: &'a [u8],
-    /// True if the field begins with a quote.
-    pub quoted: bool,
+/// The columns of a CSV or TSV file that are the key.
+pub(super) struct Columns {
+    wanted: Vec<Column>,
+    /// The indices, in a record, of the columns that are the key, if no header determines them.
+    indices: Vec<usize>,
+    delimiter: u8,
+    /// True if fields may be quoted.
+    quotes: bool,
+    /// The header of the first input. Later inputs must have a header with the same columns.
+    header: OnceLock<Header>,
 }
 
-/// Splits a record of CSV into its fields at the delimiters. Fields may be quoted if `quotes` is true. If a quote is
-/// not closed, the last item is an error.
-pub fn fields(record: &[u8], delimiter: u8, quotes: bool) -> impl Iterator<Item = Result<Field<'_>, String>> {
-    let mut rest = Some(record);
-    std::iter::from_fn(move || {
-        let bytes = rest.take()?;
-        let quoted = quotes && bytes.first() == Some(&b'"');
-        // The delimiter that ends the field comes after the closing quote.
-        let from = match if quoted { closing_quote(bytes) } else { Some(0) } {
-            Some(from) => from,
-            None => return Some(Err("a quote is not closed".into())),
+/// The header of an input, and the indices of the columns that are the key in it.
+struct Header {
+    /// The header's record without its line break.
+    line: Vec<u8>,
+    /// The name of the input that the header came from.
+    input: String,
+    /// The indices, in a record, of the columns that are the key. Empty if all columns are the key.
+    indices: Vec<usize>,
+}
+
+impl Columns {
+    pub(super) fn new(options: &LineOptions) -> Result<Self, Error> {
+        let parts = key_parts(&options.key)?;
+        let wanted: Vec<Column> =
+            parts.iter().map(|text| Column::parse(text, !options.no_header)).collect::<Result<_, _>>()?;
+        // The indices of named columns become known when the header is read.
+        let index = |column: &Column| if let Column::Index(index) = column { *index } else { 0 };
+        Ok(Self {
+            indices: wanted.iter().map(index).collect(),
+            wanted,
+            delimiter: if options.csv { options.delimiter.unwrap_or(b',') } else { b'\t' },
+            quotes: options.csv,
+            header: OnceLock::new(),
+        })
+    }
+
+    /// Reads the header of an input. Returns true for the first header. A header that differs from the first one is an
+    /// error.
+    pub(super) fn read_header(&self, block: &Block) -> Result<bool, Error> {
+        let line = block.line(0);
+        let line = line.strip_prefix(block.mark()).unwrap_or(line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if !self.quotes && line.contains(&b'\r') {
+            let reason =
+                "lines of TSV end in LF or CRLF, and here is a CR alone: `tr '\\r' '\\n'` makes lines of such a file";
+            return Err(Error::Message(format!("{}: line 1: {reason}", block.input())));
+        }
+        if let Some(first) = self.header.get() {
+            if first.line != line && self.names(&first.line) != self.names(line) {
+                return Err(Error::Message(format!(
+                    "{}: has other columns than {}: {} and {}; with --no-header a first line is a record like the others",
+                    block.input(),
+                    first.input,
+                    shown(line),
+                    shown(&first.line)
+                )));
+            }
+            return Ok(false);
+        }
+        let open = || Error::Message(format!("{}: a quote of the header is not closed", block.input()));
+        let names = self.names(line).ok_or_else(open)?;
+        let unclear = |reason| Error::Message(format!("{}: {reason}; the columns are {}", block.input(), shown(line)));
+        let indices =
+            self.wanted.iter().map(|column| column.find(&names).map_err(unclear)).collect::<Result<_, _>>()?;
+        let header = Header { line: line.to_vec(), input: block.input().to_owned(), indices };
+        Ok(self.header.set(header).is_ok())
+    }
+
+    /// The names of the columns in a header, without their quotes. `None` if a quote is not closed.
+    fn names(&self, header: &[u8]) -> Option<Vec<Vec<u8>>> {
+        let name = |field: Result<Field<'_>, String>| {
+            let mut name = vec![];
+            field.ok()?.append(&mut name);
+            Some(name)
         };
-        let end = memchr::memchr(delimiter, &bytes[from..]).map(|end| from + end);
-        rest = end.map(|end| &bytes[end + 1..]);
-        Some(Ok(Field { bytes: &bytes[..end.unwrap_or(bytes.len())], quoted }))
-    })
-}
+        fields(header, self.delimiter, self.quotes).map(name).collect()
+    }
 
-/// The position after the quote that closes the one with which `bytes` begins.
-fn closing_quote(bytes: &[u8]) -> Option<usize> {
-    let mut at = 1;
-    loop {
-        at += memchr::memchr(b'"', &bytes[at..])? + 1;
-        if bytes.get(at) != Some(&b'"') {
-            return Some(at);
+    /// Appends the key of a record: the forms of its wanted columns that are the same for all equal keys.
+    pub(super) fn key(&self, record: &[u8], compare: &Compare, out: &mut Vec<u8>) -> Result<(), Lack> {
+        let record = record.strip_suffix(b"\r").unwrap_or(record);
+        if record.is_empty() {
+            return Err(Lack::Missing);
         }
-        at += 1;
+        let fields: Vec<Field<'_>> =
+            fields(record, self.delimiter, self.quotes).collect::<Result<_, _>>().map_err(Lack::Bad)?;
+        let mut value = vec![];
+        let mut append = |nth, count, field: Field<'_>, out: &mut Vec<u8>| {
+            value.clear();
+            let bytes = if field.quoted {
+                field.append(&mut value);
+                &value
+            } else {
+                field.bytes
+            };
+            part(nth, count, compare.is_text, out, |out| compare.append(bytes, out));
+        };
+        let indices = self.header.get().map_or(&self.indices, |header| &header.indices);
+        if indices.is_empty() {
+            fields.iter().enumerate().for_each(|(nth, &field)| append(nth, fields.len(), field, out));
+            return Ok(());
+        }
+        for (nth, &index) in indices.iter().enumerate() {
+            append(nth, indices.len(), *fields.get(index).ok_or(Lack::Missing)?, out);
+        }
+        Ok(())
     }
 }
 
-impl Field<'_> {
-    /// Appends the field without its quotes. Text after the closing quote belongs to the field, as in other CSV
-    /// readers.
-    pub fn append(&self, out: &mut Vec<u8>) {
-        if !self.quoted {
-            return out.extend_from_slice(self.bytes);
-        }
-        let end = closing_quote(self.bytes).unwrap_or(self.bytes.len());
-        let mut quoted = &self.bytes[1..end - 1];
-        while let Some(quote) = memchr::memchr(b'"', quoted) {
-            out.extend_from_slice(&quoted[..=quote]);
-            quoted = &quoted[quote + 2..];
-        }
-        out.extend_from_slice(quoted);
-        out.extend_from_slice(&self.bytes[end..]);
-    }
-}
-
-/// Splits the values of `--key` into their parts at the commas. A part may be quoted, and then have commas, line breaks
-/// and doubled quotes, as a field of CSV has them.
-pub fn key_parts(values: &[String]) -> Result<Vec<String>, Error> {
-    let mut parts = vec![];
-    for value in values {
-        for field in fields(value.as_bytes(), b',', true) {
-            let mut part = vec![];
-            field.map_err(|reason| Error::Message(format!("--key {value}: {reason}")))?.append(&mut part);
-            parts.push(String::from_utf8_lossy(&part).into_owned());
-        }
-    }
-    Ok(parts)
-}
-
-/// Writes a part of a key in the syntax of `--key`, with quotes if it would be read as something else without them.
-pub fn quoted(part: &str) -> String {
-    let is_plain = |c: char| c != ',' && c != '"' && !c.is_whitespace() && !c.is_control();
-    if !part.is_empty() && part.chars().all(is_plain) {
-        part.to_owned()
-    } else {
-        format!("\"{}\"", part.replace('"', "\"\""))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn a_quoted_part_of_a_key_is_one_part(parts in proptest::collection::vec("[a\", \n]{0,5}", 1..4)) {
-            let value: Vec<String> = parts.iter().map(|part| quoted(part)).collect();
-            prop_assert_eq!(key_parts(&[value.join(",")]).unwrap(), parts);
-        }
-
-        #[test]
-        fn fields_are_those_of_another_reader(record in "[a\", ]{1,30}") {
-            let fields: Result<Vec<_>, _> = fields(record.as_bytes(), b',', true).collect();
-            let Ok(fields) = fields else { return Ok(()) };
-            let found: Vec<Vec<u8>> = fields.iter().map(|field| {
-                let mut out = vec![];
-                field.append(&mut out);
-                out
-            }).collect();
-            let (mut bytes, mut ends) = ([0; 100], [0; 100]);
-            let mut reader = csv_core::Reader::new();
-            let text = format!("{record}\n");
-            let (_, _, _, count) = reader.read_record(text.as_bytes(), &mut bytes, &mut ends);
-            let mut start = 0;
-            let expected: Vec<Vec<u8>> = ends[..count].iter().map(|&end| bytes[std::mem::replace(&mut start, end)..end].to_vec()).collect();
-            prop_assert_eq!(found, expected);
-        }
-    }
+/// The beginning of a header, for messages.
+fn shown(line: &[u8]) -> String {
+    const MOST: usize = 200;
+    let text = String::from_utf8_lossy(&line[..line.len().min(MOST)]);
+    if line.len() > MOST { format!("{text}...") } else { text.into_owned() }
 }

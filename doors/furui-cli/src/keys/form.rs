@@ -1,7 +1,7 @@
 use furui::KeyForm;
 use furui::format::Printable;
 
-use super::csv::{key_parts, quoted};
+use super::fields::{key_parts, quoted};
 use crate::cli::LineOptions;
 use crate::error::Error;
 

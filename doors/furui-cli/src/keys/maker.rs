@@ -1,9 +1,9 @@
 use furui::{HashSpec, KeyHasher};
 
 use super::Lack;
-use super::columns::Columns;
 use super::compare::Compare;
-use super::csv::key_parts;
+use super::csv::Columns;
+use super::fields::key_parts;
 use super::json::{self, Pointer};
 use super::part::part;
 use crate::cli::{LineOptions, Policy};

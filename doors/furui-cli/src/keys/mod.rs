@@ -2,10 +2,10 @@
 //! equal.
 
 mod column;
-mod columns;
 mod compare;
 mod counts;
 mod csv;
+mod fields;
 mod form;
 mod json;
 mod maker;

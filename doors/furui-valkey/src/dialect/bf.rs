@@ -7,8 +7,8 @@ use crate::command::{Command, entry};
 use crate::filter::Filter;
 use crate::filter::settings::Dialect;
 use crate::filter::table::Table;
+use crate::rdb::Value;
 use crate::refusal::Refusal;
-use crate::value::Value;
 
 pub const COMMANDS: [Command; 10] = [
     Command::new(c"BF.RESERVE", c"write deny-oom", -4, entry!(reserve))

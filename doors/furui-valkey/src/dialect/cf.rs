@@ -9,8 +9,8 @@ use crate::filter::growing_quotient::{CuckooShape, GrowingQuotient};
 use crate::filter::settings::Dialect;
 use crate::filter::table::Table;
 use crate::limits::Account;
+use crate::rdb::Value;
 use crate::refusal::Refusal;
-use crate::value::Value;
 
 pub const COMMANDS: [Command; 13] = [
     Command::new(c"CF.RESERVE", c"write deny-oom", -3, entry!(reserve))

@@ -12,10 +12,10 @@ use furui::{HashAlgorithm, HashSpec, KeyHash};
 use valkey_module::ValkeyString;
 
 use crate::call::{Call, Key, READ, WRITE};
+use crate::dump_load::{MAX_PIECES, arrive, leave};
 use crate::filter::Filter;
 use crate::filter::settings::Dialect;
 use crate::refusal::Refusal;
-use crate::transfer::{MAX_PIECES, arrive, leave};
 
 /// The length in bytes of a chunk without the file's name and the bytes of the piece.
 const FRAME: usize = 4 + 1 + 8;

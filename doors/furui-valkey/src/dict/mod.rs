@@ -21,8 +21,8 @@ use self::threads::{Pending, Work, free, start_threads};
 use crate::fact::Fact;
 use crate::files::Files;
 use crate::limits::{Account, DICT_WINDOW};
+use crate::rdb::{VERSION, Value, methods};
 use crate::refusal::Refusal;
-use crate::value::{VERSION, Value, methods};
 
 /// The server's type for values that are dictionaries.
 pub static DICTS: ValkeyType = ValkeyType::new("furui-dct", VERSION, methods::<Dictionary>());

@@ -8,8 +8,8 @@ use super::plan::Plan;
 use crate::call::{Call, Key, READ, WRITE};
 use crate::command::{Command, entry};
 use crate::fact::tell;
+use crate::rdb::Value;
 use crate::refusal::Refusal;
-use crate::value::Value;
 
 pub const COMMANDS: [Command; 8] = [
     Command::new(c"furui.filter.reserve", c"write deny-oom", -5, entry!(reserve))

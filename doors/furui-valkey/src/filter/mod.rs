@@ -17,9 +17,9 @@ use self::table::Table;
 use crate::fact::Fact;
 use crate::files::Files;
 use crate::limits::Account;
+use crate::rdb::{VERSION, Value, methods};
 use crate::refusal::Refusal;
 use crate::text::{seed_text, window_text};
-use crate::value::{VERSION, Value, methods};
 
 /// The server's type for values that are filters.
 pub static FILTERS: ValkeyType = ValkeyType::new("furui-flt", VERSION, methods::<Filter>());

@@ -15,10 +15,10 @@ use valkey_module::native_types::ValkeyType;
 use crate::fact::Fact;
 use crate::files::Files;
 use crate::limits::Account;
+use crate::rdb::{VERSION, Value, methods};
 use crate::refusal::Refusal;
 use crate::ring::Ring;
 use crate::text::{seed_text, window_text};
-use crate::value::{VERSION, Value, methods};
 
 /// The server's type for values that are sets.
 pub static SETS: ValkeyType = ValkeyType::new("furui-set", VERSION, methods::<Set>());

@@ -26,13 +26,13 @@
 mod answer;
 mod backend;
 mod block;
+mod connections;
 mod error;
 mod guard;
 mod lines;
 mod page;
 mod publish;
-mod search;
-mod server;
+mod search_lines;
 mod status;
 mod step;
 mod unpublish;
@@ -53,9 +53,9 @@ use tokio::time::timeout;
 use error::ApiError;
 
 pub use backend::Backend;
+pub use connections::{HEAD_TIME, MAX_CONNECTIONS};
 pub use publish::{PublishLine, PublishSums, read_line};
-pub use search::{SearchLine, Summary};
-pub use server::{HEAD_TIME, MAX_CONNECTIONS};
+pub use search_lines::{SearchLine, Summary};
 pub use step::Step;
 
 /// The maximum number of searches that a node runs for its HTTP clients at the same time. The value is a choice, not a
@@ -93,7 +93,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Serves the HTTP interface until the future `until` is ready. Requests in progress then have a second to finish.
 /// `usual` is the coding of sets for searches that do not state one.
 pub async fn serve(listener: TcpListener, node: impl Backend, usual: Wants, until: impl Future<Output = ()>) {
-    server::run(listener, router(node, usual), until).await;
+    connections::run(listener, router(node, usual), until).await;
 }
 
 /// The state that all handlers of HTTP requests share.
@@ -122,7 +122,7 @@ fn router<N: Backend>(node: N, wants: Wants) -> Router {
         .route("/unblock", post(block::change::<N>))
         .route("/purge", post(block::change::<N>))
         .route("/blocked", get(block::list::<N>))
-        .route("/search", get(search::search::<N>))
+        .route("/search", get(search_lines::search::<N>))
         .route("/status", get(status::status::<N>))
         .route("/metrics", get(status::metrics::<N>))
         .fallback(async || ApiError::not_found())

@@ -1,7 +1,7 @@
 use std::vec::IntoIter;
 
+use super::k_way::{MERGE_WINDOW, SortedSource};
 use super::memtable::MemTable;
-use super::merge::{MERGE_WINDOW, SortedSource};
 use super::room::fill_to;
 use crate::error::Result;
 

@@ -1,4 +1,4 @@
-use super::merge::{MERGE_WINDOW, SortedSource};
+use super::k_way::{MERGE_WINDOW, SortedSource};
 use super::page::{PAGE_BYTES, Page};
 use super::room::{fill_to, reserve};
 use super::run::Run;

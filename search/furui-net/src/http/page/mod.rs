@@ -12,7 +12,7 @@
 mod figures;
 mod home;
 mod layout;
-mod results;
+mod search;
 mod status;
 mod steps;
 
@@ -36,7 +36,7 @@ pub(super) fn routes<N: Backend>() -> Router<Face<N>> {
         get(move || std::future::ready(([(header::CONTENT_TYPE, content_type)], text)))
     };
     Router::new()
-        .route("/", get(results::search::<N>))
+        .route("/", get(search::search::<N>))
         .route("/style.css", file("text/css; charset=utf-8", STYLE))
         .route("/script.js", file("text/javascript; charset=utf-8", SCRIPT))
         .route("/icon.svg", file("image/svg+xml", ICON))

@@ -14,7 +14,7 @@ use super::figures::{bytes, count, encoded, sentence, time};
 use super::layout::{HTML, Layout};
 use super::{home, steps};
 use crate::http::answer::RunningSearch;
-use crate::http::search::cursor;
+use crate::http::search_lines::cursor;
 use crate::http::{ApiError, Backend, DEFAULT_LIMIT, Face, Step, Summary};
 use crate::node::{Hit, SearchEvent, SearchOptions, Version};
 

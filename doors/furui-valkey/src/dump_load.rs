@@ -16,9 +16,9 @@ use crate::filter::settings::SETTINGS;
 use crate::filter::window::WINDOW;
 use crate::io::{Commands, In, Out, PIECE};
 use crate::limits::Account;
+use crate::rdb::{VERSION, Value, methods};
 use crate::refusal::Refusal;
 use crate::set::Set;
-use crate::value::{VERSION, Value, methods};
 
 pub const COMMANDS: [Command; 2] = [
     Command::new(c"furui.dump", c"readonly", 3, entry!(dump))

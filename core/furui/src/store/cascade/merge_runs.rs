@@ -1,4 +1,4 @@
-//! Writing the table to storage when it is full.
+//! Merging the table in RAM, when it is full, and the newest runs into a new run on storage.
 
 use std::cell::Cell;
 
