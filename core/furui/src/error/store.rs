@@ -86,7 +86,7 @@ pub enum StoreProblem {
     OtherMade {
         /// The name of the option, as in [`DictOptions`](crate::dict::DictOptions).
         option: &'static str,
-        /// The value with which the dictionary was made.
+        /// The value that the option had when the dictionary was made.
         found: &'static str,
         /// The value of the option with which it was to be opened.
         expected: &'static str,

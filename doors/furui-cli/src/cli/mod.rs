@@ -279,7 +279,7 @@ pub fn hash_name() -> impl TypedValueParser<Value = HashAlgorithm> {
         PossibleValue::new(SipHash13.name()),
         PossibleValue::new(Sha1.name())
             .help("Slow; a Bloom filter computes it again for each probe, with another salt"),
-        PossibleValue::new(Xxh64.name()).help("The hash of Parquet files"),
+        PossibleValue::new(Xxh64.name()).help("The hash that Bloom filters in Parquet files use"),
     ];
     PossibleValuesParser::new(names).try_map(|name| name.parse())
 }

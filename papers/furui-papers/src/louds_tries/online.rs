@@ -21,7 +21,7 @@ pub(super) struct Online {
     window: usize,
     most_tries: usize,
     building: Building,
-    /// The CPU time spent on building in all ways together, in nanoseconds.
+    /// The CPU time spent on building tries and filters in nanoseconds: the sum over the three ways of building.
     building_ns: u64,
     most_buffer_bytes: usize,
 }

@@ -131,8 +131,10 @@ impl Disputes {
         }
     }
 
-    /// True if a document that the sources with the indices `named` have named and those with the indices `lacked` have
-    /// not is to be ignored.
+    /// True if a disputed document is to be ignored. `named` and `lacked` are the indices of the sources that have
+    /// named it and of those that have not. It is ignored if even the most reliable source that named it has named
+    /// [`FALSE`] disproved documents, and [`FALSE_FOR_ONE`] more for each disproved document of the most reliable one
+    /// that lacked it.
     fn is_discredited(&self, named: &[usize], lacked: &[usize]) -> bool {
         let disproved = |source: &usize| self.sources[*source].disproved;
         let (best, other) = (named.iter().map(disproved).min(), lacked.iter().map(disproved).min());

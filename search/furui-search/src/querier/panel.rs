@@ -211,7 +211,8 @@ impl Panel {
         whole.next().is_some_and(|first| whole.any(|other| !other.is_same(first)))
     }
 
-    /// True if all expected answers about the slice have arrived and name no documents.
+    /// True if nothing was found: the slice begins at the start of the list, the answers of the quorum have arrived,
+    /// and each of them names no documents and says that the list ends.
     fn is_empty(&self) -> bool {
         let Some(slice) = &self.slice else { return false };
         let is_first = slice.search.ranking.from.is_none();

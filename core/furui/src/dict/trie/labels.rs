@@ -10,7 +10,7 @@ pub(super) const TOKEN_NIBBLES: usize = 3;
 /// The number of tokens in a 64-bit word, in which they are read, compared and written: 12 bits each, the first one
 /// lowest.
 pub(super) const WORD_TOKENS: usize = 5;
-/// The maximum number of half bytes of a record of tokens: its length has 7 bits.
+/// The maximum length of a record of tokens in half bytes: the length is stored in 7 bits.
 pub(super) const MAX_RECORD_NIBBLES: usize = 127;
 /// The number of half bytes of a short link to the equal label of an earlier node. It suffices for a position below
 /// 2³².
