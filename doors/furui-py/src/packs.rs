@@ -86,7 +86,7 @@ fn named(names: &[String], hash: HashSpec) -> furui::Result<Cascade<Files>> {
 fn pack(shards: u32, keys: NewKeys<'_>, sources: NewKeys<'_>, id: Id) -> furui::Result<(Vec<u8>, Entry)> {
     let mut bytes = vec![];
     let sources = Some(sources).filter(|sources| !sources.is_empty());
-    let written = WrittenPack::write_with(&mut bytes, "a pack", shards, keys, sources)?;
+    let written = WrittenPack::write(&mut bytes, "a pack", shards, keys, sources)?;
     Ok((bytes, tuple(&written.entry(id))))
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 
 from furui import _protocol as protocol
@@ -9,6 +10,25 @@ from furui._protocol_effects import ContentionError, List, Missing, Object, Put,
 from furui.errors import ConflictError
 from protocol_table import KEYS, Asker
 from protocol_world import Append, Fetch, Gone, Head, PutOne, RollBack, Sleep, Steps, World, named
+
+
+class Standing(Enum):
+    """How the note of a set stands to the head of its source."""
+
+    SAME = "all is recorded"
+    BEHIND = "the source has more"
+    TOLD = "the source went back behind the note: the set may know keys whose rows are no more"
+
+
+def standing(note: str | None, head: str | None, is_ancestor: protocol.IsAncestor) -> Standing:
+    """Compares a note with the head of its source, which must have been read after the note was.
+
+    A head that was read before may be one that others have caught up with and left behind since: that would look like a
+    source that went back. None as a head is a source without a snapshot.
+    """
+    if note == head:
+        return Standing.SAME
+    return Standing.BEHIND if protocol.contains(note, head, is_ancestor) else Standing.TOLD
 
 
 class Told(Exception):
@@ -94,8 +114,8 @@ def note_of(head: int) -> str | None:
     return str(head) if head else None
 
 
-def stands(world: World, state: State, head: int) -> protocol.Standing:
-    return protocol.standing(state.note, note_of(head), world.table.is_ancestor)
+def stands(world: World, state: State, head: int) -> Standing:
+    return standing(state.note, note_of(head), world.table.is_ancestor)
 
 
 def create(world: World) -> Steps:
@@ -116,11 +136,11 @@ def catch_up(world: World) -> Steps:
     while True:
         base, _ = yield Read()
         head = yield Head()
-        standing = stands(world, base, head)
-        if standing is protocol.Standing.SAME:
+        stand = stands(world, base, head)
+        if stand is Standing.SAME:
             world.cover(head, base)
             return
-        if standing is protocol.Standing.TOLD:
+        if stand is Standing.TOLD:
             raise Told
         rows = world.table.appended(base.note, head)
         rule: protocol.Rule = protocol.CatchUp(base.note, str(head), world.table.is_ancestor)
@@ -146,7 +166,7 @@ def rebuild(world: World) -> Steps:
     while True:
         base, _ = yield Read()
         head = yield Head()
-        if stands(world, base, head) is not protocol.Standing.TOLD:
+        if stands(world, base, head) is not Standing.TOLD:
             return
         rule = protocol.Expect(note_of(head), after=base.note)
         parts = split(world, world.table.snapshots[head].total)
@@ -195,7 +215,7 @@ def job(world: World, keys: int, askers: list[Asker]) -> Steps:
         base, generation = yield Read()
         head = yield Head()
         askers.append(Asker(generation))
-        if stands(world, base, head) is protocol.Standing.TOLD:
+        if stands(world, base, head) is Standing.TOLD:
             world.sometimes.add("told before a job")
             yield from rebuild(world)
             continue

@@ -12,7 +12,8 @@ use super::WaitOptions;
 /// `furui seen --store STORE --pending FILE > out && upload out && furui commit STORE FILE`: a line is recorded only
 /// after it has come to its place, however often the job fails and is started again. All lines of the FILEs and the
 /// note are recorded in one change: after a crash all are there or none. Lines that are there already do no harm, so
-/// the same FILE may be committed again. The FILEs stay. How many lines were recorded is printed on standard error.
+/// the same FILE may be committed again. The FILEs are not removed. The number of lines that were recorded is printed
+/// on standard error.
 #[derive(Args)]
 pub struct CommitOptions {
     /// The store

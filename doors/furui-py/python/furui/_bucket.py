@@ -329,3 +329,18 @@ def fetched(url: str, cache: Path | None) -> tuple[bytes, list[tuple[Path, Run]]
     folder = tempfile.TemporaryDirectory(prefix="furui-") if cache is None else None
     files = bucket.fetch(state, Path(folder.name) if folder else Path(cache or ""))
     return bucket.manifest, files, folder or _Kept()
+
+
+#: The set that this worker process has open, with the id and the generation of its state.
+_opened: tuple[bytes, int, Seen] | None = None
+
+
+def open_once(
+    store: str, options: dict[str, Any], state: State, manifest: bytes, cache: Path | None, memory: int
+) -> Seen:
+    """Opens the set at a state, once in a process."""
+    global _opened
+    if _opened is None or _opened[:2] != (state.store, state.generation):
+        bucket = Bucket(store, **options)
+        _opened = (state.store, state.generation, bucket.open(state, manifest, cache, memory, read_only=True))
+    return _opened[2]

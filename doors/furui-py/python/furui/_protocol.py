@@ -49,11 +49,9 @@ __all__ = [
     "IsAncestor",
     "Restart",
     "Rule",
-    "Standing",
     "commit",
     "create",
     "merge",
-    "standing",
     "sweep",
 ]
 
@@ -121,33 +119,14 @@ class CatchUp:
     is_ancestor: IsAncestor
 
     def __call__(self, found: str | None) -> Become | None:
-        if _contains(self.target, found, self.is_ancestor):
+        if contains(self.target, found, self.is_ancestor):
             return None
-        if _contains(self.began, found, self.is_ancestor) and _contains(found, self.target, self.is_ancestor):
+        if contains(self.began, found, self.is_ancestor) and contains(found, self.target, self.is_ancestor):
             return Become(self.target)
         raise Restart(f"the set has the note {found!r}, which is not between {self.began!r} and {self.target!r}")
 
 
-class Standing(Enum):
-    """How the note of a set stands to the head of its source."""
-
-    SAME = "all is recorded"
-    BEHIND = "the source has more"
-    TOLD = "the source went back behind the note: the set may know keys whose rows are no more"
-
-
-def standing(note: str | None, head: str | None, is_ancestor: IsAncestor) -> Standing:
-    """Compares a note with the head of its source, which must have been read after the note was.
-
-    A head that was read before may be one that others have caught up with and left behind since: that would look like a
-    source that went back. None as a head is a source without a snapshot.
-    """
-    if note == head:
-        return Standing.SAME
-    return Standing.BEHIND if _contains(note, head, is_ancestor) else Standing.TOLD
-
-
-def _contains(earlier: str | None, later: str | None, is_ancestor: IsAncestor) -> bool:
+def contains(earlier: str | None, later: str | None, is_ancestor: IsAncestor) -> bool:
     """Returns True if the second note stands for all rows for which the first one does."""
     return earlier is None or (later is not None and is_ancestor(earlier, later))
 

@@ -44,7 +44,8 @@ def create(url: str, shards: int = 1, *, hash: str | None = None, form: str = ""
     """Creates a set in a bucket, unless there is one.
 
     shards: into how many parts the keys are divided by the first bits of their hashes: a power of two. A reader can
-        fetch some of them. A commit should have 12,500 keys a shard or more: with fewer, a key takes more bytes.
+        fetch some of them. Each object has a run for each shard: with fewer than 12,500 keys in a run, a key takes
+        more bytes.
     hash: how keys are hashed, as in "xxh3:0"; None: XXH3 with a random seed.
     form: how the program makes keys from its records, in its own words.
 
@@ -169,7 +170,10 @@ def merge(url: str, *, all: bool = False, cache: str | os.PathLike[str] | None =
 
     all: merge all objects, after which the set takes the least space, and len() is exact.
 
-    Returns False if there was nothing to merge, or if another merge came first.
+    The new object is made in memory and put in one request, so it has at most 500,000,000 keys, which take 3 GB.
+
+    Returns False if there was nothing to merge, or if another merge came first. Raises ConfigError if all objects
+    together have more keys than that.
     """
     bucket = Bucket(url, **options)
     now = int(time.time())
@@ -177,6 +181,8 @@ def merge(url: str, *, all: bool = False, cache: str | os.PathLike[str] | None =
     chosen = base.objects if all else _to_merge(base.objects)
     if len(chosen) < 2:
         return False
+    if sum(each.keys for each in chosen) > _MOST_KEYS:
+        raise ConfigError(f"{url}: more than {_MOST_KEYS:,} keys, which fit into no object: merge without all=True")
     with folder_of(_path(cache)) as folder:
         part = State(base.store, 0, 0, base.shards, tuple(chosen), (), None, ())
         files = bucket.fetch(part, folder, range(base.shards + 1))
@@ -199,6 +205,8 @@ def _to_merge(objects: tuple[Object, ...]) -> tuple[Object, ...]:
         return ()
     count, keys = 1, objects[-1].keys
     while count < len(objects) and objects[-1 - count].keys <= max(keys * 5 // 4, _SMALL):
+        if keys + objects[-1 - count].keys > _MOST_KEYS:
+            break
         keys += objects[-1 - count].keys
         count += 1
     return objects[len(objects) - count :]
@@ -206,6 +214,8 @@ def _to_merge(objects: tuple[Object, ...]) -> tuple[Object, ...]:
 
 #: An object of at most so many keys is always merged with the newer ones: to write it anew costs less than to ask it.
 _SMALL: Final = 200_000
+#: The maximum number of keys of an object that a merge makes. S3 takes at most 5 GB in one request.
+_MOST_KEYS: Final = 500_000_000
 
 
 def sweep(url: str, *, older_than: float = WEEK, **options: Any) -> None:

@@ -12,9 +12,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ._bucket import Bucket, is_url
+from ._bucket import Bucket, is_url, open_once
 from .errors import ConfigError
-from .spark import _open
 
 __all__ = ["drop_seen"]
 
@@ -42,7 +41,7 @@ def drop_seen(
         import pyarrow as pa
         import pyarrow.compute as compute
 
-        seen = _open(store, options, state, manifest, folder, memory)
+        seen = open_once(store, options, state, manifest, folder, memory)
         known = pa.array(seen.has_many(batch.column(column)), pa.bool_())
         return batch.filter(compute.invert(known))
 

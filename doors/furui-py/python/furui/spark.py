@@ -13,9 +13,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ._bucket import Bucket, is_url
+from ._bucket import Bucket, is_url, open_once
 from ._furui import _pack
 from ._protocol_effects import Object, State
 from ._record import Removed, check, empty
@@ -23,14 +23,7 @@ from ._record import record as _record
 from .errors import ConfigError
 from .sources import Appended, Source
 
-if TYPE_CHECKING:
-    from ._furui import Seen
-
 __all__ = ["drop_seen", "record"]
-
-#: The set that this worker process has open, with the id and the generation of its state.
-_opened: tuple[bytes, int, Seen] | None = None
-
 
 def drop_seen(
     rows: Any,
@@ -63,23 +56,12 @@ def drop_seen(
         import pyarrow as pa
         import pyarrow.compute as compute
 
-        seen = _open(store, options, state, manifest, folder, memory)
+        seen = open_once(store, options, state, manifest, folder, memory)
         for batch in batches:
             known = pa.array(seen.has_many(batch.column(place)), pa.bool_())
             yield batch.filter(compute.invert(known))
 
     return rows.mapInArrow(ask, rows.schema).dropDuplicates([column])
-
-
-def _open(
-    store: str, options: dict[str, Any], state: State, manifest: bytes, cache: Path | None, memory: int
-) -> Seen:
-    """Opens the set at a state, once in a process."""
-    global _opened
-    if _opened is None or _opened[:2] != (state.store, state.generation):
-        bucket = Bucket(store, **options)
-        _opened = (state.store, state.generation, bucket.open(state, manifest, cache, memory, read_only=True))
-    return _opened[2]
 
 
 def record(

@@ -126,6 +126,13 @@ impl<S: Storage> Cascade<S> {
         let runs = self.change_runs()?;
         runs.truncate(base + kept);
         runs.extend((!run.is_empty()).then_some(run));
+        self.end_merge(replaced);
+        Ok(())
+    }
+
+    /// Empties the tables, whose keys are all in runs that the manifest names, and removes the files of the runs that
+    /// it names no more, and of the journal.
+    fn end_merge(&mut self, replaced: Vec<RunEntry>) {
         let is_large = self.table_bytes() > self.table_budget();
         for (number, share) in self.shares.iter_mut().enumerate() {
             share.table.clear();
@@ -141,7 +148,6 @@ impl<S: Storage> Cascade<S> {
         if !self.replaying {
             self.remove_journal();
         }
-        Ok(())
     }
 
     /// Merges sorted sources of at most `keys` keys, all of one slice of the window, into a new run with the number
@@ -218,20 +224,7 @@ impl<S: Storage> Cascade<S> {
             self.manifest.end_journal();
         }
         self.manifest.save(&self.storage)?;
-        let is_large = self.table_bytes() > self.table_budget();
-        let share = &mut self.shares[0];
-        share.table.clear();
-        if is_large {
-            share.table = share.table.renewed(0);
-        }
-        (self.stale, self.broken) = (false, false);
-        for old in replaced {
-            // If the removal fails, the file is an orphan, and the next opening of the store removes it.
-            let _ = self.storage.remove(&self.manifest.store.file_name(old.number));
-        }
-        if !self.replaying {
-            self.remove_journal();
-        }
+        self.end_merge(replaced);
         Ok(())
     }
 }

@@ -255,9 +255,4 @@ impl SharedManifest {
         }
         Ok(())
     }
-
-    /// The number of keys of all packs together: at least that of the set, because packs may share keys.
-    pub fn keys(&self) -> u64 {
-        self.packs.iter().map(|pack| pack.keys).sum()
-    }
 }

@@ -32,7 +32,7 @@ const ALIGN: u64 = 64;
 /// let mut seen = Seen::open_with(Memory::new(), SeenOptions::default())?;
 /// seen.extend(["a", "b", "c"])?;
 /// let mut bytes = vec![];
-/// let pack = WrittenPack::write(&mut bytes, "example", 4, seen.set().new_keys()?)?.entry([1; 16]);
+/// let pack = WrittenPack::write(&mut bytes, "example", 4, seen.set().new_keys()?, None)?.entry([1; 16]);
 /// assert_eq!((pack.keys, pack.length), (3, bytes.len() as u64));
 /// let table = &bytes[pack.table as usize..][..pack.table_length as usize];
 /// let table = PackTable::read(table, &pack, "example")?;
@@ -81,7 +81,7 @@ pub struct PackRun {
 /// let mut seen = Seen::open_with(Memory::new(), SeenOptions::default())?;
 /// seen.insert("a")?;
 /// let mut bytes = vec![];
-/// let pack = WrittenPack::write(&mut bytes, "example", 1, seen.set().new_keys()?)?.entry([1; 16]);
+/// let pack = WrittenPack::write(&mut bytes, "example", 1, seen.set().new_keys()?, None)?.entry([1; 16]);
 /// // A bucket returns these bytes to a request for a range.
 /// let table = PackTable::read(&bytes[pack.table as usize..][..pack.table_length as usize], &pack, "example")?;
 /// assert_eq!(table.runs()[0].keys, 1);
@@ -96,19 +96,12 @@ pub fn shard_of(hash: u64, shards: u32) -> u32 {
 }
 
 impl WrittenPack {
-    /// Writes a pack, which is called `name` in errors, with a run for each of `shards` shards that has keys.
+    /// Writes a pack, which is called `name` in errors, with a run for each of `shards` shards that has keys, and a run
+    /// of keys that stand for sources that were read, if there are any.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Format`] if a file of the keys is damaged.
-    pub fn write(out: impl Write, name: &str, shards: u32, keys: NewKeys<'_>) -> Result<Self> {
-        Self::write_with(out, name, shards, keys, None)
-    }
-
-    /// Writes a pack as [`write`](Self::write) does, and a run of keys that stand for sources that were read.
-    ///
-    /// # Errors
-    /// Those of [`write`](Self::write).
-    pub fn write_with(
+    pub fn write(
         out: impl Write,
         name: &str,
         shards: u32,
