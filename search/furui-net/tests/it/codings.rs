@@ -242,7 +242,9 @@ fn compare(nodes: &[Node], lists: &Lists, report: &Report, wants: Wants, sums: &
             continue;
         }
         let cost = predicted(round, own, other, wants, report.salt as u32);
-        assert_eq!(round.costs, [cost], "{wants:?}: {first} ({}), {second} ({})", own.len(), other.len());
+        // A keeper that lets the host wait too long is followed by another, and both may answer.
+        let costs = vec![cost; round.costs.len().max(1)];
+        assert_eq!(round.costs, costs, "{wants:?}: {first} ({}), {second} ({})", own.len(), other.len());
         sums.exchanges += 1;
         sums.bits += cost.sent_bits + cost.back_bits;
         sums.bytes += cost.sent_bytes + cost.back_bytes;
