@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::thread::available_parallelism;
 
-use crate::command::{Outcome, TESTED, cargo, is_there, root, system};
+use crate::command::{Outcome, TESTED, cargo, install, is_there, root, system};
 
 /// The maximum size of the wheel, in bytes.
 const MAX_WHEEL: u64 = 1_600_000;
@@ -13,23 +13,53 @@ const MAX_WHEEL: u64 = 1_600_000;
 /// The command that runs pip without progress messages.
 const PIP: &str = "pip --quiet --disable-pip-version-check";
 
-/// Builds the wheel, installs it and what its tests need, and runs the tests and a type checker over them.
+/// Runs the tests of the Python module and a type checker over it, except for the tests in `engines`.
 pub(crate) fn run() -> Result<Outcome, String> {
-    let module = root().join("doors").join("furui-py");
-    let environment = match Environment::make() {
+    let environment = match Environment::with_module() {
         Ok(environment) => environment,
-        Err(reason) => return Ok(Outcome::Skipped(reason)),
+        Err(outcome) => return outcome,
     };
-    if !environment.install(&module.join("tests").join("requirements.txt")) {
-        return Ok(Outcome::Skipped("what the tests need could not be installed from PyPI".to_owned()));
-    }
     cargo(&format!("build {TESTED} --bin furui"), &[])?;
-    environment.install_wheel()?;
-    let module = module.display();
-    environment.run(&format!("mypy --config-file {module}/pyproject.toml {module}/python {module}/tests"), &[])?;
+    let (module, tests) = (module(), tests());
+    environment.run(&format!("mypy --config-file {module}/pyproject.toml {module}/python {tests}"), &[])?;
     let command = root().join("target").join("debug").join("furui").display().to_string();
-    environment.test(&format!("--quiet {module}/tests"), &[("FURUI", &command)])?;
+    environment.test(&format!("--quiet {tests} --ignore={tests}/engines"), &[("FURUI", &command)])?;
     Ok(Outcome::Passed)
+}
+
+/// Runs the tests with Spark, each of which starts several processes of Java.
+pub(crate) fn spark() -> Result<Outcome, String> {
+    if !is_there("java") {
+        // A failure is not reported here: the check below finds that it is still missing.
+        let _installed = install("default-jre-headless");
+    }
+    if !is_there("java") {
+        return Ok(Outcome::Skipped("there is no Java, and it could not be installed".to_owned()));
+    }
+    match Environment::with_module() {
+        Ok(environment) => environment.run(&format!("pytest --quiet {}/engines/test_spark.py", tests()), &[])?,
+        Err(outcome) => return outcome,
+    }
+    Ok(Outcome::Passed)
+}
+
+/// Runs, with many histories, kills and seeds, the tests of a set that many machines share, and those with Ray.
+pub(crate) fn soak() -> Result<(), String> {
+    let environment = Environment::with_module().map_err(|outcome| format!("{outcome:?}"))?;
+    let tests = tests();
+    let files = ["test_protocol.py", "test_cloud_kills.py", "test_cloud_requests.py", "engines/test_ray.py"];
+    let files: String = files.map(|file| format!(" {tests}/{file}")).concat();
+    let many = [("FURUI_HISTORIES", "100000"), ("FURUI_KILLS", "50"), ("FURUI_SEEDS", "50")];
+    environment.test(&format!("--quiet{files}"), &many)
+}
+
+/// The directory of the module, and that of its tests.
+fn module() -> String {
+    root().join("doors").join("furui-py").display().to_string()
+}
+
+fn tests() -> String {
+    format!("{}/tests", module())
 }
 
 /// Builds the wheel with the compression of a release, and returns an error if it is too large.
@@ -56,6 +86,20 @@ impl Environment {
         made.map(|()| Self(folder)).map_err(|_| "python3 cannot make a virtual environment".to_owned())
     }
 
+    /// Creates the environment, builds the wheel, and installs it and what its tests need.
+    ///
+    /// # Errors
+    /// The outcome of the step: skipped if something cannot be created or installed on this system.
+    fn with_module() -> Result<Self, Result<Outcome, String>> {
+        let environment = Self::make().map_err(|reason| Ok(Outcome::Skipped(reason)))?;
+        if !environment.install(Path::new(&format!("{}/requirements.txt", tests()))) {
+            let reason = "what the tests need could not be installed from PyPI".to_owned();
+            return Err(Ok(Outcome::Skipped(reason)));
+        }
+        environment.install_wheel().map_err(Err)?;
+        Ok(environment)
+    }
+
     /// Runs a module of Python, as `python -m` does, with `variables` in its environment.
     pub(crate) fn run(&self, module: &str, variables: &[(&str, &str)]) -> Result<(), String> {
         system(&format!("{} -m {module}", self.0.join("bin").join("python").display()), variables)
@@ -77,12 +121,11 @@ impl Environment {
 
     /// Builds the wheel as `pip install` does, with the tools that pyproject.toml names. Returns the path of the wheel.
     fn wheel(&self, arguments: &str) -> Result<String, String> {
-        let (module, wheels) =
-            (root().join("doors").join("furui-py"), root().join("target").join("tools").join("wheels"));
+        let wheels = root().join("target").join("tools").join("wheels");
         // Wheels of earlier builds would be found, too.
         let _removed = fs::remove_dir_all(&wheels);
         let settings = format!("--no-deps --config-settings build-args={arguments}");
-        self.run(&format!("{PIP} wheel {settings} --wheel-dir {} {}", wheels.display(), module.display()), &[])?;
+        self.run(&format!("{PIP} wheel {settings} --wheel-dir {} {}", wheels.display(), module()), &[])?;
         only_file(&wheels)
     }
 

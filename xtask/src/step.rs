@@ -27,7 +27,7 @@ impl Step {
     /// The steps of `cargo xtask test`, the cheapest first, in stages. The steps of a stage run at the same time,
     /// because each of them leaves processors idle while it waits for other programs, or while it ends with one long
     /// job.
-    pub(crate) const STAGES: [&[Self]; 8] = [
+    pub(crate) const STAGES: [&[Self]; 9] = [
         &[Self::new("fmt", "the sources are formatted", fmt)],
         &[Self::new("deny", "dependencies have allowed licences and sources, and come in one version", deny::check)],
         &[Self::new("package", "every crate that is published can be packaged, with its licences", package::check)],
@@ -66,7 +66,7 @@ impl Step {
             Self::new("browser", "the search page in a browser without a window", browser),
             Self::new(
                 "python",
-                "the Python module, with Scrapy, Arrow, Polars, pandas, DuckDB, datatrove, Ray and dlt",
+                "the Python module, with Scrapy, Arrow, Polars, pandas, DuckDB, datatrove, dlt, Delta and Iceberg",
                 python::run,
             ),
         ],
@@ -74,6 +74,11 @@ impl Step {
             Self::new("readme", "the program and the commands printed in README.md work", readme::run),
             Self::new("valkey", "the module for Valkey and Redis, in real servers", valkey::run),
         ],
+        &[Self::new(
+            "spark",
+            "a set that Spark's workers share: failed tasks, killed drivers, rollbacks",
+            python::spark,
+        )],
     ];
 
     /// The stages that a developer runs before each commit. They need no other program.
@@ -148,6 +153,7 @@ fn soak() -> Result<Outcome, String> {
         &[("PROPTEST_CASES", SOAK_CASES), ("CHROMIUM", browser::ensure()?), ("PYTHONPATH", &others.python)],
     )?;
     python::check_size()?;
+    python::soak()?;
     fuzz::run(SOAK_FUZZ_SECONDS)
 }
 

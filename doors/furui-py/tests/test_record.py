@@ -1,25 +1,16 @@
 """A set catches up with what was committed to Delta and Iceberg tables and to folders, in a directory and in a bucket."""
 
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import furui
 import furui.cloud as cloud
-import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 from conftest import Service
-from furui.sources import Delta, Folder, Iceberg, RemovedError, Source
-
-
-def keys(start: int, stop: int) -> list[str]:
-    return [f"key {number}" for number in range(start, stop)]
-
-
-def rows(start: int, stop: int) -> pa.Table:
-    return pa.table({"url": keys(start, stop), "n": list(range(start, stop))})
+from furui.sources import Folder, RemovedError, Source
+from tables import DeltaTable, IcebergTable, keys, rows
 
 
 class Store:
@@ -45,70 +36,6 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, service: Service) -> S
     url = service.new(request)
     cloud.create(url, shards=2, **service.options)
     return Store(url, service.options)
-
-
-class DeltaTable:
-    def __init__(self, path: Path) -> None:
-        self.uri = str(path / "delta")
-        self.source = Delta(self.uri)
-
-    def append(self, start: int, stop: int) -> None:
-        from deltalake import write_deltalake
-
-        write_deltalake(self.uri, rows(start, stop), mode="append")
-
-    def roll_back(self) -> None:
-        from deltalake import DeltaTable as Table
-
-        table = Table(self.uri)
-        table.restore(table.version() - 1)
-
-    def remove(self) -> None:
-        from deltalake import DeltaTable as Table
-
-        Table(self.uri).delete("n = 3")
-
-    def compact(self) -> None:
-        from deltalake import DeltaTable as Table
-
-        table = Table(self.uri)
-        table.optimize.compact()
-        table.vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False)
-
-    def make_anew(self) -> None:
-        shutil.rmtree(self.uri)
-        self.append(0, 10)
-
-
-class IcebergTable:
-    def __init__(self, path: Path) -> None:
-        from pyiceberg.catalog.sql import SqlCatalog
-
-        (path / "warehouse").mkdir()
-        catalog = SqlCatalog("default", uri=f"sqlite:///{path}/catalog.db", warehouse=f"file://{path}/warehouse")
-        catalog.create_namespace("db")
-        catalog.create_table("db.urls", rows(0, 1).schema)
-        self.catalog = catalog
-        self.source = Iceberg(self.table)
-
-    def table(self) -> Any:
-        return self.catalog.load_table("db.urls")
-
-    def append(self, start: int, stop: int) -> None:
-        self.table().append(rows(start, stop))
-
-    def roll_back(self) -> None:
-        table = self.table()
-        with table.manage_snapshots() as manage:
-            manage.rollback_to_snapshot(table.current_snapshot().parent_snapshot_id)
-
-    def remove(self) -> None:
-        self.table().delete("n = 3")
-
-    def make_anew(self) -> None:
-        self.catalog.drop_table("db.urls")
-        self.catalog.create_table("db.urls", rows(0, 1).schema)
-        self.append(0, 10)
 
 
 @pytest.fixture(params=[DeltaTable, IcebergTable])

@@ -133,6 +133,21 @@ class Bucket:
         state = State(store, generation, epoch, shards, named, tuple(dropped), note, tuple(commits))
         return state, answer.meta["e_tag"]
 
+    def latest(self, cache: Path | None) -> State:
+        """Reads the manifest for a reader. Raises Error if its cache has known a newer one: an old answer."""
+        state, _ = self.read()
+        if cache is not None:
+            path = cache / state.store.hex() / "generation"
+            known = int(path.read_text()) if path.exists() else 0
+            if state.generation < known:
+                raise Error(
+                    f"{self.name(_MANIFEST)}: generation {state.generation} came, and {cache} has known {known}:"
+                    " something between here and the service has kept an old answer: ask again"
+                )
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _write(path, str(state.generation).encode())
+        return state
+
     def encode(self, state: State) -> bytes:
         """Returns the bytes of a manifest."""
         assert self.made is not None, "the manifest was read or made"
@@ -325,7 +340,7 @@ class _Kept:
 def fetched(url: str, cache: Path | None) -> tuple[bytes, list[tuple[Path, Run]], Any]:
     """Fetches the set at a URL. Returns its manifest, its files, and a folder to clean up when they are open."""
     bucket = Bucket(url)
-    state, _ = bucket.read()
+    state = bucket.latest(cache)
     folder = tempfile.TemporaryDirectory(prefix="furui-") if cache is None else None
     files = bucket.fetch(state, Path(folder.name) if folder else Path(cache or ""))
     return bucket.manifest, files, folder or _Kept()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -26,6 +27,7 @@ _TRIES: Final = 8
 _MEMORY: Final = 64 << 20
 #: In a directory, the names of sub-folders that were read are keys with this beginning.
 _NAME: Final = "\0furui source\0"
+_LOG: Final = logging.getLogger("furui")
 
 
 def record(
@@ -50,6 +52,9 @@ def record(
         "keep" goes on, and their keys stay known; "rebuild" makes the set anew from all rows that are there (in a
         bucket).
     options: those of the bucket.
+
+    Rows that have the key of another new row, as when two jobs wrote at once, are counted in a warning of the logger
+    "furui".
 
     Returns the note that the set has then.
     """
@@ -79,6 +84,21 @@ def _told(store: object, removed: str | None) -> None:
             f"{store}: {removed}. The set may know keys whose rows are no more, which jobs then drop: record with"
             " removed='rebuild' makes it anew, and removed='keep' goes on; run a job again that ran meanwhile"
         )
+
+
+def tell_of_repeats(store: object, rows: int, repeats: int) -> None:
+    """Warns of rows that are there twice, which two jobs have written that asked before either had recorded."""
+    if repeats:
+        _LOG.warning("%s: %d of %d rows since the note have a key that another row has, too", store, repeats, rows)
+
+
+def _add(store: object, run: Any, appended: Appended, column: str) -> None:
+    """Adds the keys of rows to a run, and warns of repeats."""
+    rows = 0
+    for array in appended.read(column):
+        run.add_many(array)
+        rows += len(array) - array.null_count
+    tell_of_repeats(store, rows, rows - len(run))
 
 
 def _record_in_bucket(
@@ -145,8 +165,7 @@ def empty(bucket: Bucket, base: State, memory: int = _MEMORY) -> Any:
 def _build(bucket: Bucket, base: State, appended: Appended, column: str) -> list[Object]:
     """Builds one object in this process."""
     seen = empty(bucket, base)
-    for array in appended.read(column):
-        seen.add_many(array)
+    _add(bucket.url, seen, appended, column)
     if not len(seen) and not appended.names:
         return []
 
@@ -170,8 +189,7 @@ def _record_in_directory(path: Path, source: Source, column: str, removed: Remov
             _told(path, appended.removed)
         if not source.has_order and not appended.names:
             return note
-        for array in appended.read(column):
-            run.add_many(array)
+        _add(path, run, appended, column)
         run.add_many([_NAME + name for name in appended.names])
         # If another one has moved the note, this is a conflict, and begins again from there.
         run.commit(head, after=note if source.has_order else ...)

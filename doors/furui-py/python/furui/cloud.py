@@ -102,7 +102,7 @@ def open(
     shards: fetch only these, and ask only for their keys (furui.shard_of); None: all.
     """
     bucket = Bucket(url, **options)
-    state, _ = bucket.read()
+    state = bucket.latest(_path(cache))
     return bucket.open(state, bucket.manifest, _path(cache), memory, read_only=True, shards=shards)
 
 
@@ -123,7 +123,7 @@ class Run:
         self, url: str, *, cache: str | os.PathLike[str] | None = None, memory: int = _MEMORY, **options: Any
     ) -> None:
         self._bucket = Bucket(url, **options)
-        self._base, _ = self._bucket.read()
+        self._base = self._bucket.latest(_path(cache))
         self._seen = self._bucket.open(self._base, self._bucket.manifest, _path(cache), memory, read_only=False)
         self.add, self.add_many = self._seen.add, self._seen.add_many
         self.has, self.has_many = self._seen.has, self._seen.has_many

@@ -33,9 +33,9 @@ def drop_seen(
     """
     if not is_url(store):
         raise ConfigError(f"{store}: the workers need a set in a bucket: give its URL")
-    bucket = Bucket(store, **options)
-    state, _ = bucket.read()
-    manifest, folder = bucket.manifest, None if cache is None else Path(cache)
+    bucket, folder = Bucket(store, **options), None if cache is None else Path(cache)
+    state = bucket.latest(folder)
+    manifest = bucket.manifest
 
     def ask(batch: Any) -> Any:
         import pyarrow as pa

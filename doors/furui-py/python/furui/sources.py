@@ -32,6 +32,8 @@ class Appended:
     names: Sequence[str] = ()
     #: What was removed, if something was: then `read` gives only what was appended meanwhile.
     removed: str | None = None
+    #: The number of commits, as far as it is known.
+    commits: int = 1
 
 
 class Source(Protocol):
@@ -122,27 +124,30 @@ class Delta:
             return Appended(all.read, all.files, removed="the set follows another table")
         added: dict[str, bool] = {}
         removed = None
+        commits = 0
         for version in range(before["version"] + 1, after["version"] + 1):
             try:
                 log = self._read(f"_delta_log/{version:020}.json")
             except FileNotFoundError:
                 why = f"the log of version {version} was cleaned up, so that nobody knows what was removed"
                 return Appended(all.read, all.files, removed=why)
+            has_added = False
             for line in log.splitlines():
                 action = json.loads(line)
                 add, remove = action.get("add"), action.get("remove")
                 if add and add.get("dataChange", True):
-                    added[add["path"]] = True
+                    has_added = added[add["path"]] = True
                 if remove and remove.get("dataChange", True):
                     if added.pop(remove["path"], None) is None:
                         removed = f"version {version} has removed rows from before the note"
+            commits += has_added
         from urllib.parse import unquote
 
         files = [path if "://" in path else f"{self.uri}/{unquote(path)}" for path in added]
         if not all_there(files, self._open):
             # Files that were compacted and then deleted: their rows are in others now.
             return Appended(all.read, all.files, removed=removed)
-        return Appended(_parquet(self._open, files), files, removed=removed)
+        return Appended(_parquet(self._open, files), files, removed=removed, commits=commits)
 
     def _store(self) -> Any:
         import obstore.store
@@ -216,10 +221,11 @@ class Iceberg:
     def everything(self, head: str) -> Appended:
         return self._scan(self._table.scan(snapshot_id=json.loads(head)["snapshot"]))
 
-    def _scan(self, scan: Any, removed: str | None = None) -> Appended:
+    def _scan(self, scan: Any, removed: str | None = None, commits: int = 1) -> Appended:
         files = [task.file.file_path for task in scan.plan_files()]
         io = self._table.io
-        return Appended(_parquet(lambda file: io.new_input(file).open(), files), files, removed=removed)
+        read = _parquet(lambda file: io.new_input(file).open(), files)
+        return Appended(read, files, removed=removed, commits=commits)
 
     def appended(self, note: str | None, head: str, known: Callable[[list[str]], list[bool]]) -> Appended:
         if note is None:
@@ -240,7 +246,7 @@ class Iceberg:
         scan = self._table.incremental_append_scan(
             from_snapshot_id_exclusive=before["snapshot"], to_snapshot_id_inclusive=after["snapshot"]
         )
-        return self._scan(scan, removed)
+        return self._scan(scan, removed, len([each for each in between if _operation(each) == "append"]))
 
 
 def _operation(snapshot: Any) -> str:
@@ -277,7 +283,7 @@ class Folder:
 
     def _of(self, runs: Sequence[str]) -> Appended:
         files = [str(file) for run in runs for file in sorted((self.path / run).glob("**/*.parquet"))]
-        return Appended(_parquet(lambda file: file, files), files, names=runs)
+        return Appended(_parquet(lambda file: file, files), files, names=runs, commits=len(runs))
 
     def everything(self, head: str) -> Appended:
         return self._of(self._runs())

@@ -18,12 +18,13 @@ from typing import Any
 from ._bucket import Bucket, is_url, open_once
 from ._furui import _pack
 from ._protocol_effects import Object, State
-from ._record import Removed, check, empty
+from ._record import Removed, check, empty, tell_of_repeats
 from ._record import record as _record
 from .errors import ConfigError
 from .sources import Appended, Source
 
 __all__ = ["drop_seen", "record"]
+
 
 def drop_seen(
     rows: Any,
@@ -45,11 +46,11 @@ def drop_seen(
     """
     if not is_url(store):
         raise ConfigError(f"{store}: the workers need a set in a bucket: give its URL")
-    bucket = Bucket(store, **options)
-    state, _ = bucket.read()
+    bucket, folder = Bucket(store, **options), None if cache is None else Path(cache)
+    state = bucket.latest(folder)
     if source is not None:
         check(store, source, state.note, removed)
-    manifest, folder = bucket.manifest, None if cache is None else Path(cache)
+    manifest = bucket.manifest
     place = rows.schema.names.index(column)
 
     def ask(batches: Iterator[Any]) -> Iterator[Any]:
@@ -76,6 +77,11 @@ def record(
         objects: list[Object] = []
         if appended.files:
             objects = _build(spark, store, options, bucket.made, base, list(appended.files), column)
+            if appended.commits > 1:
+                # Counted only where two jobs can have written the same key: it takes a shuffle.
+                rows = spark.read.parquet(*appended.files).select(column).dropna()
+                count = rows.count()
+                tell_of_repeats(store, count, count - rows.distinct().count())
         if appended.names:
             objects.append(bucket.put(lambda id: _names(bucket, base, appended.names, id)))
         return objects

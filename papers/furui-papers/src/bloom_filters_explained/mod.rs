@@ -106,18 +106,18 @@ fn similarity(context: &Context) -> Result<Finding> {
         Plot::new("similarity", "How far an estimate of Jaccard's similarity is off", x(), Axis::linear("sigma"));
     let mut xor = Plot::new("similarity-xor", "The bits in which two filters differ", x(), Axis::linear("%"));
     for bits in [2u64, 10] {
-        let points = |column| table.points("Jaccard, truth", column, &[("bits a key", bits.into())]);
+        let points = |column| table.points("Jaccard, true", column, &[("bits a key", bits.into())]);
         let name = format!("{bits} bits a key");
         errors = errors
-            .dots(format!("{name}, spread"), points("spread"))
-            .formula("the error stated", points("error stated"));
+            .dots(format!("{name}, deviation"), points("deviation"))
+            .formula("the deviation predicted", points("deviation predicted"));
         xor = xor.line(name, points("bits that differ %"));
     }
     let falls = [2u64, 10].iter().all(|&bits| {
-        let points = table.points("in common", "bits that differ %", &[("bits a key", bits.into())]);
+        let points = table.points("keys in common", "bits that differ %", &[("bits a key", bits.into())]);
         points.is_sorted_by(|a, b| a.1 > b.1)
     });
-    let error = [2u64, 10].map(|bits| table.range("spread", &[("bits a key", bits.into())]).1);
+    let error = [2u64, 10].map(|bits| table.range("deviation", &[("bits a key", bits.into())]).1);
     let verdict = Verdict::all([
             Verdict::holds(falls, "The more two sets have in common, the fewer bits differ."),
             Verdict::holds(
@@ -142,11 +142,11 @@ fn similarities(context: &Context) -> Result<(Table, f64)> {
     let (n, trials) = context.size((10_000u64, 50u64), (500, 5));
     let columns = [
         "bits a key",
-        "in common",
-        "Jaccard, truth",
-        "estimated, mean",
-        "spread",
-        "error stated",
+        "keys in common",
+        "Jaccard, true",
+        "mean estimate",
+        "deviation",
+        "deviation predicted",
         "bits that differ %",
     ];
     let title = format!("Two sets of {n} keys, {trials} times");

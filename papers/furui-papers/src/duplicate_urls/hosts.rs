@@ -11,9 +11,9 @@ pub(super) const QUICK: CrawlSize = CrawlSize { universe: 1 << 16, links: 1 << 1
 /// The name of the crawl.
 pub(super) const NAME: &str = "seeded hosts";
 /// A sentence that says how the graph is made.
-pub(super) const ABOUT: &str = "The seeded hosts: 16 to 400 links a host, log-uniform; half of them lead to hosts nearby, half to \
-                                popular ones: a rank r is as popular as r^-0.909; the hosts of a group of 64 copy 70 % of their links \
-                                from one list.";
+pub(super) const ABOUT: &str = "The seeded hosts are a graph that a seed determines. A host has 16 to 400 links (log-uniform). Half of \
+                                them lead to hosts nearby, half to the host of rank r with a probability in proportion to r^-0.909. \
+                                The hosts of a group of 64 copy 70 % of their links from one list.";
 
 /// A host has from 16 to 400 links, log-uniform: 119 on average, as in the paper of Kubota et al.
 const LINKS: (f64, f64) = (16.0, 400.0);

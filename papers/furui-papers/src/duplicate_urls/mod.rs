@@ -83,7 +83,8 @@ fn crawls_and_hosts(context: &Context) -> Result<(Vec<Crawl>, String)> {
     let (mut crawls, mut about) = crawls(context)?;
     if context.full {
         let hosts = hosts::crawl(&context.size(hosts::FULL, hosts::QUICK), context.seed);
-        about = format!("{about} {} {} Every other size is measured on it.", hosts::ABOUT, hosts.about());
+        about =
+            format!("{about} {} {} Every other size of memory is measured on this crawl.", hosts::ABOUT, hosts.about());
         crawls.push(hosts);
     }
     Ok((crawls, about))

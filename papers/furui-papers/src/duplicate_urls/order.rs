@@ -208,8 +208,8 @@ impl Crawl {
     pub(super) fn about(&self) -> String {
         let (links, pages, expanded) = (self.links, self.pages, self.expanded);
         format!(
-            "{}: {links} links, {pages} pages ({:.1} for 100 links), {expanded} of them with links; the paper's \
-             sizes are divided by 2^{}.",
+            "{}: {links} links, {pages} pages ({:.1} for 100 links), of which {expanded} were fetched and their links \
+             followed; memory has the paper's sizes, divided by 2^{}.",
             self.name,
             100.0 * pages as f64 / links as f64,
             self.shift()

@@ -59,10 +59,10 @@ pub(super) fn time(context: &Context) -> Result<Finding> {
              mapped."
         ),
         format!(
-            "\"One by one\" is what the paper does: batches of one link, for at most the first {TIMED} links, with \
-                 proportionally less memory. In batches of sorted hashes one read answers for many links. And the \
-                 memory of a cache is taken from the set, which then has more runs. So a cache spares few reads there, \
-                 or none."
+            "\"One by one\" is what the paper does: one link at a time, for at most the first {TIMED} links, with \
+                 proportionally less memory. Elsewhere links come in batches, sorted by their hashes, so that one read \
+                 answers for many links. A cache spares few reads then, or none: its memory is taken from that of the \
+                 set, which therefore has more runs to read."
         ),
         format!(
             "Processor time of the thread, medians of {rounds} rounds; files are in the page cache, so there \

@@ -16,10 +16,11 @@ pub(super) const FULL: CrawlSize = CrawlSize { universe: 1 << 23, links: 1 << 24
 pub(super) const QUICK: CrawlSize = CrawlSize { universe: 1 << 14, links: 1 << 16 };
 
 /// A sentence that says how the graph is made.
-pub(super) const ABOUT: &str = "The seeded web: hosts of 4/u pages for a uniform u; 16 to 400 links a page, \
-                                log-uniform; three of four links stay in the host, half of these near the page; the \
-                                page of rank r has a popularity of r^-0.909; and the pages of a section of 64 copy \
-                                70 % of their links from one list.";
+pub(super) const ABOUT: &str = "The seeded web is a graph that a seed determines. A host has 4/u pages for a \
+                                uniform u, and a page has 16 to 400 links (log-uniform). Three of four links stay in \
+                                the host, and half of these lead to pages nearby; the others lead to the page of rank \
+                                r with a probability in proportion to r^-0.909. The pages of a section of 64 copy 70 \
+                                % of their links from one list.";
 
 /// The number of links of a page, log-uniform from 16 to 400: 119 on average, as the hosts of Kubota et al. have.
 const LINKS: (f64, f64) = (16.0, 400.0);

@@ -197,8 +197,8 @@ fn verdict(lines: &Lines, walks: &Table, flags: &Table) -> Verdict {
         ),
     ];
     Verdict::all(claims).and(format!(
-        "The walk has {} lines with virtual nodes, {} without them (the paper: {} and {} statements), and takes {} (phrases) and {} \
-         (paths) of the time. The paper's flags would lose {} % of the phrases and {} % of the paths.",
+        "The walk has {} lines with virtual nodes, and {} without them (in the paper: {} and {} statements). With virtual nodes it takes \
+         {} times as long on phrases, and {} times on paths. The paper's flags would lose {} % of the phrases and {} % of the paths.",
         lines.walk,
         lines.pairs,
         PAPER[0],

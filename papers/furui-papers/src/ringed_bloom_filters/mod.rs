@@ -71,7 +71,7 @@ pub(crate) fn corpora(context: &Context) -> Result<(Vec<Corpus>, String)> {
     let shape = context.size(Law::PAPER, Law::QUICK);
     let mut corpora = vec![Corpus::zipf(shape, context.seed)];
     let zipf = format!(
-        "synthetic documents with the figures of Table 1{}, whose words are drawn independently of each other by the law of \
+        "synthetic documents with the figures of Table 1 of the paper by Sei, Matsuzaki and Honiden{}, whose words are drawn independently of each other by the law of \
          Zipf and Mandelbrot (\"Zipf\")",
         context.size("", ", all smaller"),
     );
