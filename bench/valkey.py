@@ -71,17 +71,17 @@ def rate(server: Server, pipeline: int, count: int, items: int, command: str) ->
 
 
 def rates(server: Server) -> None:
-    print("| items a command, -P | SADD, items a second of CPU | FURUI.SEEN | ratio | of wall time | bar |")
+    print("| items a command, -P | SADD, items a second of CPU | SEEN.ADD | ratio | of wall time | bar |")
     print("|---|--:|--:|--:|--:|--:|")
     for pipeline, items, count, bar in [(1, 1, 300_000, 0.95), (32, 1, 2_000_000, 0.9), (1, 16, 200_000, 3), (32, 16, 300_000, 3)]:
-        runs: dict[str, list[tuple[float, float]]] = {"SADD": [], "FURUI.SEEN": []}
+        runs: dict[str, list[tuple[float, float]]] = {"SADD": [], "SEEN.ADD": []}
         for _ in range(ROUNDS):
             for command, found in runs.items():
                 found.append(rate(server, pipeline, count, items, command))
         cpu = {command: statistics.median(run[0] for run in found) for command, found in runs.items()}
         wall = {command: statistics.median(run[1] for run in found) for command, found in runs.items()}
-        print(f"| {items}, {pipeline} | {cpu['SADD']:,.0f} | {cpu['FURUI.SEEN']:,.0f} | {cpu['FURUI.SEEN'] / cpu['SADD']:.2f} "
-              f"| {wall['FURUI.SEEN'] / wall['SADD']:.2f} | {bar} |", flush=True)
+        print(f"| {items}, {pipeline} | {cpu['SADD']:,.0f} | {cpu['SEEN.ADD']:,.0f} | {cpu['SEEN.ADD'] / cpu['SADD']:.2f} "
+              f"| {wall['SEEN.ADD'] / wall['SADD']:.2f} | {bar} |", flush=True)
 
 
 def fill(server: Server, command: str, count: int, shards: int, batch: int) -> None:
@@ -116,7 +116,7 @@ def memory(server: Server, command: str, count: int) -> None:
 def pauses(server: Server, count: int, shards: int) -> None:
     server.client.flushall()
     server.client.slowlog_reset()
-    fill(server, "FURUI.SEEN", count, shards, 100)
+    fill(server, "SEEN.ADD", count, shards, 100)
     print(f"{count:,} members in {shards} keys: the longest command took {longest(server)}", flush=True)
 
 
@@ -145,7 +145,7 @@ try:
         server.client.flushall()
         server.stop()
         server.start()
-        memory(server, "FURUI.SEEN", 5_000_000)
+        memory(server, "SEEN.ADD", 5_000_000)
     if "pauses" in which:
         pauses(server, 5_000_000, 1)
         pauses(server, 50_000_000, SHARDS)

@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use valkey_module::raw::{self, KeyMode};
 
+use crate::context;
 use crate::rdb::Value;
 use crate::refusal::Refusal;
 
@@ -45,7 +46,7 @@ pub fn run(
     // SAFETY: the server passes `count` arguments, which live as long as the call.
     let arguments = unsafe { std::slice::from_raw_parts(arguments, usize::try_from(count).unwrap_or(0)) };
     let call = Call { context, arguments };
-    let outcome = catch_unwind(AssertUnwindSafe(|| handler(&call)));
+    let outcome = catch_unwind(AssertUnwindSafe(|| context::within(context, || handler(&call))));
     match outcome.unwrap_or_else(|_| Err(Refusal::because("internal error: please report it with the command"))) {
         Ok(()) => {}
         Err(Refusal::Arity) => {
@@ -91,19 +92,7 @@ impl<'a> Call<'a> {
     /// Opens the key that an argument names.
     pub fn open(&self, index: usize, mode: KeyMode) -> Result<Key, Refusal> {
         let &name = self.arguments.get(index).ok_or(Refusal::Arity)?;
-        Ok(Key { key: raw::open_key(self.context, name, mode) })
-    }
-
-    /// The number of the database in which the command runs.
-    pub fn database(&self) -> i32 {
-        // SAFETY: the context is that of the call.
-        unsafe { raw::RedisModule_GetSelectedDb.expect("Redis 7")(self.context) }
-    }
-
-    /// True if the command comes from the master, or from the AOF file. The command was accepted before, so no limit
-    /// may refuse it.
-    pub fn is_repeated(&self) -> bool {
-        self.has_flag(raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING)
+        Ok(Key::open(self.context, name, mode))
     }
 
     /// True if the context of the call has one of these flags.
@@ -113,9 +102,29 @@ impl<'a> Call<'a> {
         found.cast_unsigned() & flags != 0
     }
 
-    /// Replicates the command with its original name and arguments.
+    /// Checks that the command comes from a master, an AOF file, or a node that moves slots here.
+    ///
+    /// # Errors
+    /// If a client sends it.
+    pub fn check_repeated(&self) -> Result<(), Refusal> {
+        match context::is_repeated() {
+            true => Ok(()),
+            false => Err(Refusal::because("this command is for servers: only a master sends it to its replicas")),
+        }
+    }
+
+    /// Replicates the command with its original name and arguments: it has changed the key.
     pub fn replicate(&self) {
+        self.touch();
         raw::replicate_verbatim(self.context);
+    }
+
+    /// Tells clients that watch the key of this call, or keep its value, that it has changed.
+    fn touch(&self) {
+        if let Some(&key) = self.arguments.get(KEY) {
+            // SAFETY: the context and the key are those of the call.
+            unsafe { raw::RedisModule_SignalModifiedKey.expect("Redis 7")(self.context, key) };
+        }
     }
 
     /// Replicates a command with the key of this call, a time in milliseconds, and the other arguments of this call.
@@ -126,9 +135,19 @@ impl<'a> Call<'a> {
         self.replicate_as(command, &arguments);
     }
 
+    /// Replicates the command with its original name and its arguments before the one with the index `first`, and with
+    /// these instead of the others.
+    pub fn replicate_taken(&self, first: usize, taken: &[&[u8]]) {
+        let name = CString::new(self.rest(0).next().unwrap_or_default()).unwrap_or_default();
+        let before = self.rest(KEY + 1).take(first.saturating_sub(KEY + 1));
+        let arguments: Vec<&[u8]> = before.chain(taken.iter().copied()).collect();
+        self.replicate_as(&name, &arguments);
+    }
+
     /// Replicates another command: its name, then the key of this call, then other arguments.
     pub fn replicate_as(&self, command: &CStr, arguments: &[&[u8]]) {
         let Some(&key) = self.arguments.get(KEY) else { return };
+        self.touch();
         let mut texts: Vec<*mut raw::RedisModuleString> = vec![key];
         // SAFETY: the context is that of the call, and the pointers and lengths are those of slices.
         texts.extend(arguments.iter().map(|text| unsafe {
@@ -252,6 +271,11 @@ impl<'a> Call<'a> {
 }
 
 impl Key {
+    /// Opens a key of the database in which this context is.
+    pub fn open(context: *mut raw::RedisModuleCtx, name: *mut raw::RedisModuleString, mode: KeyMode) -> Self {
+        Self { key: raw::open_key(context, name, mode) }
+    }
+
     /// True if the key does not exist.
     pub fn is_empty(&self) -> bool {
         // SAFETY: the key is open.

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use furui::HashSpec;
 use furui::format::{Envelope, Kind};
 use furui::store::{MANIFEST, Manifest, StoreKind};
 use valkey_module::digest::Digest;
@@ -15,19 +16,21 @@ use crate::filter::Filter;
 use crate::filter::settings::SETTINGS;
 use crate::filter::window::WINDOW;
 use crate::io::{Commands, In, Out, PIECE};
-use crate::limits::Account;
+use crate::limits::{self, Account, Held, Holder};
 use crate::rdb::{VERSION, Value, methods};
 use crate::refusal::Refusal;
 use crate::set::Set;
 
 pub const COMMANDS: [Command; 2] = [
-    Command::new(c"furui.dump", c"readonly", 3, entry!(dump))
+    Command::read(c"furui.dump", "key piece [dump]", -3, entry!(dump))
+        .dangerous()
         .summary(
-            c"Returns piece number PIECE, from 1 on, of the files of a value: [PIECE, number of pieces, file name, \
-              data].",
+            c"Returns a piece of the files of a value, which are kept as they are when piece 1 is fetched: [piece, \
+              pieces, file name, data, dump]. Give the number of the dump with all pieces but the first.",
         )
         .complexity(c"O(N) with N the size of the value"),
-    Command::new(c"furui.load", c"write deny-oom", 5, entry!(load))
+    Command::add(c"furui.load", "key place file data", 5, entry!(load))
+        .dangerous()
         .summary(
             c"Takes a piece of the files of a value: FURUI.LOAD key piece/pieces file data. The last one makes the \
               value.",
@@ -53,7 +56,11 @@ pub const MAX_PIECES: usize = 1 << 20;
 
 impl Arriving {
     fn new(pieces: usize) -> Self {
-        Self { here: 0, pieces, files: Files::default(), account: Account::default() }
+        Self { here: 0, pieces, files: Files::default(), account: Account::of(Holder::Arriving) }
+    }
+
+    fn settle(&mut self) {
+        self.account.settle(Held { bytes: self.bytes(), ..Held::default() });
     }
 
     /// Adds the next piece of a file.
@@ -74,7 +81,7 @@ impl Arriving {
         self.account.admit(self.bytes(), piece.len())?;
         self.files.append(name, piece)?;
         self.here = place;
-        self.account.settle(self.bytes());
+        self.settle();
         Ok(())
     }
 }
@@ -124,13 +131,19 @@ pub fn arrive(call: &Call<'_>, place: (usize, usize), name: &str, piece: &[u8]) 
 
 /// Replaces the pieces in a key by the value that they make, after all have arrived.
 fn finish(key: &mut Key, arriving: Arriving) -> Result<(), Refusal> {
-    let Arriving { files, account, .. } = arriving;
-    account.admit(0, files.bytes().saturating_mul(2))?;
+    let files = arriving.files;
     match kind_of(&files)? {
-        ValueKind::Set => _ = key.set(Set::open(files)?),
-        ValueKind::Filter => _ = key.set(Filter::open(files)?),
-        ValueKind::Dict => _ = key.set(Dictionary::open(files)?),
+        ValueKind::Set => place(key, Set::open(files)?),
+        ValueKind::Filter => place(key, Filter::open(files)?),
+        ValueKind::Dict => place(key, Dictionary::open(files)?),
     }
+}
+
+/// Puts a value into a key if the limits allow its size.
+fn place<V: Value>(key: &mut Key, value: V) -> Result<(), Refusal> {
+    // The value is in the sums already.
+    limits::admit_made(value.bytes())?;
+    key.set(value);
     Ok(())
 }
 
@@ -163,72 +176,121 @@ fn kind_of(files: &Files) -> Result<ValueKind, Refusal> {
     }
 }
 
-/// The files of a value of which the client has not fetched all pieces. They are kept so that all pieces are of one
+/// The files of a value of which a client has not fetched all pieces. They are kept so that all pieces are of one
 /// moment.
 struct Leaving {
-    database: i32,
-    key: Vec<u8>,
+    /// The number of the dump, by which the client asks for the next piece.
+    dump: u64,
     files: Files,
-    account: Account,
+    /// The time in milliseconds at which the client has fetched the last piece.
+    last: u64,
+    _account: Account,
 }
 
-impl Leaving {
-    /// Creates the files of the value of the command's key.
-    fn of(call: &Call<'_>) -> Result<Self, Refusal> {
-        let (database, key) = (call.database(), call.bytes(1)?.to_vec());
-        let mut leaving = Self { database, key, files: files_of(call)?, account: Account::default() };
-        leaving.account.settle(leaving.files.bytes());
-        Ok(leaving)
+/// The values whose files clients are fetching.
+static LEAVING: Mutex<Vec<Leaving>> = Mutex::new(vec![]);
+
+/// The maximum number of dumps at a time, because each takes the memory of its files. One more ends the one that has
+/// waited longest.
+const MAX_DUMPS: usize = 8;
+/// The time in milliseconds after which a dump ends whose client does not fetch the next piece.
+const PATIENCE: u64 = 60_000;
+/// The numbers of dumps are below this one, so that [`leave`] can tell a place and a number in one.
+const DUMPS: u64 = 1 << 31;
+
+/// Begins the dump of the value of the command's key, and returns its number.
+fn begin(call: &Call<'_>, leaving: &mut Vec<Leaving>) -> Result<u64, Refusal> {
+    let files = files_of(call)?;
+    if leaving.len() >= MAX_DUMPS {
+        leaving.sort_unstable_by_key(|dump| dump.last);
+        leaving.remove(0);
     }
+    // A random number, so that a dump that has ended is not taken for one of a server that was started again.
+    let dump = 1 + HashSpec::random().seed % (DUMPS - 1);
+    let mut account = Account::of(Holder::Dump);
+    account.settle(Held { bytes: files.bytes(), ..Held::default() });
+    leaving.push(Leaving { dump, files, last: call.now(), _account: account });
+    Ok(dump)
 }
 
-/// The value whose files a client is fetching. There is at most one, because it takes memory.
-static LEAVING: Mutex<Option<Leaving>> = Mutex::new(None);
-
-fn dump(call: &Call<'_>) -> Result<(), Refusal> {
-    let piece: usize = call.number(2, "piece")?;
-    let (database, name) = (call.database(), call.bytes(1)?);
+/// Ends the dumps whose clients have gone.
+pub fn forget_abandoned(now: u64) {
     let mut leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
-    if piece == 1 {
-        *leaving = Some(Leaving::of(call)?);
-    }
-    let Some(found) = leaving.as_ref().filter(|found| found.database == database && found.key == name) else {
-        return Err(Refusal::because("another dump has begun since: begin again with piece 1"));
+    leaving.retain(|dump| now.saturating_sub(dump.last) < PATIENCE);
+}
+
+/// Calls `give` with the number of the dump, the number of pieces, the name of the file and the bytes of piece number
+/// `piece`, from 1 on. Without a dump, one begins. Returns false if there are fewer pieces. A dump ends with its last
+/// piece.
+fn fetch(
+    call: &Call<'_>,
+    piece: usize,
+    dump: Option<u64>,
+    give: impl FnOnce(u64, usize, &str, &[u8]),
+) -> Result<bool, Refusal> {
+    let mut leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
+    let dump = match dump {
+        Some(dump) => dump,
+        None => begin(call, &mut leaving)?,
     };
-    let pieces = found.files.pieces().count();
-    let Some((file, data)) = piece.checked_sub(1).and_then(|index| found.files.pieces().nth(index)) else {
+    let Some(at) = leaving.iter().position(|found| found.dump == dump) else {
         return Err(Refusal::because(format!(
-            "there is no piece {piece}: the pieces have the numbers from 1 to {pieces}"
+            "there is no dump {dump} any more: begin again with piece 1, and fetch the next piece within a minute"
         )));
     };
-    call.array(4);
-    call.integer(piece);
-    call.integer(pieces);
-    call.bulk(file.as_bytes());
-    call.bulk(data);
-    if piece == pieces {
-        *leaving = None;
-    }
-    Ok(())
-}
-
-/// Fetches piece number `piece` of the value of the command's key, from 1 on. Calls `give` with the number of pieces,
-/// the name of the file and the bytes of the piece. Returns false if there are fewer pieces. Consecutive pieces are of
-/// one moment.
-pub fn leave(call: &Call<'_>, piece: usize, give: impl FnOnce(usize, &str, &[u8])) -> Result<bool, Refusal> {
-    let (database, name) = (call.database(), call.bytes(1)?);
-    let mut leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
-    if piece == 1 || !leaving.as_ref().is_some_and(|found| found.database == database && found.key == name) {
-        *leaving = Some(Leaving::of(call)?);
-    }
-    let pieces = leaving.as_ref().map_or(0, |found| found.files.pieces().count());
-    let found = leaving.as_ref().and_then(|found| found.files.pieces().nth(piece.checked_sub(1)?));
-    let is_there = found.map(|(file, data)| give(pieces, file, data)).is_some();
-    if !is_there {
-        *leaving = None;
+    let found = &mut leaving[at];
+    found.last = call.now();
+    let pieces = found.files.pieces().count();
+    let data = piece.checked_sub(1).and_then(|index| found.files.pieces().nth(index));
+    let is_there = data.map(|(file, data)| give(dump, pieces, file, data)).is_some();
+    if !is_there || piece == pieces {
+        leaving.remove(at);
     }
     Ok(is_there)
 }
+
+fn dump(call: &Call<'_>) -> Result<(), Refusal> {
+    let piece: usize = call.number(2, "piece")?;
+    let dump = if call.len() > 3 { Some(call.number(3, "dump")?) } else { None };
+    if call.len() > 4 || (piece == 1) == dump.is_some() {
+        return Err(Refusal::because("piece 1 begins a dump, and its reply has the number to give with the others"));
+    }
+    let give = |dump, pieces: usize, file: &str, data: &[u8]| {
+        call.array(5);
+        call.integer(piece);
+        call.integer(pieces);
+        call.bulk(file.as_bytes());
+        call.bulk(data);
+        call.integer(dump);
+    };
+    match fetch(call, piece, dump, give)? {
+        true => Ok(()),
+        false => Err(Refusal::because(format!("there is no piece {piece}: the pieces have the numbers from 1 on"))),
+    }
+}
+
+/// Fetches a piece of the value of the command's key. `iterator` has the number of the last piece and of the dump: 0
+/// for the first piece. Calls `give` with the iterator after this piece, the number of pieces, the name of the file and
+/// the bytes. Returns false if there are no more pieces.
+pub fn leave(call: &Call<'_>, iterator: u64, give: impl FnOnce(u64, usize, &str, &[u8])) -> Result<bool, Refusal> {
+    let (dump, place) = (iterator / PLACES, place_of(iterator) + 1);
+    if iterator > 0 && dump == 0 {
+        // After the last piece.
+        return Ok(false);
+    }
+    fetch(call, place, (iterator > 0).then_some(dump), |dump, pieces, file, data| {
+        let next = if place == pieces { 0 } else { dump };
+        give(next * PLACES + place as u64, pieces, file, data);
+    })
+}
+
+/// The place of the piece with which [`leave`] has given this iterator.
+pub const fn place_of(iterator: u64) -> usize {
+    (iterator % PLACES) as usize
+}
+
+/// More than the number of pieces of a value.
+const PLACES: u64 = 2 * MAX_PIECES as u64;
 
 /// The files of the value of the command's key.
 fn files_of(call: &Call<'_>) -> Result<Files, Refusal> {
@@ -236,14 +298,8 @@ fn files_of(call: &Call<'_>) -> Result<Files, Refusal> {
     if key.is_empty() {
         return Err(Refusal::because("there is no such key"));
     }
-    let files = key.read(copied::<Set>).or_else(|| key.read(copied::<Filter>));
-    files.or_else(|| key.read(copied::<Dictionary>)).unwrap_or(Err(Refusal::WrongType))
-}
-
-/// The files of a value; an error if the limits do not allow the memory for them.
-fn copied<V: Value>(value: &V) -> Result<Files, Refusal> {
-    Account::default().admit(value.bytes(), value.bytes())?;
-    value.files()
+    let files = key.read(Set::files).or_else(|| key.read(Filter::files));
+    files.or_else(|| key.read(Dictionary::files)).unwrap_or(Err(Refusal::WrongType))
 }
 
 impl Value for Arriving {
@@ -271,7 +327,7 @@ impl Value for Arriving {
 
     fn copy(&self) -> Result<Self, Refusal> {
         let mut copy = Self { here: self.here, files: self.files.clone(), ..Self::new(self.pieces) };
-        copy.account.settle(copy.bytes());
+        copy.settle();
         Ok(copy)
     }
 
@@ -288,7 +344,7 @@ impl Value for Arriving {
             return Err(Refusal::because("the value is damaged: its numbers of pieces are impossible"));
         }
         let mut arriving = Self { here, files: Files::load(from)?, ..Self::new(pieces) };
-        arriving.account.settle(arriving.bytes());
+        arriving.settle();
         Ok(arriving)
     }
 

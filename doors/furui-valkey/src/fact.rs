@@ -1,4 +1,4 @@
-//! The facts about values that `FURUI.INFO` and `FURUI.FILTER.INFO` print.
+//! The facts about values that `FURUI.INFO` and `SIEVE.INFO` print.
 
 use crate::call::Call;
 

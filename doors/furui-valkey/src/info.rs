@@ -8,7 +8,7 @@ use crate::filter::Filter;
 use crate::refusal::Refusal;
 use crate::set::Set;
 
-pub const COMMANDS: [Command; 1] = [Command::new(c"furui.info", c"readonly", 2, entry!(info))
+pub const COMMANDS: [Command; 1] = [Command::read(c"furui.info", "key", 2, entry!(info))
     .summary(c"Returns names and values: what a key holds, how much of it, the memory it takes, its hash and seed.")
     .complexity(c"O(N) with N the size of a filter; O(1) for other values")];
 

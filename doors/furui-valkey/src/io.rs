@@ -22,14 +22,22 @@ pub struct Commands {
     pub key: *mut raw::RedisModuleString,
 }
 
-/// Tells the server that this module handles truncated payloads. Otherwise the server ends when it loads one.
-pub fn handle_errors(context: *mut raw::RedisModuleCtx) {
+/// Tells the server what this module can do, which the server does not do with one that cannot. A server ignores options
+/// that it does not know.
+pub fn declare(context: *mut raw::RedisModuleCtx) {
+    let options = HANDLE_IO_ERRORS | NO_IMPLICIT_SIGNAL_MODIFIED | HANDLE_REPL_ASYNC_LOAD | HANDLE_SLOT_MIGRATION;
     // SAFETY: the context is that of the module's start.
-    unsafe { raw::RedisModule_SetModuleOptions.expect("Redis 7")(context, HANDLE_IO_ERRORS) };
+    unsafe { raw::RedisModule_SetModuleOptions.expect("Redis 7")(context, options) };
 }
 
-/// The option `REDISMODULE_OPTIONS_HANDLE_IO_ERRORS` of the server's header.
+/// A truncated payload is an error. Without this option the server ends when it loads one.
 const HANDLE_IO_ERRORS: c_int = 1 << 0;
+/// The module says itself which commands have changed their key.
+const NO_IMPLICIT_SIGNAL_MODIFIED: c_int = 1 << 1;
+/// A replica may load a new data set while it serves the old one: no value knows the database in which it is.
+const HANDLE_REPL_ASYNC_LOAD: c_int = 1 << 2;
+/// Slots may move to another node atomically (Valkey 9): commands that are sent for that are never refused.
+const HANDLE_SLOT_MIGRATION: c_int = 1 << 5;
 
 impl Out {
     pub fn number(&mut self, number: u64) {

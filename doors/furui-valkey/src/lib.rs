@@ -1,10 +1,11 @@
 //! furui as a module of Valkey (7.2 and later) and Redis (7.0 and later): commands in, calls of `furui`, replies out.
 //!
 //! ```text
-//!   set/      FURUI.SEEN, an exact set                   call.rs, command.rs: commands, their arguments and replies
-//!   filter/   FURUI.FILTER, filters of all kinds         rdb.rs: RDB, AOF, COPY of any value; fact.rs: INFO of it
-//!   dict/     FURUI.DICT, dictionaries                   files.rs, io.rs: values as files; dump_load.rs: in pieces
-//!   dialect/  BF.* and CF.*, which RedisBloom has too    limits.rs: memory; refusal.rs: errors
+//!   set/      SEEN.*, exact sets                       call.rs, command.rs: commands, their arguments and replies
+//!   filter/   SIEVE.*, filters of all kinds            usage.rs: their documentation; context.rs: who sends them
+//!   dict/     DICT.*, dictionaries                     rdb.rs: RDB, AOF, COPY of any value; fact.rs: INFO of it
+//!   dialect/  BF.* and CF.*, which RedisBloom has too  files.rs, io.rs: values as files; dump_load.rs: in pieces
+//!                                                      limits.rs: memory; refusal.rs: errors
 //! ```
 //!
 //! No panic leaves a command or a callback, and memory is counted before it is taken: neither ends the server.
@@ -12,6 +13,8 @@
 
 mod call;
 mod command;
+mod context;
+mod cron;
 mod dialect;
 mod dict;
 mod dump_load;
@@ -26,6 +29,9 @@ mod refusal;
 mod ring;
 mod set;
 mod text;
+mod usage;
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use valkey_module::alloc::ValkeyAlloc;
 use valkey_module::configuration::ConfigurationFlags;
@@ -35,12 +41,14 @@ use dict::DICTS;
 use dump_load::ARRIVING;
 use filter::FILTERS;
 use filter::settings::Dialect;
+use limits::Holder;
 use set::SETS;
 
 /// Registers all commands, and the section that `INFO furui` prints.
 fn register(context: &Context, arguments: &[ValkeyString]) -> Status {
-    io::handle_errors(context.ctx);
+    io::declare(context.ctx);
     raw::register_info_function(context.ctx, Some(tell_info));
+    command::add_category(context.ctx, command::CATEGORY);
     let mut commands = set::seen::COMMANDS
         .iter()
         .chain(&filter::commands::COMMANDS)
@@ -48,9 +56,26 @@ fn register(context: &Context, arguments: &[ValkeyString]) -> Status {
         .chain(&dict::reads::COMMANDS)
         .chain(&dump_load::COMMANDS)
         .chain(&info::COMMANDS);
-    let is_registered = commands.all(|command| command.register(context.ctx)) && register_dialects(context, arguments);
+    let is_registered = commands.all(|command| command.register(context.ctx, command::CATEGORY)) && register_dialects(context, arguments);
+    cron::start(context.ctx);
     if is_registered { Status::Ok } else { Status::Err }
 }
+
+/// The version of the module as servers show it: 10203 for the version 1.2.3 of the crate.
+const VERSION: i32 = {
+    let [mut version, mut part] = [0, 0];
+    let text = env!("CARGO_PKG_VERSION").as_bytes();
+    let mut at = 0;
+    while at < text.len() && text[at] != b'-' {
+        if text[at] == b'.' {
+            (version, part) = (100 * version + part, 0);
+        } else {
+            part = 10 * part + (text[at] - b'0') as i32;
+        }
+        at += 1;
+    }
+    100 * version + part
+};
 
 /// Registers the commands that the arguments of the module switch on. Returns false if that fails; the reason is in the
 /// log.
@@ -67,7 +92,8 @@ fn register_dialects(context: &Context, arguments: &[ValkeyString]) -> bool {
             Dialect::Bf => &dialect::bf::COMMANDS[..],
             Dialect::Cf => &dialect::cf::COMMANDS[..],
         };
-        if let Some(command) = commands.iter().find(|command| !command.register(context.ctx)) {
+        command::add_category(context.ctx, dialect.category());
+        if let Some(command) = commands.iter().find(|command| !command.register(context.ctx, dialect.category())) {
             let (name, dialect) = (command.name.to_string_lossy(), dialect.name());
             context.log_warning(&format!(
                 "the command {name} cannot be registered, probably because another module has it: load furui without \
@@ -81,15 +107,35 @@ fn register_dialects(context: &Context, arguments: &[ValkeyString]) -> bool {
 
 /// Writes the section that `INFO furui` prints.
 extern "C" fn tell_info(context: *mut raw::RedisModuleInfoCtx, _is_crash: i32) {
-    let (bytes, values) = limits::totals();
+    let [sets, filters, dicts, arriving, dumps] = Holder::ALL.map(Holder::sums);
+    let counter = |number: &AtomicU64| number.load(Relaxed);
+    let fields = [
+        ("keys", [sets, filters, dicts, arriving].iter().map(|(number, _)| *number as u64).sum()),
+        ("sets", sets.0 as u64),
+        ("filters", filters.0 as u64),
+        ("dictionaries", dicts.0 as u64),
+        ("arriving", arriving.0 as u64),
+        ("members", sets.1.members as u64),
+        ("fields", dicts.1.members as u64),
+        ("window_slices", (sets.1.slices + filters.1.slices) as u64),
+        ("answers_new", counter(&set::seen::ANSWERS[1])),
+        ("answers_seen", counter(&set::seen::ANSWERS[0])),
+        ("refused_by_max_key_memory", counter(&limits::REFUSED[0])),
+        ("refused_by_max_memory", counter(&limits::REFUSED[1])),
+        ("threads", dict::threads_running() as u64),
+        ("dumps", dumps.0 as u64),
+        ("dump_memory", dumps.1.bytes as u64),
+        ("memory", [sets, filters, dicts, arriving].iter().map(|(_, held)| held.bytes as u64).sum()),
+    ];
     raw::add_info_section(context, None);
-    raw::add_info_field_unsigned_long_long(context, "keys", values as u64);
-    raw::add_info_field_unsigned_long_long(context, "memory", bytes as u64);
+    for (name, number) in fields {
+        raw::add_info_field_unsigned_long_long(context, name, number);
+    }
 }
 
 valkey_module! {
     name: "furui",
-    version: 1,
+    version: VERSION,
     allocator: (ValkeyAlloc, ValkeyAlloc),
     data_types: [SETS, FILTERS, DICTS, ARRIVING],
     init: register,

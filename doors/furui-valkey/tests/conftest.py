@@ -5,7 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server import Server
+import server as server_module
+from server import PROGRAMS, Server
+
+
+@pytest.fixture(params=list(PROGRAMS), autouse=True)
+def program(request: pytest.FixtureRequest) -> str:
+    """Runs each test in Redis and in Valkey."""
+    if PROGRAMS[request.param] is None:
+        pytest.skip(f"SKIPPED: there is no {request.param}-server")
+    server_module.program = request.param
+    return str(request.param)
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ def once(lines: list[bytes]) -> list[bytes]:
 
 
 def members(server: Server, name: str) -> int:
-    return sum(server("FURUI.CARD", f"{name}:{{{shard:03x}}}") for shard in range(1024))
+    return sum(server("SEEN.CARD", f"{name}:{{{shard:03x}}}") for shard in range(1024))
 
 
 def test_the_output_is_that_of_a_set_of_its_own(server: Server, tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_members_are_the_bytes_that_other_clients_have(server: Server) -> None:
     furui("seen", "--store", url(server, "set"), "--csv", "--key", "url", lines=b"url,n\na,1\nb,2\n\"https://example.com/\",3\n")
     # The shards are those of `furui._furui._shares`: of 1024 ranges of the XXH3 of the key.
     for member, shard in [("a", 923), ("b", 349), ("https://example.com/", 306)]:
-        assert server("FURUI.HAS", f"set:{{{shard:03x}}}", member) == [1]
+        assert server("SEEN.HAS", f"set:{{{shard:03x}}}", member) == [1]
 
 
 def test_python_shares_the_set(server: Server) -> None:
@@ -115,7 +115,7 @@ def test_python_shares_the_set(server: Server) -> None:
 def test_a_set_of_another_number_of_shards(server: Server) -> None:
     server("SET", "set:shards", "16")
     furui("seen", "--store", url(server, "set"), lines=text(stream(4)))
-    assert sum(server("FURUI.CARD", f"set:{{{shard:x}}}") for shard in range(16)) == len(once(stream(4)))
+    assert sum(server("SEEN.CARD", f"set:{{{shard:x}}}") for shard in range(16)) == len(once(stream(4)))
     server("SET", "set:shards", "many")
     assert b"set:shards is not that of a set" in furui("seen", "--store", url(server, "set"), status=2).stderr
 

@@ -167,7 +167,7 @@ class Relay:
         self.server = server
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
-        #: So many answers to FURUI.SEEN get lost.
+        #: So many answers to SEEN.ADD get lost.
         self.losses = 0
         threading.Thread(target=self.accept, daemon=True).start()
 
@@ -184,7 +184,7 @@ class Relay:
             while data := near.recv(1 << 20):
                 far.sendall(data)
                 answer = far.recv(1 << 20)
-                if b"FURUI.SEEN\r\n" in data and self.losses:
+                if b"SEEN.ADD\r\n" in data and self.losses:
                     self.losses -= 1
                     return
                 near.sendall(answer)
@@ -201,7 +201,7 @@ def test_a_lost_answer_makes_nothing_seen(relay: Relay) -> None:
     """The server has recorded a key, but its answer is lost: the key is new. A client that retries calls it seen."""
     client: Any = redis.Redis(port=relay.port, retry=Retry(NoBackoff(), 1), retry_on_error=[redis.ConnectionError])
     relay.losses = 1
-    assert client.execute_command("FURUI.SEEN", "plain", "a") == [0], "this is what redis-py does"
+    assert client.execute_command("SEEN.ADD", "plain", "a") == [0], "this is what redis-py does"
     seen = Seen(client, "s", shards=1)
     relay.losses = 3
     assert seen.add_many(["a", "a", "b"]) == [True, False, True]
@@ -250,9 +250,9 @@ def test_values_come_and_go_as_files(client: Any, server: Server, tmp_path: Path
         with pytest.raises(furui.ConfigError, match="furui compact"):
             load(client, "crawl", store)
     load(client, "crawl", store)
-    assert server("FURUI.CARD", "crawl") == 10_000
-    assert server("FURUI.SEEN", "crawl", "key 9999", "key x") == [0, 1]
-    server("FURUI.SEEN", "other", "a", "b", "c")
+    assert server("SEEN.CARD", "crawl") == 10_000
+    assert server("SEEN.ADD", "crawl", "key 9999", "key x") == [0, 1]
+    server("SEEN.ADD", "other", "a", "b", "c")
     dump(client, "other", back)
     with furui.Seen(back) as seen:
         assert len(seen) == 3
@@ -261,10 +261,10 @@ def test_values_come_and_go_as_files(client: Any, server: Server, tmp_path: Path
         dump(client, "other", back)
     dump(client, "other", tmp_path / "again")
     load(client, "copy", tmp_path / "again")
-    assert server("FURUI.HAS", "copy", "a", "b", "c", "d") == [1, 1, 1, 0]
+    assert server("SEEN.HAS", "copy", "a", "b", "c", "d") == [1, 1, 1, 0]
     with pytest.raises(redis_error(client), match="exists already"):
         load(client, "copy", tmp_path / "again")
-    assert server("FURUI.CARD", "copy") == 3
+    assert server("SEEN.CARD", "copy") == 3
     with pytest.raises(redis_error(client), match="no such key"):
         dump(client, "none", tmp_path / "none")
     with pytest.raises(furui.ConfigError, match="no files"):
@@ -284,12 +284,12 @@ def test_large_values_go_in_pieces_and_damaged_ones_leave_nothing(
 ) -> None:
     client = redis.Redis(port=server.port)
     monkeypatch.setattr("furui.valkey._PIECE", 100_000)
-    server("FURUI.SEEN", "s", *range(200_000))
+    server("SEEN.ADD", "s", *range(200_000))
     dump(client, "s", tmp_path / "store")
     sizes = {path.name: path.stat().st_size for path in (tmp_path / "store").iterdir()}
     assert max(sizes.values()) > 10 * 100_000
     load(client, "copy", tmp_path / "store")
-    assert server("FURUI.CARD", "copy") == 200_000
+    assert server("SEEN.CARD", "copy") == 200_000
     largest = max(sizes, key=lambda name: sizes[name])
     with (tmp_path / "store" / largest).open("r+b") as file:
         file.seek(sizes[largest] // 2)

@@ -15,15 +15,15 @@ BATCH = 1_000
 
 def payloads(server: Server) -> list[bytes]:
     """What DUMP says of one value of each kind."""
-    server("FURUI.SEEN", "set", *some("m", 100))
-    server("FURUI.SEEN.RESERVE", "window-set", "WINDOW", "160")
-    server("FURUI.SEEN", "window-set", *some("m", 300))
+    server("SEEN.ADD", "set", *some("m", 100))
+    server("SEEN.RESERVE", "window-set", "WINDOW", "160")
+    server("SEEN.ADD", "window-set", *some("m", 300))
     for kind in KINDS:
-        server("FURUI.FILTER.RESERVE", kind, kind, "0.1", 50)
-        server("FURUI.FILTER.ADD", kind, *some("m", 40))
-    server("FURUI.DICT.SET", "dict", *[part for name in some("m", 50) for part in (name, f"value of {name}")])
-    server("FURUI.DICT.NUMBER", "numbers", *some("m", 50))
-    _, count, name, data = server("FURUI.DUMP", "set", 1)
+        server("SIEVE.RESERVE", kind, kind, "0.1", 50)
+        server("SIEVE.ADD", kind, *some("m", 40))
+    server("DICT.SET", "dict", *[part for name in some("m", 50) for part in (name, f"value of {name}")])
+    server("DICT.NUMBER", "numbers", *some("m", 50))
+    _, count, name, data, _ = server("FURUI.DUMP", "set", 1)
     server("FURUI.LOAD", "half", f"1/{count + 1}", name, data)
     return [server("DUMP", key) for key in server("KEYS", "*")]
 
@@ -78,12 +78,12 @@ def test_large_and_strange_arguments(server: Server) -> None:
     numbers = ["nan", "inf", "-inf", "-1", "0", "-0", "1e308", "1e-308", "9223372036854775807", "9223372036854775808",
                "18446744073709551615", "18446744073709551616", "99999999999999999999999", "", " 1", "0x10", b"\xff\x00"]
     chance = random.Random(3)
-    names = [name for name in server("COMMAND LIST") if name.startswith(b"furui.")]
+    names = [name for name in server("COMMAND LIST") if name.startswith((b"seen.", b"sieve.", b"dict.", b"furui."))]
     assert len(names) >= 16
-    server("FURUI.SEEN", "set", "a")
-    server("FURUI.FILTER.RESERVE", "filter", "bloom", "0.01", 10)
-    server("FURUI.DICT.SET", "dict", "a", "b")
-    server("FURUI.DICT.NUMBER", "numbers", "a")
+    server("SEEN.ADD", "set", "a")
+    server("SIEVE.RESERVE", "filter", "bloom", "0.01", 10)
+    server("DICT.SET", "dict", "a", "b")
+    server("DICT.NUMBER", "numbers", "a")
     words = ["set", "filter", "dict", "numbers", "none", "LIMIT", "AFTER", "PREFIX", "BYTES", *KINDS, "WINDOW", "SEED", "0.01", "100", "1/1", "MANIFEST", "a" * 100_000]
     for _ in range(20_000):
         arguments = [chance.choice([*numbers, *words]) for _ in range(chance.randrange(7))]
@@ -96,23 +96,23 @@ def test_large_and_strange_arguments(server: Server) -> None:
 
 def test_a_million_members_at_once(server: Server) -> None:
     members = some("m", 1_000_000)
-    assert sum(server("FURUI.SEEN", "s", *members)) == 1_000_000
-    assert sum(server("FURUI.HAS", "s", *members)) == 1_000_000
+    assert sum(server("SEEN.ADD", "s", *members)) == 1_000_000
+    assert sum(server("SEEN.HAS", "s", *members)) == 1_000_000
     server("CONFIG", "SET", "furui.max-key-memory", 1 << 20)
     with pytest.raises(redis.exceptions.ResponseError, match="max-key-memory"):
-        server("FURUI.SEEN", "t", *members)
-    assert server("EXISTS", "t") == 0 or server("FURUI.CARD", "t") == 0
+        server("SEEN.ADD", "t", *members)
+    assert server("EXISTS", "t") == 0 or server("SEEN.CARD", "t") == 0
 
 
 def test_the_access_list_denies(server: Server) -> None:
-    server("ACL", "SETUSER", "reader", "on", ">secret", "~seen:*", "+furui.has", "+furui.dump", "+furui.card")
-    server("FURUI.SEEN", "seen:a", "m")
+    server("ACL", "SETUSER", "reader", "on", ">secret", "~seen:*", "+seen.has", "+furui.dump", "+seen.card")
+    server("SEEN.ADD", "seen:a", "m")
     reader = redis.Redis(port=server.port, username="reader", password="secret")
-    assert reader.execute_command("FURUI.HAS", "seen:a", "m") == [1]
-    assert reader.execute_command("FURUI.CARD", "seen:a") == 1
-    for command in [["FURUI.SEEN", "seen:a", "m"], ["FURUI.FORGET", "seen:a", "m"], ["FURUI.HAS", "other", "m"],
+    assert reader.execute_command("SEEN.HAS", "seen:a", "m") == [1]
+    assert reader.execute_command("SEEN.CARD", "seen:a") == 1
+    for command in [["SEEN.ADD", "seen:a", "m"], ["SEEN.FORGET", "seen:a", "m"], ["SEEN.HAS", "other", "m"],
                     ["FURUI.LOAD", "seen:b", "1/1", "MANIFEST", "x"], ["FURUI.DUMP", "other", 1],
-                    ["FURUI.FILTER.RESERVE", "seen:f", "bloom", "0.01", "10"], ["FURUI.FILTER.MERGE", "seen:f", "seen:f"]]:
+                    ["SIEVE.RESERVE", "seen:f", "bloom", "0.01", "10"], ["SIEVE.MERGE", "seen:f", "seen:f"]]:
         with pytest.raises(redis.exceptions.NoPermissionError):
             reader.execute_command(*command)
 
@@ -121,9 +121,9 @@ def test_the_memory_of_the_server_is_kept(server: Server) -> None:
     server("CONFIG", "SET", "maxmemory", 20 << 20, "maxmemory-policy", "noeviction")
     with pytest.raises(redis.exceptions.ResponseError, match="maxmemory"):
         for i in range(1_000):
-            server("FURUI.SEEN", "s", *some(f"{i}.", 10_000))
+            server("SEEN.ADD", "s", *some(f"{i}.", 10_000))
     with pytest.raises(redis.exceptions.ResponseError, match="maxmemory"):
-        server("FURUI.FILTER.RESERVE", "f", "bloom", "0.01", "1000")
-    assert server("FURUI.HAS", "s", "0.1") == [1]
+        server("SIEVE.RESERVE", "f", "bloom", "0.01", "1000")
+    assert server("SEEN.HAS", "s", "0.1") == [1]
     server("DEL", "s")
-    assert server("FURUI.SEEN", "s", "a") == [1]
+    assert server("SEEN.ADD", "s", "a") == [1]

@@ -13,20 +13,21 @@ from server import Server
 OPERATIONS = int(os.environ.get("FURUI_OPERATIONS", 50_000))
 BATCH = 500
 NAMES = [f"item:{i}" for i in range(3_000)]
-#: The window of time, in milliseconds, and the length of a sixteenth of it.
-WINDOW = 16_000
+#: The number of members in a window.
+WINDOW = 1_600
 
 
 class Sets:
-    """Exact sets, of which one forgets by a time that the commands state."""
+    """Exact sets, of which one forgets all but the last members."""
 
     def __init__(self) -> None:
         self.members: dict[str, set[str]] = {"s0": set(), "s1": set(), "s2": set()}
+        #: The slice in which a member came last.
         self.last: dict[str, int] = {}
         self.now = 0
 
     def reserve(self, server: Server) -> None:
-        server("FURUI.SEEN.RESERVE", "w", "WINDOW", f"{WINDOW}ms")
+        server("SEEN.RESERVE", "w", "WINDOW", WINDOW)
 
     def next(self, chance: random.Random) -> tuple[list[Any], Any]:
         items = [chance.choice(NAMES) for _ in range(chance.choice([1, 1, 1, 3, 20]))]
@@ -38,26 +39,25 @@ class Sets:
                 for item in items:
                     answers.append(int(item not in members))
                     members.add(item)
-                return ["FURUI.SEEN", key, *items], answers
+                return ["SEEN.ADD", key, *items], answers
             case 3 | 4:
-                return ["FURUI.HAS", key, *items], [int(item in members) for item in items]
+                return ["SEEN.HAS", key, *items], [int(item in members) for item in items]
             case 5:
                 answers = []
                 for item in items:
                     answers.append(int(item in members))
                     members.discard(item)
-                return ["FURUI.FORGET", key, *items], answers
+                return ["SEEN.FORGET", key, *items], answers
             case 6:
-                return ["FURUI.CARD", key], len(members)
+                return ["SEEN.CARD", key], len(members)
             case _:
-                self.now += chance.choice([0, 1, 10, 100, 3_000])
-                oldest = self.now * 16 // WINDOW - 16
                 answers = []
                 for item in items:
-                    seen = self.last.get(item)
-                    answers.append(int(seen is None or seen * 16 // WINDOW < oldest))
-                    self.last[item] = self.now
-                return ["FURUI.SEEN.AT", "w", self.now, *items], answers
+                    seen, now = self.last.get(item), self.now * 16 // WINDOW
+                    answers.append(int(seen is None or seen < now - 16))
+                    self.last[item] = now
+                    self.now += 1
+                return ["SEEN.ADD", "w", *items], answers
 
 
 class Filters:
@@ -72,9 +72,9 @@ class Filters:
 
     def reserve(self, server: Server) -> None:
         for kind in self.KINDS:
-            server("FURUI.FILTER.RESERVE", kind, kind, "0.0001", 40_000)
-        server("FURUI.FILTER.RESERVE", "stable-light", "stable-light", "0.001", 1_000)
-        server("FURUI.FILTER.RESERVE", "window", "window", "0.001", 1_000)
+            server("SIEVE.RESERVE", kind, kind, "0.0001", 40_000)
+        server("SIEVE.RESERVE", "stable-light", "stable-light", "0.001", 1_000)
+        server("SIEVE.RESERVE", "window", "window", "0.001", 1_000)
 
     def next(self, chance: random.Random) -> tuple[list[Any], Callable[[Any], None]]:
         kind = chance.choice(self.KINDS)
@@ -85,10 +85,10 @@ class Filters:
                 if kind in ("quotient", "counting"):
                     items = [item for item in items if counts.get(item, 0) < 7] or ["spare"]
                     if items == ["spare"]:
-                        return ["FURUI.FILTER.HAS", kind, "spare"], lambda answers: None
+                        return ["SIEVE.HAS", kind, "spare"], lambda answers: None
                 for item in items:
                     counts[item] = counts.get(item, 0) + 1
-                return ["FURUI.FILTER.ADD", kind, *items], lambda answers: None
+                return ["SIEVE.ADD", kind, *items], lambda answers: None
             case 2 | 3 | 4:
                 held = [counts.get(item, 0) > 0 for item in items]
 
@@ -98,20 +98,20 @@ class Filters:
                         self.asked += 1
                         self.wrong += answer == 1 and not is_held
 
-                return ["FURUI.FILTER.HAS", kind, *items], check
+                return ["SIEVE.HAS", kind, *items], check
             case 5:
                 kind = chance.choice(["quotient", "counting"])
                 counts = self.counts[kind]
                 there = [item for item in dict.fromkeys(items) if counts.get(item, 0) > 0]
                 if not there:
-                    return ["FURUI.FILTER.INFO", kind], lambda answers: None
+                    return ["SIEVE.INFO", kind], lambda answers: None
                 for item in there:
                     counts[item] -= 1
 
                 def removed(answers: Any) -> None:
                     assert answers == [1] * len(there)
 
-                return ["FURUI.FILTER.DEL", kind, *there], removed
+                return ["SIEVE.DEL", kind, *there], removed
             case 6:
                 kind = chance.choice(["quotient", "counting"])
                 least = [self.counts[kind].get(item, 0) for item in items]
@@ -119,14 +119,14 @@ class Filters:
                 def counted(answers: Any) -> None:
                     assert all(answer >= count for answer, count in zip(answers, least))
 
-                return ["FURUI.FILTER.COUNT", kind, *items], counted
+                return ["SIEVE.COUNT", kind, *items], counted
             case _:
                 kind = chance.choice(["stable-light", "window"])
 
                 def repeated(answers: Any) -> None:
                     assert answers[-1] == 0, "it was added a moment ago"
 
-                return ["FURUI.FILTER.ADD", kind, *items, items[0]], repeated
+                return ["SIEVE.ADD", kind, *items, items[0]], repeated
 
 
 def wait_for(what: Callable[[], bool]) -> None:

@@ -70,6 +70,7 @@ impl Buffer {
 
     pub(crate) fn zeroed(len: usize) -> Result<Self, NoMemory> {
         if len >= HUGE_PAGE
+            && !cfg!(feature = "heap-tables")
             && let Some(table) = Self::huge_pages(len)
         {
             return Ok(table);
@@ -86,8 +87,8 @@ impl Buffer {
     /// table is dropped. Meant for short-lived tables that exist while other memory grows.
     pub(crate) fn pages(len: usize) -> Result<Self, NoMemory> {
         match MmapMut::map_anon(len) {
-            Ok(pages) => Ok(Self::mapped(pages)),
-            Err(_) => Self::zeroed(len),
+            Ok(pages) if !cfg!(feature = "heap-tables") => Ok(Self::mapped(pages)),
+            _ => Self::zeroed(len),
         }
     }
 

@@ -46,8 +46,8 @@ impl Words {
     /// If there is no memory. The table is meant to begin small.
     pub(crate) fn pages(len: usize) -> Self {
         match MmapMut::map_anon(len * size_of::<u64>()) {
-            Ok(pages) => Self::of(Kind::Pages(pages), len),
-            Err(_) => Self::heap(len),
+            Ok(pages) if !cfg!(feature = "heap-tables") => Self::of(Kind::Pages(pages), len),
+            _ => Self::heap(len),
         }
     }
 

@@ -40,7 +40,7 @@ impl Layout {
         (0..self.shards).map(|shard| format!("{name}:{{{shard:0width$x}}}").into_bytes()).collect()
     }
 
-    /// The part of the set's window that each key of the server has, in the syntax of `FURUI.SEEN.RESERVE`. `None` if
+    /// The part of the set's window that each key of the server has, in the syntax of `SEEN.RESERVE`. `None` if
     /// the set remembers everything.
     pub fn span(self) -> Option<String> {
         self.window.map(|window| match window {

@@ -1,6 +1,6 @@
 //! Connections to the servers of a set: to a single server, or to those of a cluster.
 //!
-//! If `FURUI.SEEN` is sent a second time because the connection was lost, the second answer calls a new key seen. The
+//! If `SEEN.ADD` is sent a second time because the connection was lost, the second answer calls a new key seen. The
 //! cluster connection of the crate `redis` repeats commands without reporting it. So commands are distributed to the
 //! servers here, and the answers to repeated commands are marked as uncertain.
 

@@ -50,7 +50,7 @@ impl RemoteSet {
         }
         self.keys = layout.keys(&name);
         // Before anything is written, this finds a server without the module, and keys that are no sets.
-        let first = Request::new("FURUI.CARD", &self.keys[0], []);
+        let first = Request::new("SEEN.CARD", &self.keys[0], []);
         self.ask(&[first])?;
         if records {
             // If another process has written a layout first, that one counts.
@@ -88,7 +88,7 @@ impl RemoteSet {
 
     /// Creates the server's keys of a set with a window. Existing keys are not changed.
     fn reserve(&mut self, span: &str) -> Result<(), Failure> {
-        let request = |key: &Vec<u8>| Request::new("FURUI.SEEN.RESERVE", key, [&b"WINDOW"[..], span.as_bytes()]);
+        let request = |key: &Vec<u8>| Request::new("SEEN.RESERVE", key, [&b"WINDOW"[..], span.as_bytes()]);
         let requests: Vec<Request> = self.keys.iter().map(request).collect();
         let mut refusals = self.nodes.ask(&requests)?.into_iter().filter_map(|answer| answer.reply.err());
         match refusals.find(|error| !error.to_string().contains("exists already")) {
@@ -103,7 +103,7 @@ impl RemoteSet {
     /// having arrived. Returns the number of keys that are uncertain in this way: another process may have got them as
     /// new, too.
     pub fn see(&mut self, keys: &RemoteKeys, out: &mut Vec<bool>) -> Result<u64, Failure> {
-        match self.ask_all("FURUI.SEEN", keys, out) {
+        match self.ask_all("SEEN.ADD", keys, out) {
             Ok(uncertain) => {
                 let (mut first, mut count) = (HashSet::new(), 0);
                 for index in uncertain {
@@ -122,13 +122,13 @@ impl RemoteSet {
 
     /// Looks up keys. `out` gets true for each key that is in the set.
     pub fn has(&mut self, keys: &RemoteKeys, out: &mut Vec<bool>) -> Result<(), Failure> {
-        let asked = self.ask_all("FURUI.HAS", keys, out).map(drop);
+        let asked = self.ask_all("SEEN.HAS", keys, out).map(drop);
         asked.map_err(|(failure, _)| Failure { may_have_recorded: false, ..failure })
     }
 
     /// Removes keys from the set in the server.
     pub fn forget(&mut self, keys: &RemoteKeys) -> Result<(), Failure> {
-        self.ask_all("FURUI.FORGET", keys, &mut vec![]).map(drop).map_err(|(failure, _)| failure)
+        self.ask_all("SEEN.FORGET", keys, &mut vec![]).map(drop).map_err(|(failure, _)| failure)
     }
 
     /// Sends a command for all keys, in one round trip to each server. `out` gets true for each key that was answered

@@ -57,7 +57,7 @@ fn of_a_server(options: &SeenOptions) -> [Refused; 16] {
         || tiers.decrements.is_some()
         || tiers.paper;
     [
-        ("--remove", options.remove.is_some(), "FURUI.FORGET or furui.valkey.Seen.discard_many removes lines"),
+        ("--remove", options.remove.is_some(), "SEEN.FORGET or furui.valkey.Seen.discard_many removes lines"),
         ("--pending", options.pending.is_some(), "the server records a line when it is asked"),
         ("--sync", options.sync.is_some(), "the server records a line when it is asked"),
         ("--wait", options.wait.wait.is_some(), "several processes may use the set at once"),

@@ -197,7 +197,7 @@ class Nodes:
 
 def _connection(pool: Any) -> Any:
     kind: Any = type(pool)
-    return pool.get_connection("FURUI.SEEN") if _wants_name(kind) else pool.get_connection()
+    return pool.get_connection("SEEN.ADD") if _wants_name(kind) else pool.get_connection()
 
 
 @cache

@@ -32,7 +32,7 @@ class Appended:
     names: Sequence[str] = ()
     #: What was removed, if something was: then `read` gives only what was appended meanwhile.
     removed: str | None = None
-    #: The number of commits, as far as it is known.
+    #: The number of commits since the note; 1 if there is no note.
     commits: int = 1
 
 

@@ -98,7 +98,7 @@ class Seen:
         """Creates the server's keys of a set with a window. Keys that exist are not changed."""
         if self._window:
             span = f"{self._window[:-2]}ms" if self._window.endswith("ms") else -(-int(self._window) // self.shards)
-            commands = [Command("FURUI.SEEN.RESERVE", key, "WINDOW", span) for key in self._keys()]
+            commands = [Command("SEEN.RESERVE", key, "WINDOW", span) for key in self._keys()]
             self._nodes.run(commands, self.patience)
             for command in commands:
                 if command.refusal and "exists already" not in str(command.refusal):
@@ -139,7 +139,7 @@ class Seen:
         try:
             while end < len(keys):
                 end, shares = keys.part(end, self.shards)
-                commands = [Command("FURUI.SEEN", self._key(share), *members) for share, _, members in shares]
+                commands = [Command("SEEN.ADD", self._key(share), *members) for share, _, members in shares]
                 try:
                     self._nodes.run(commands, self.patience)
                 finally:
@@ -188,11 +188,11 @@ class Seen:
 
     def has(self, key: Any) -> bool:
         """Return True if a key was recorded."""
-        return self._ask("FURUI.HAS", [key])[0] == 1
+        return self._ask("SEEN.HAS", [key])[0] == 1
 
     def has_many(self, batch: Any) -> Any:
         """Return for each key of a batch, in order, True if it was recorded. The answer is like that of add_many()."""
-        return _answers(batch, self._ask("FURUI.HAS", batch))
+        return _answers(batch, self._ask("SEEN.HAS", batch))
 
     def discard(self, key: Any) -> bool:
         """Remove a key from the set. Return True if the set had it."""
@@ -200,13 +200,13 @@ class Seen:
 
     def discard_many(self, batch: Any) -> int:
         """Remove the keys of a batch from the set. Return the number of those that the set had."""
-        return sum(self._ask("FURUI.FORGET", batch))
+        return sum(self._ask("SEEN.FORGET", batch))
 
     def __contains__(self, key: object) -> bool:
         return self.has(key)
 
     def __len__(self) -> int:
-        return sum(self._run([Command("FURUI.CARD", key) for key in self._keys()]))
+        return sum(self._run([Command("SEEN.CARD", key) for key in self._keys()]))
 
     def clear(self) -> None:
         """Remove all keys from the set, which keeps its number of shards and its window.
@@ -294,7 +294,7 @@ def dump(client: Any, key: str, path: str | os.PathLike[str], *, patience: float
                 _fetch(nodes, key, part, patience)
                 break
             except nodes.errors.ResponseError as error:
-                # Another client has begun to dump a value of that server.
+                # The server has started again, or too many others dump at the same time.
                 if attempt == 10 or "begin again" not in str(error):
                     raise
                 shutil.rmtree(part)
@@ -305,9 +305,11 @@ def dump(client: Any, key: str, path: str | os.PathLike[str], *, patience: float
 
 def _fetch(nodes: Nodes, key: str, folder: Path, patience: float) -> None:
     place, total = 0, 1
+    # All pieces are of the moment at which the first one was fetched.
+    dump: list[int] = []
     while place < total:
         place += 1
-        _, total, name, piece = _run(nodes, [Command("FURUI.DUMP", key, place)], patience)[0]
+        _, total, name, piece, *dump = _run(nodes, [Command("FURUI.DUMP", key, place, *dump)], patience)[0]
         file = name.decode("utf-8", "replace")
         if Path(file).name != file or file.startswith("."):
             raise DamageError(f"the server has sent a file name that is not plain: {file!r}", file)

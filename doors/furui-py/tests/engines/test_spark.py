@@ -62,7 +62,8 @@ def days(spark: Any, first: int, rows: int, distinct: int, partitions: int) -> A
     from pyspark.sql import functions as f
 
     numbers = spark.range(0, rows, numPartitions=partitions)
-    return numbers.select(f.concat(f.lit("key "), (f.col("id") % distinct + first).cast("string")).alias("url"), "id")
+    key = f.concat(f.lit("key "), (f.col("id") % distinct + first).cast("string"))
+    return numbers.select(key.alias("url"), f.col("id").alias("n"))
 
 
 def failing_once(rows: Any, flag: Path) -> Any:
@@ -186,6 +187,8 @@ def test_a_driver_that_is_killed_is_repaired(
 def test_two_drivers_at_once(
     spark: Any, table: Table, url: str, service: Service, caplog: pytest.LogCaptureFixture
 ) -> None:
+    write(table, days(spark, 90_000, 10, 10, 1), "first")
+    furui.spark.record(spark, url, table.source, "url", **service.options)
     a = furui.spark.drop_seen(days(spark, 0, 20_000, 10_000, 3), "url", url, **service.options)
     b = furui.spark.drop_seen(days(spark, 5000, 20_000, 10_000, 3), "url", url, **service.options)
     write(table, a, "a")
@@ -194,13 +197,13 @@ def test_two_drivers_at_once(
         furui.spark.record(spark, url, table.source, "url", **service.options)
     found = table.urls()
     # Both have asked before either had committed: 5,000 rows come twice, and all are in the set.
-    assert (len(found), len(set(found))) == (20_000, 15_000)
+    assert (len(found), len(set(found))) == (20_010, 15_010)
     assert all(cloud.open(url, **service.options).has_many(found))
     # This is told, once.
     assert [each.getMessage() for each in caplog.records if each.name == "furui"] == [
         f"{url}: 5000 of 20000 rows since the note have a key that another row has, too"
     ]
-    assert cloud.merge(url, all=True, **service.options) and len(cloud.open(url, **service.options)) == 15_000
+    assert cloud.merge(url, all=True, **service.options) and len(cloud.open(url, **service.options)) == 15_010
 
 
 @pytest.mark.parametrize("kind", ["delta", "iceberg"])

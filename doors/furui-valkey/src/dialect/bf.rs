@@ -11,40 +11,49 @@ use crate::rdb::Value;
 use crate::refusal::Refusal;
 
 pub const COMMANDS: [Command; 10] = [
-    Command::new(c"BF.RESERVE", c"write deny-oom", -4, entry!(reserve))
+    Command::add(c"BF.RESERVE", "key error capacity [EXPANSION n | NONSCALING]", -4, entry!(reserve))
         .summary(c"Creates an empty Bloom filter: BF.RESERVE key error capacity [EXPANSION n | NONSCALING].")
         .complexity(c"O(N) with N the size of the filter"),
-    Command::new(c"BF.ADD", c"write deny-oom fast", 3, entry!(add))
+    Command::add(c"BF.ADD", "key item", 3, entry!(add))
+        .fast()
         .summary(
             c"Inserts an item, and says whether it is certainly new (1) or not (0). Creates the filter if there is \
               none.",
         )
         .complexity(c"O(N) with N filters in the chain"),
-    Command::new(c"BF.MADD", c"write deny-oom fast", -3, entry!(add_all))
+    Command::add(c"BF.MADD", "key item [item ...]", -3, entry!(add_all))
+        .fast()
         .summary(c"Inserts items, and says for each whether it is certainly new (1) or not (0).")
         .complexity(c"O(K * N) with K items and N filters in the chain"),
-    Command::new(c"BF.INSERT", c"write deny-oom fast", -4, entry!(insert))
+    Command::add(c"BF.INSERT", "key [CAPACITY n] [ERROR rate] [EXPANSION n] [NOCREATE] [NONSCALING] ITEMS item [item ...]", -4, entry!(insert))
+        .fast()
         .summary(
             c"Inserts items: BF.INSERT key [CAPACITY n] [ERROR rate] [EXPANSION n] [NOCREATE] [NONSCALING] ITEMS item \
               ...",
         )
         .complexity(c"O(K * N) with K items and N filters in the chain"),
-    Command::new(c"BF.EXISTS", c"readonly fast", 3, entry!(|call| exists(call, Dialect::Bf)))
+    Command::read(c"BF.EXISTS", "key item", 3, entry!(|call| exists(call, Dialect::Bf)))
+        .fast()
         .summary(c"Says whether an item may be in the filter (1) or certainly is not (0).")
         .complexity(c"O(N) with N filters in the chain"),
-    Command::new(c"BF.MEXISTS", c"readonly fast", -3, entry!(|call| all_exist(call, Dialect::Bf)))
+    Command::read(c"BF.MEXISTS", "key item [item ...]", -3, entry!(|call| all_exist(call, Dialect::Bf)))
+        .fast()
         .summary(c"Says for each item whether it may be in the filter (1) or certainly is not (0).")
         .complexity(c"O(K * N) with K items and N filters in the chain"),
-    Command::new(c"BF.INFO", c"readonly fast", -2, entry!(info))
+    Command::read(c"BF.INFO", "key [CAPACITY | SIZE | FILTERS | ITEMS | EXPANSION]", -2, entry!(info))
+        .fast()
         .summary(c"Returns names and values: BF.INFO key [CAPACITY | SIZE | FILTERS | ITEMS | EXPANSION].")
         .complexity(c"O(N) with N filters in the chain"),
-    Command::new(c"BF.CARD", c"readonly fast", 2, entry!(card))
+    Command::read(c"BF.CARD", "key", 2, entry!(card))
+        .fast()
         .summary(c"Returns the number of items that were certainly new, 0 if there is no such key.")
         .complexity(c"O(N) with N filters in the chain"),
-    Command::new(c"BF.SCANDUMP", c"readonly", 3, entry!(|call| scan_dump(call, Dialect::Bf)))
+    Command::read(c"BF.SCANDUMP", "key iterator", 3, entry!(|call| scan_dump(call, Dialect::Bf)))
+        .dangerous()
         .summary(c"Returns a chunk of the filter, and the iterator of the next one: 0 at first and after the last one.")
         .complexity(c"O(N) with N the size of the filter"),
-    Command::new(c"BF.LOADCHUNK", c"write deny-oom", 4, entry!(|call| load_chunk(call, Dialect::Bf)))
+    Command::add(c"BF.LOADCHUNK", "key iterator data", 4, entry!(|call| load_chunk(call, Dialect::Bf)))
+        .dangerous()
         .summary(c"Takes a chunk of BF.SCANDUMP with its iterator. The last one makes the filter.")
         .complexity(c"O(N) with N the size of the chunk; of the filter for the last one"),
 ];

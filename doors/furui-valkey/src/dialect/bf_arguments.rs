@@ -6,7 +6,7 @@ use super::number;
 use crate::call::Call;
 use crate::filter::Filter;
 use crate::filter::table::Table;
-use crate::limits::Account;
+use crate::limits;
 use crate::refusal::Refusal;
 
 /// The maximum expansion of a filter of the commands `BF.*`, as in RedisBloom.
@@ -32,7 +32,7 @@ impl BloomShape {
     /// If a filter with these parameters is impossible, or would exceed a limit of the module.
     pub fn make(&self) -> Result<Filter, Refusal> {
         let bytes = GrowingBloom::bytes_with_expansion(self.capacity, self.rate, self.expansion);
-        Account::default().admit(0, usize::try_from(bytes).unwrap_or(usize::MAX))?;
+        limits::admit(usize::try_from(bytes).unwrap_or(usize::MAX))?;
         let chain = GrowingBloom::with_expansion(self.capacity, self.rate, self.expansion)?;
         Ok(Table::Chain(Box::new(chain)).into())
     }

@@ -8,59 +8,70 @@ use crate::filter::Filter;
 use crate::filter::growing_quotient::{CuckooShape, GrowingQuotient};
 use crate::filter::settings::Dialect;
 use crate::filter::table::Table;
-use crate::limits::Account;
+use crate::limits;
 use crate::rdb::Value;
 use crate::refusal::Refusal;
 
 pub const COMMANDS: [Command; 13] = [
-    Command::new(c"CF.RESERVE", c"write deny-oom", -3, entry!(reserve))
+    Command::add(c"CF.RESERVE", "key capacity [BUCKETSIZE n] [MAXITERATIONS n] [EXPANSION n]", -3, entry!(reserve))
         .summary(c"Creates an empty filter: CF.RESERVE key capacity [BUCKETSIZE n] [MAXITERATIONS n] [EXPANSION n].")
         .complexity(c"O(N) with N the size of the filter"),
-    Command::new(c"CF.ADD", c"write deny-oom fast", 3, entry!(|call| add(call, false)))
+    Command::add(c"CF.ADD", "key item", 3, entry!(|call| add(call, false)))
+        .fast()
         .summary(c"Inserts an item once more. Creates the filter if there is none.")
         .complexity(c"O(1)"),
-    Command::new(c"CF.ADDNX", c"write deny-oom fast", 3, entry!(|call| add(call, true)))
+    Command::add(c"CF.ADDNX", "key item", 3, entry!(|call| add(call, true)))
+        .fast()
         .summary(
             c"Inserts an item if it is certainly not there (1), or else not (0). Creates the filter if there is none.",
         )
         .complexity(c"O(1)"),
-    Command::new(c"CF.INSERT", c"write deny-oom fast", -4, entry!(|call| insert(call, false)))
+    Command::add(c"CF.INSERT", "key [CAPACITY n] [NOCREATE] ITEMS item [item ...]", -4, entry!(|call| insert(call, false)))
+        .fast()
         .summary(c"Inserts items once more: CF.INSERT key [CAPACITY n] [NOCREATE] ITEMS item ...")
         .complexity(c"O(K) with K items"),
-    Command::new(c"CF.INSERTNX", c"write deny-oom fast", -4, entry!(|call| insert(call, true)))
+    Command::add(c"CF.INSERTNX", "key [CAPACITY n] [NOCREATE] ITEMS item [item ...]", -4, entry!(|call| insert(call, true)))
+        .fast()
         .summary(
             c"Inserts the items that are certainly not there: CF.INSERTNX key [CAPACITY n] [NOCREATE] ITEMS item ...",
         )
         .complexity(c"O(K) with K items"),
-    Command::new(c"CF.EXISTS", c"readonly fast", 3, entry!(|call| exists(call, Dialect::Cf)))
+    Command::read(c"CF.EXISTS", "key item", 3, entry!(|call| exists(call, Dialect::Cf)))
+        .fast()
         .summary(c"Says whether an item may be in the filter (1) or certainly is not (0).")
         .complexity(c"O(1)"),
-    Command::new(c"CF.MEXISTS", c"readonly fast", -3, entry!(|call| all_exist(call, Dialect::Cf)))
+    Command::read(c"CF.MEXISTS", "key item [item ...]", -3, entry!(|call| all_exist(call, Dialect::Cf)))
+        .fast()
         .summary(c"Says for each item whether it may be in the filter (1) or certainly is not (0).")
         .complexity(c"O(K) with K items"),
-    Command::new(c"CF.DEL", c"write fast", 3, entry!(del))
+    Command::remove(c"CF.DEL", "key item", 3, entry!(del))
+        .fast()
         .summary(c"Removes an item once, and says whether it may have been there (1) or certainly was not (0).")
         .complexity(c"O(1)"),
-    Command::new(c"CF.COUNT", c"readonly fast", 3, entry!(count))
+    Command::read(c"CF.COUNT", "key item", 3, entry!(count))
+        .fast()
         .summary(c"Returns how often an item is in the filter at most.")
         .complexity(c"O(1)"),
-    Command::new(c"CF.INFO", c"readonly fast", 2, entry!(info))
+    Command::read(c"CF.INFO", "key", 2, entry!(info))
+        .fast()
         .summary(c"Returns names and values.")
         .complexity(c"O(1)"),
-    Command::new(c"CF.COMPACT", c"write", 2, entry!(compact))
+    Command::remove(c"CF.COMPACT", "key", 2, entry!(compact))
         .summary(c"Makes a filter from which items were removed as small as its items allow.")
         .complexity(c"O(N) with N the size of the filter"),
-    Command::new(c"CF.SCANDUMP", c"readonly", 3, entry!(|call| scan_dump(call, Dialect::Cf)))
+    Command::read(c"CF.SCANDUMP", "key iterator", 3, entry!(|call| scan_dump(call, Dialect::Cf)))
+        .dangerous()
         .summary(c"Returns a chunk of the filter, and the iterator of the next one: 0 at first and after the last one.")
         .complexity(c"O(N) with N the size of the filter"),
-    Command::new(c"CF.LOADCHUNK", c"write deny-oom", 4, entry!(|call| load_chunk(call, Dialect::Cf)))
+    Command::add(c"CF.LOADCHUNK", "key iterator data", 4, entry!(|call| load_chunk(call, Dialect::Cf)))
+        .dangerous()
         .summary(c"Takes a chunk of CF.SCANDUMP with its iterator. The last one makes the filter.")
         .complexity(c"O(N) with N the size of the chunk; of the filter for the last one"),
 ];
 
 /// Creates an empty filter, after a check that its memory is within the limits.
 fn make(shape: CuckooShape) -> Result<Filter, Refusal> {
-    Account::default().admit(0, shape.bytes())?;
+    limits::admit(shape.bytes())?;
     Ok(Table::Copies(Box::new(GrowingQuotient::new(shape)?)).into())
 }
 

@@ -12,7 +12,7 @@ use furui::{HashAlgorithm, HashSpec, KeyHash};
 use valkey_module::ValkeyString;
 
 use crate::call::{Call, Key, READ, WRITE};
-use crate::dump_load::{MAX_PIECES, arrive, leave};
+use crate::dump_load::{MAX_PIECES, arrive, leave, place_of};
 use crate::filter::Filter;
 use crate::filter::settings::Dialect;
 use crate::refusal::Refusal;
@@ -122,6 +122,15 @@ pub fn insert_into(
         }
     }
     filter.settle();
+    let taken: Vec<&[u8]> =
+        call.rest(first).zip(&answers).filter(|(_, answer)| answer.is_ok()).map(|(item, _)| item).collect();
+    if taken.is_empty() {
+        // A filter that could take nothing is not made.
+        if is_made {
+            key.remove();
+        }
+        return Ok(answers);
+    }
     let is_added = answers.iter().any(|answer| matches!(answer, Ok(true)));
     let events = match dialect {
         Dialect::Bf => [is_made.then_some(c"bloom.reserve"), is_added.then_some(c"bloom.add")],
@@ -129,7 +138,8 @@ pub fn insert_into(
     };
     events.into_iter().flatten().for_each(|event| call.notify(event));
     if is_made || is_added {
-        call.replicate();
+        // A replica takes all that it is given, so it is given only what was taken here.
+        if taken.len() == call.rest(first).len() { call.replicate() } else { call.replicate_taken(first, &taken) }
     }
     Ok(answers)
 }
@@ -142,18 +152,17 @@ pub fn scan_dump(call: &Call<'_>, dialect: Dialect) -> Result<(), Refusal> {
         Dialect::Bf => "Second argument must be numeric",
         Dialect::Cf => "Invalid position",
     };
-    let iterator: usize = number(call, 2, 0..=usize::MAX - 1, wrong)?;
+    let iterator: u64 = number(call, 2, 0..=1 << 62, wrong)?;
     let key = call.open(1, READ)?;
     let filter = filter_of(&key, dialect)?.ok_or_else(missing)?;
     let is_nothing = dialect == Dialect::Cf && filter.table.keys() == Some(0);
     drop(key);
-    let place = iterator + 1;
-    let give = |pieces: usize, name: &str, data: &[u8]| {
+    let give = |next: u64, pieces: usize, name: &str, data: &[u8]| {
         call.array(2);
-        call.integer(place);
-        call.bulk(&chunk(place, pieces, name, data));
+        call.integer(next);
+        call.bulk(&chunk(place_of(next), pieces, name, data));
     };
-    if is_nothing || !leave(call, place, give)? {
+    if is_nothing || !leave(call, iterator, give)? {
         call.array(2);
         call.integer(0);
         match dialect {
@@ -172,7 +181,7 @@ pub fn load_chunk(call: &Call<'_>, dialect: Dialect) -> Result<(), Refusal> {
         Dialect::Cf if call.bytes(2)? == b"1" => ("Invalid position", "Couldn't create filter!"),
         Dialect::Cf => ("Invalid position", "Couldn't load chunk!"),
     };
-    let place: usize = number(call, 2, 1..=usize::MAX, wrong)?;
+    let place = place_of(number(call, 2, 1..=1 << 62, wrong)?);
     let key = call.open(1, READ)?;
     if let Some(filter) = key.value::<Filter>().ok().flatten() {
         return Err(match filter.dialect() {

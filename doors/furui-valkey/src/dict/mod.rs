@@ -1,4 +1,4 @@
-//! The value of a key of `FURUI.DICT.SET` or `FURUI.DICT.NUMBER`: a dictionary.
+//! The value of a key of `DICT.SET` or `DICT.NUMBER`: a dictionary.
 
 mod content;
 pub mod reads;
@@ -18,9 +18,10 @@ use valkey_module::native_types::ValkeyType;
 
 use self::content::{Answer, Content, remove_others};
 use self::threads::{Pending, Work, free, start_threads};
+pub use self::threads::threads_running;
 use crate::fact::Fact;
 use crate::files::Files;
-use crate::limits::{Account, DICT_WINDOW};
+use crate::limits::{Account, DICT_WINDOW, Held, Holder};
 use crate::rdb::{VERSION, Value, methods};
 use crate::refusal::Refusal;
 
@@ -75,7 +76,7 @@ impl Dictionary {
     fn of(memory: Memory, content: Content, len: u64) -> Self {
         start_threads();
         let (freezing, merging) = (None, None);
-        Self { content, memory, len, freezing, merging, stuck: false, open: 0, full: 0, account: Account::default() }
+        Self { content, memory, len, freezing, merging, stuck: false, open: 0, full: 0, account: Account::of(Holder::Dict) }
     }
 
     /// The facts that `FURUI.INFO` prints about the dictionary.
@@ -105,7 +106,7 @@ impl Dictionary {
 
     /// Updates the counted memory of the module to the present size of the dictionary.
     pub fn settle(&mut self) {
-        self.account.settle(self.bytes());
+        self.account.settle(Held { bytes: self.bytes(), members: self.len as usize, slices: 0 });
     }
 
     /// Installs the tries that the threads have made. Every command calls this first.

@@ -1,4 +1,4 @@
-//! The commands that read dictionaries: `FURUI.DICT.GET`, `.MGET`, `.PREFIX`, `.RANGE` and `.COUNT`.
+//! The commands that read dictionaries: `DICT.GET`, `.MGET`, `.PREFIX`, `.RANGE` and `.COUNT`.
 
 use std::ops::Bound;
 
@@ -9,34 +9,36 @@ use crate::command::{Command, entry};
 use crate::refusal::Refusal;
 
 pub const COMMANDS: [Command; 5] = [
-    Command::new(c"furui.dict.get", c"readonly fast", 3, entry!(get))
+    Command::read(c"dict.get", "key field", 3, entry!(get))
+        .fast()
         .summary(c"Returns the value of a field in a dictionary: bytes, a number, or null if there is no such field.")
         .complexity(c"O(1)"),
-    Command::new(c"furui.dict.mget", c"readonly fast", -3, entry!(get_all))
+    Command::read(c"dict.mget", "key field [field ...]", -3, entry!(get_all))
+        .fast()
         .summary(c"Returns the value of each field in a dictionary, null for a field that is not there.")
         .complexity(c"O(N) with N fields"),
-    Command::new(c"furui.dict.prefix", c"readonly", -3, entry!(prefix))
+    Command::read(c"dict.prefix", "key prefix [LIMIT n] [AFTER field]", -3, entry!(prefix))
         .summary(
             c"Returns the fields that begin with a prefix, each followed by its value, in byte order, at most LIMIT \
-              (1000 if it is not given) and about 16 MiB: FURUI.DICT.PREFIX key prefix [LIMIT n] [AFTER field]. Go on \
+              (1000 if it is not given) and about 16 MiB: DICT.PREFIX key prefix [LIMIT n] [AFTER field]. Go on \
               after the last field until a reply is empty."
         )
         .complexity(
             c"O(N) with N fields in the reply and deleted fields between them; O(W log W) with W fields in the window, \
               if it has changed"
         ),
-    Command::new(c"furui.dict.range", c"readonly", -4, entry!(range))
+    Command::read(c"dict.range", "key start end [LIMIT n] [AFTER field]", -4, entry!(range))
         .summary(
-            c"Returns the fields from START on and before END, each followed by its value, as FURUI.DICT.PREFIX does: \
-              FURUI.DICT.RANGE key start end [LIMIT n] [AFTER field]. An empty END is no end."
+            c"Returns the fields from START on and before END, each followed by its value, as DICT.PREFIX does: \
+              DICT.RANGE key start end [LIMIT n] [AFTER field]. An empty END is no end."
         )
         .complexity(
             c"O(N) with N fields in the reply and deleted fields between them; O(W log W) with W fields in the window, \
               if it has changed"
         ),
-    Command::new(c"furui.dict.count", c"readonly", -2, entry!(count))
+    Command::read(c"dict.count", "key [PREFIX prefix]", -2, entry!(count))
         .summary(
-            c"Returns the number of fields, or of those that begin with a prefix: FURUI.DICT.COUNT key [PREFIX \
+            c"Returns the number of fields, or of those that begin with a prefix: DICT.COUNT key [PREFIX \
               prefix]."
         )
         .complexity(c"O(1) for all fields; O(N) with N fields that begin with the prefix"),

@@ -49,6 +49,12 @@ pub fn start_threads() {
     LazyLock::force(&MERGER);
 }
 
+/// The number of threads that run.
+pub fn threads_running() -> usize {
+    let threads = [LazyLock::get(&FREEZER), LazyLock::get(&MERGER)];
+    threads.into_iter().filter(|thread| thread.is_some_and(Option::is_some)).count()
+}
+
 /// Starts a thread with this name, and returns the sender of its orders. `None` if the system has no thread left.
 fn start(name: &str) -> Option<Sender<Order>> {
     prepare();

@@ -1,4 +1,4 @@
-//! The commands that change dictionaries: `FURUI.DICT.SET`, `.NUMBER`, `.DEL` and `.RESERVE`.
+//! The commands that change dictionaries: `DICT.SET`, `.NUMBER`, `.DEL` and `.RESERVE`.
 
 use std::ffi::CStr;
 
@@ -10,25 +10,26 @@ use furui::store::Layout;
 use super::Dictionary;
 use crate::call::{Call, Key, WRITE};
 use crate::command::{Command, entry};
-use crate::limits::Account;
+use crate::limits;
 use crate::refusal::Refusal;
 use crate::text::seed_text;
 
 pub const COMMANDS: [Command; 4] = [
-    Command::new(c"furui.dict.set", c"write deny-oom", -4, entry!(set))
+    Command::add(c"dict.set", "key field value [field value ...]", -4, entry!(set))
         .summary(c"Sets the values of fields in a dictionary of bytes, and returns how many of the fields are new.")
         .complexity(c"O(N) with N fields"),
-    Command::new(c"furui.dict.number", c"write deny-oom", -3, entry!(number))
+    Command::add(c"dict.number", "key field [field ...]", -3, entry!(number))
         .summary(
             c"Returns the number of each field in a dictionary of numbers. A new field gets the next one, from 0 on.",
         )
         .complexity(c"O(N) with N fields"),
-    Command::new(c"furui.dict.del", c"write", -3, entry!(delete))
+    Command::remove(c"dict.del", "key field [field ...]", -3, entry!(delete))
         .summary(c"Removes fields from a dictionary, and returns how many of them were there.")
         .complexity(c"O(N) with N fields"),
-    Command::new(c"furui.dict.reserve", c"write deny-oom fast", -3, entry!(reserve))
+    Command::add(c"dict.reserve", "key BYTES|NUMBERS [SEED number] [LAYOUT compact|louds]", -3, entry!(reserve))
+        .fast()
         .summary(
-            c"Creates an empty dictionary: FURUI.DICT.RESERVE key BYTES|NUMBERS [SEED number] [LAYOUT compact|louds].",
+            c"Creates an empty dictionary: DICT.RESERVE key BYTES|NUMBERS [SEED number] [LAYOUT compact|louds].",
         )
         .complexity(c"O(1)"),
 ];
@@ -45,12 +46,10 @@ fn set(call: &Call<'_>) -> Result<(), Refusal> {
     let mut key = call.open(1, WRITE)?;
     let growth = Dictionary::growth(parts.iter().copied());
     let dict = dict_or_new(call, &mut key, Purpose::Bytes, growth)?;
-    if !call.is_repeated() {
-        dict.admit(growth)?;
-    }
-    let are_new = each(call, c"FURUI.DICT.SET", dict, (&parts, 2), |dict, pair| dict.put(pair[0], pair[1]))?;
+    dict.admit(growth)?;
+    let are_new = each(call, c"DICT.SET", dict, (&parts, 2), |dict, pair| dict.put(pair[0], pair[1]))?;
     call.replicate();
-    call.notify(c"furui.dict.set");
+    call.notify(c"dict.set");
     call.integer(are_new.into_iter().filter(|&is_new| is_new).count());
     Ok(())
 }
@@ -63,17 +62,17 @@ fn number(call: &Call<'_>) -> Result<(), Refusal> {
     let mut key = call.open(1, WRITE)?;
     let growth = Dictionary::growth(fields.iter().copied());
     let dict = dict_or_new(call, &mut key, Purpose::Numbers, growth)?;
-    if !call.is_repeated() && dict.admit(growth).is_err() {
+    if dict.admit(growth).is_err() {
         // Fields that already have a number need no memory.
         let known = dict.content.get_all(&fields)?;
         let new = fields.iter().zip(known).filter(|(_, known)| known.is_none()).map(|(&field, _)| field);
         dict.admit(Dictionary::growth(new))?;
     }
     let first = dict.content.next_number();
-    let numbers = each(call, c"FURUI.DICT.NUMBER", dict, (&fields, 1), |dict, field| dict.number(field[0]))?;
+    let numbers = each(call, c"DICT.NUMBER", dict, (&fields, 1), |dict, field| dict.number(field[0]))?;
     if dict.content.next_number() != first {
         call.replicate();
-        call.notify(c"furui.dict.number");
+        call.notify(c"dict.number");
     }
     call.integers(numbers.into_iter());
     Ok(())
@@ -89,11 +88,11 @@ fn delete(call: &Call<'_>) -> Result<(), Refusal> {
     dict.tend();
     // A deletion takes memory until it is merged with the field. It is never refused, because deleting is the way to
     // free memory.
-    let were_there = each(call, c"FURUI.DICT.DEL", dict, (&fields, 1), |dict, field| dict.remove(field[0]))?;
+    let were_there = each(call, c"DICT.DEL", dict, (&fields, 1), |dict, field| dict.remove(field[0]))?;
     let removed = were_there.into_iter().filter(|&was_there| was_there).count();
     if removed > 0 {
         call.replicate();
-        call.notify(c"furui.dict.del");
+        call.notify(c"dict.del");
     }
     call.integer(removed);
     Ok(())
@@ -134,17 +133,15 @@ fn dict_or_new<'k>(
     growth: usize,
 ) -> Result<&'k mut Dictionary, Refusal> {
     if key.is_empty() {
-        if !call.is_repeated() {
-            Account::default().admit(size_of::<Dictionary>(), growth)?;
-        }
+        limits::admit(size_of::<Dictionary>() + growth)?;
         return create(call, key, purpose, HashSpec::random().seed, Layout::default());
     }
     let dict: &mut Dictionary = key.value_mut()?.ok_or_else(|| Refusal::because("the key has no value"))?;
     dict.tend();
     let refused = match dict.content.purpose() {
         found if found == purpose => return Ok(dict),
-        Purpose::Numbers => "numbers, which FURUI.DICT.NUMBER gives: set values in another key",
-        Purpose::Bytes => "bytes, which FURUI.DICT.SET sets: number fields in another key",
+        Purpose::Numbers => "numbers, which DICT.NUMBER gives: set values in another key",
+        Purpose::Bytes => "bytes, which DICT.SET sets: number fields in another key",
         Purpose::Values => "values, which is only read here: use another key",
         Purpose::Counts => "counts, which is only read here: use another key",
     };
@@ -162,7 +159,7 @@ fn create<'k>(
     let dict = key.set(Dictionary::new(purpose, seed, layout)?);
     let (seed, purpose) = (seed_text(seed), purpose.name().to_ascii_uppercase());
     let arguments = [purpose.as_str(), "SEED", &seed, "LAYOUT", layout.name()].map(str::as_bytes);
-    call.replicate_as(c"FURUI.DICT.RESERVE", &arguments);
+    call.replicate_as(c"DICT.RESERVE", &arguments);
     Ok(dict)
 }
 
@@ -191,7 +188,7 @@ fn reserve(call: &Call<'_>) -> Result<(), Refusal> {
     let mut key = call.open(1, WRITE)?;
     key.check_vacant::<Dictionary>()?;
     create(call, &mut key, purpose, seed.unwrap_or_else(|| HashSpec::random().seed), layout)?;
-    call.notify(c"furui.dict.reserve");
+    call.notify(c"dict.reserve");
     call.ok();
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The commands of filters: `FURUI.FILTER.RESERVE`, `.ADD`, `.HAS`, `.DEL`, `.COUNT`, `.INFO` and `.MERGE`.
+//! The commands of filters: `SIEVE.RESERVE`, `.ADD`, `.HAS`, `.DEL`, `.COUNT`, `.INFO` and `.MERGE`.
 
 use furui::{HashAlgorithm, HashSpec, text};
 
@@ -12,33 +12,38 @@ use crate::rdb::Value;
 use crate::refusal::Refusal;
 
 pub const COMMANDS: [Command; 8] = [
-    Command::new(c"furui.filter.reserve", c"write deny-oom", -5, entry!(reserve))
-        .summary(c"Creates an empty filter: FURUI.FILTER.RESERVE key kind error capacity [WINDOW time] [SEED number].")
+    Command::add(c"sieve.reserve", "key kind error capacity [WINDOW window] [SEED number]", -5, entry!(reserve))
+        .summary(c"Creates an empty filter. The kind window may have a WINDOW of time (12h).")
         .complexity(c"O(N) with N the size of the filter"),
-    Command::new(c"furui.filter.add", c"write deny-oom fast", -3, entry!(add))
+    Command::add(c"sieve.add", "key item [item ...]", -3, entry!(add))
+        .fast()
         .summary(c"Inserts keys, and says for each whether it is certainly new (1) or not (0).")
         .complexity(c"O(N) with N keys"),
-    Command::new(c"furui.filter.add.at", c"write deny-oom fast", -4, entry!(add_at))
+    Command::add(c"sieve.at", "key time [item ...]", -3, entry!(add_at))
+        .fast()
+        .dangerous()
         .summary(
-            c"Works like FURUI.FILTER.ADD at a time in milliseconds since 1970. A server replicates windows by it.",
+            c"Works like SIEVE.ADD at a time in milliseconds since 1970. Only a master sends it, to replicate windows.",
         )
         .complexity(c"O(N) with N keys"),
-    Command::new(c"furui.filter.has", c"readonly fast", -3, entry!(has))
+    Command::read(c"sieve.has", "key item [item ...]", -3, entry!(has))
+        .fast()
         .summary(c"Says for each key whether it may be in the filter (1) or certainly is not (0).")
         .complexity(c"O(N) with N keys"),
-    Command::new(c"furui.filter.del", c"write fast", -3, entry!(del))
+    Command::remove(c"sieve.del", "key item [item ...]", -3, entry!(del))
+        .fast()
         .summary(c"Removes keys once, and says for each whether it may have been there (1) or certainly was not (0).")
         .complexity(c"O(N) with N keys"),
-    Command::new(c"furui.filter.count", c"readonly fast", -3, entry!(count))
+    Command::read(c"sieve.count", "key item [item ...]", -3, entry!(count))
+        .fast()
         .summary(c"Says for each key how often it is in the filter at most.")
         .complexity(c"O(N) with N keys"),
-    Command::new(c"furui.filter.info", c"readonly", 2, entry!(info))
+    Command::read(c"sieve.info", "key", 2, entry!(info))
         .summary(c"Returns names and values: kind, capacity, keys, error, error-now, bytes, hash, seed.")
         .complexity(c"O(N) with N the size of the filter"),
-    Command::new(c"furui.filter.merge", c"write deny-oom", -3, entry!(merge))
-        .summary(c"Adds the keys of filters with equal parameters: FURUI.FILTER.MERGE destination source [source ...].")
-        .complexity(c"O(N) with N the size of all filters")
-        .with_keys_only(),
+    Command::add(c"sieve.merge", "destination source [source ...]", -3, entry!(merge))
+        .summary(c"Adds the keys of filters with equal parameters to a filter, which is made if there is none.")
+        .complexity(c"O(N) with N the size of all filters"),
 ];
 
 fn reserve(call: &Call<'_>) -> Result<(), Refusal> {
@@ -58,7 +63,7 @@ fn reserve(call: &Call<'_>) -> Result<(), Refusal> {
     let hash = HashSpec { algorithm: HashAlgorithm::Xxh3, seed };
     key.set(Filter::from(Plan { kind, rate, capacity, window, hash }.table()?));
     call.replicate();
-    call.notify(c"furui.filter.reserve");
+    call.notify(c"sieve.reserve");
     call.ok();
     Ok(())
 }
@@ -74,7 +79,7 @@ fn changed(key: &mut Key) -> Result<&mut Filter, Refusal> {
 }
 
 fn missing() -> Refusal {
-    Refusal::because("there is no such key: FURUI.FILTER.RESERVE it first")
+    Refusal::because("there is no such key: SIEVE.RESERVE it first")
 }
 
 fn add(call: &Call<'_>) -> Result<(), Refusal> {
@@ -82,16 +87,17 @@ fn add(call: &Call<'_>) -> Result<(), Refusal> {
     let filter = changed(&mut key)?;
     let now = call.now();
     filter.tell_time(now)?;
-    insert(call, filter, 2)?;
-    match filter.table.is_timed() {
-        true => call.replicate_at(c"FURUI.FILTER.ADD.AT", now),
-        // A repeated key changes filters that forget, and those that count.
-        false => call.replicate(),
+    let has_new = insert(call, filter, 2)?;
+    if filter.table.is_timed() {
+        call.replicate_at(c"SIEVE.AT", now);
+    } else if has_new || filter.table.counts_repeats() {
+        call.replicate();
     }
     Ok(())
 }
 
 fn add_at(call: &Call<'_>) -> Result<(), Refusal> {
+    call.check_repeated()?;
     let time = call.number(2, "time")?;
     let mut key = call.open(1, WRITE)?;
     let filter = changed(&mut key)?;
@@ -102,13 +108,15 @@ fn add_at(call: &Call<'_>) -> Result<(), Refusal> {
 }
 
 /// Inserts the keys from argument `first` on, and replies for each: 1 if it is new, 0 if not, or an error if it has no
-/// room.
-fn insert(call: &Call<'_>, filter: &mut Filter, first: usize) -> Result<(), Refusal> {
+/// room. Returns true if at least one is new.
+fn insert(call: &Call<'_>, filter: &mut Filter, first: usize) -> Result<bool, Refusal> {
     filter.admit(call.rest(first).len())?;
-    call.insert_each(first, |key| filter.insert(filter.key(key)));
+    let has_new = call.insert_each(first, |key| filter.insert(filter.key(key)));
     filter.settle();
-    call.notify(c"furui.filter.add");
-    Ok(())
+    if has_new || filter.table.counts_repeats() {
+        call.notify(c"sieve.add");
+    }
+    Ok(has_new)
 }
 
 fn has(call: &Call<'_>) -> Result<(), Refusal> {
@@ -126,7 +134,7 @@ fn del(call: &Call<'_>) -> Result<(), Refusal> {
     call.integers(removed.iter().copied());
     if removed.contains(&true) {
         call.replicate();
-        call.notify(c"furui.filter.del");
+        call.notify(c"sieve.del");
     }
     Ok(())
 }
@@ -158,7 +166,7 @@ fn merge(call: &Call<'_>) -> Result<(), Refusal> {
     drop((keys, destination));
     call.open(1, WRITE)?.set(united);
     call.replicate();
-    call.notify(c"furui.filter.merge");
+    call.notify(c"sieve.merge");
     call.ok();
     Ok(())
 }

@@ -1,10 +1,10 @@
-//! The kinds of filters that `FURUI.FILTER.RESERVE` can create.
+//! The kinds of filters that `SIEVE.RESERVE` can create.
 
 use std::fmt;
 
 use crate::refusal::Refusal;
 
-/// The kinds of filters that `FURUI.FILTER.RESERVE` can create. Filters of any other kind can be loaded from files.
+/// The kinds of filters that `SIEVE.RESERVE` can create. Filters of any other kind can be loaded from files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Bloom,

@@ -1,4 +1,4 @@
-//! The value of a key of `FURUI.FILTER`, and of `BF` and `CF`: a filter of any kind.
+//! The value of a key of `SIEVE`, and of `BF` and `CF`: a filter of any kind.
 
 pub mod commands;
 pub mod growing_quotient;
@@ -16,7 +16,7 @@ use self::settings::Dialect;
 use self::table::Table;
 use crate::fact::Fact;
 use crate::files::Files;
-use crate::limits::Account;
+use crate::limits::{Account, Held, Holder};
 use crate::rdb::{VERSION, Value, methods};
 use crate::refusal::Refusal;
 use crate::text::{seed_text, window_text};
@@ -40,12 +40,12 @@ impl From<Table> for Filter {
 
 impl Filter {
     fn of(table: Table, form: KeyForm) -> Self {
-        let mut filter = Self { hasher: table.hash().hasher(), table, form, account: Account::default() };
+        let mut filter = Self { hasher: table.hash().hasher(), table, form, account: Account::of(Holder::Filter) };
         filter.settle();
         filter
     }
 
-    /// The set of commands to which the filter belongs; `None` for `FURUI.FILTER`.
+    /// The set of commands to which the filter belongs; `None` for `SIEVE`.
     pub fn dialect(&self) -> Option<Dialect> {
         match &self.table {
             Table::Chain(_) => Some(Dialect::Bf),
@@ -87,6 +87,11 @@ impl Filter {
         }
     }
 
+    /// True if slices have left the window, which is one of time, by this time in milliseconds.
+    pub fn has_faded(&self, milliseconds: u64) -> bool {
+        matches!(&self.table, Table::Window(filter) if filter.has_faded(milliseconds))
+    }
+
     /// Checks that the filter may grow by this number of keys.
     ///
     /// # Errors
@@ -118,7 +123,7 @@ impl Filter {
         Ok(())
     }
 
-    /// The facts that `FURUI.INFO` and `FURUI.FILTER.INFO` print about the filter. The number of different keys may be
+    /// The facts that `FURUI.INFO` and `SIEVE.INFO` print about the filter. The number of different keys may be
     /// an estimate.
     pub fn facts(&self) -> Vec<(&'static str, Fact)> {
         let (capacity, intended_rate, rate, window) = self.table.figures();
@@ -138,7 +143,11 @@ impl Filter {
 
     /// Updates the counted memory of the module to the present size of the filter.
     pub fn settle(&mut self) {
-        self.account.settle(self.bytes());
+        let (members, slices) = match &self.table {
+            Table::Window(filter) => (filter.len() as usize, filter.timed_slices()),
+            _ => (0, 0),
+        };
+        self.account.settle(Held { bytes: self.bytes(), members, slices });
     }
 }
 
@@ -169,7 +178,6 @@ impl Value for Filter {
     }
 
     fn copy(&self) -> Result<Self, Refusal> {
-        self.account.admit(0, self.bytes())?;
         Ok(Self::of(self.table.clone(), self.form))
     }
 }

@@ -1,4 +1,4 @@
-//! The parameters from which `FURUI.FILTER.RESERVE` creates a filter.
+//! The parameters from which `SIEVE.RESERVE` creates a filter.
 
 use furui::HashSpec;
 use furui::filter::{BlockedBloom, Bloom, CountingBloom, GrowingBloom, QuotientFilter, StableBloomLight};
@@ -7,10 +7,10 @@ use furui::store::Window;
 use super::kind::Kind;
 use super::table::Table;
 use super::window::WindowFilter;
-use crate::limits::Account;
+use crate::limits;
 use crate::refusal::Refusal;
 
-/// The parameters of a new filter, as the arguments of `FURUI.FILTER.RESERVE` give them.
+/// The parameters of a new filter, as the arguments of `SIEVE.RESERVE` give them.
 pub struct Plan {
     pub kind: Kind,
     pub rate: f64,
@@ -35,7 +35,7 @@ impl Plan {
         if !(self.rate > 0.0 && self.rate < 1.0) {
             return Err(Refusal::because(format!("ERROR must be more than 0 and less than 1, not {}", self.rate)));
         }
-        Account::default().admit(0, self.bytes()?)?;
+        limits::admit(self.bytes()?)?;
         self.make(self.capacity)
     }
 

@@ -1,5 +1,6 @@
 //! The settings of filters of `BF.*` and `CF.*`, which are stored beside the tables.
 
+use std::ffi::CStr;
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -34,6 +35,14 @@ impl Dialect {
         match self {
             Self::Bf => "BF",
             Self::Cf => "CF",
+        }
+    }
+
+    /// The category of the dialect's commands in access control lists, as in the modules that have them, too.
+    pub const fn category(self) -> &'static CStr {
+        match self {
+            Self::Bf => c"bloom",
+            Self::Cf => c"cuckoo",
         }
     }
 

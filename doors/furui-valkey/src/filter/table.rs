@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 
 #[derive(Clone)]
 pub enum Table {
-    /// A filter of `FURUI.FILTER` without a window.
+    /// A filter of `SIEVE` without a window.
     Whole(Box<AnyFilter>),
     Window(WindowFilter),
     /// A filter of the commands `BF.*`.
@@ -108,7 +108,7 @@ impl Table {
             Self::Copies(filter) => filter.insert(key, admit),
             Self::Whole(filter) => filter.insert_hash(key).map_err(|full| match full {
                 Full::AtCapacity { capacity } => Refusal::because(format!(
-                    "the filter is full at {capacity} keys: FURUI.FILTER.RESERVE a larger one, and FURUI.FILTER.MERGE \
+                    "the filter is full at {capacity} keys: SIEVE.RESERVE a larger one, and SIEVE.MERGE \
                      this one into it"
                 )),
                 crowded @ Full::Crowded { .. } => Refusal::because(crowded.to_string()),
@@ -206,6 +206,18 @@ impl Table {
             Self::Window(filter) => (filter.capacity, Some(filter.rate), filter.false_positive_rate(), filter.window()),
             Self::Chain(filter) => (filter.capacity(), Some(filter.rate()), filter.false_positive_rate(), None),
             Self::Copies(filter) => (filter.capacity(), None, filter.false_positive_rate(), None),
+        }
+    }
+
+    /// True if a repeated key changes the filter: because it counts, or because it forgets.
+    pub fn counts_repeats(&self) -> bool {
+        match self {
+            Self::Whole(filter) => !matches!(
+                **filter,
+                AnyFilter::Bloom(_) | AnyFilter::Blocked(_) | AnyFilter::SplitBlock(_) | AnyFilter::Growing(_)
+            ),
+            Self::Chain(_) => false,
+            Self::Window(_) | Self::Copies(_) => true,
         }
     }
 

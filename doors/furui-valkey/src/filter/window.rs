@@ -85,6 +85,16 @@ impl WindowFilter {
         self.ring.tell_time(milliseconds, || slice(capacity, rate, hash))
     }
 
+    /// True if slices have left the window, which is one of time, by this time in milliseconds.
+    pub fn has_faded(&self, milliseconds: u64) -> bool {
+        self.ring.has_faded(milliseconds)
+    }
+
+    /// The number of slices, if the window is a span of time; else 0.
+    pub fn timed_slices(&self) -> usize {
+        self.ring.timed_slices()
+    }
+
     /// True if the window is a span of time, false if it is a number of keys.
     pub fn is_timed(&self) -> bool {
         self.ring.is_timed()

@@ -1,4 +1,4 @@
-//! The value of a key of `FURUI.SEEN`: an exact set, of all its members or of those in a window.
+//! The value of a key of `SEEN.ADD`: an exact set, of all its members or of those in a window.
 
 pub mod seen;
 
@@ -14,7 +14,7 @@ use valkey_module::native_types::ValkeyType;
 
 use crate::fact::Fact;
 use crate::files::Files;
-use crate::limits::Account;
+use crate::limits::{Account, Held, Holder};
 use crate::rdb::{VERSION, Value, methods};
 use crate::refusal::Refusal;
 use crate::ring::Ring;
@@ -38,7 +38,7 @@ impl Set {
         Self {
             hasher: hash.hasher(),
             ring: Ring::new(window, KeySet::new()),
-            account: Account::default(),
+            account: Account::of(Holder::Set),
             form: KeyForm::default(),
         }
     }
@@ -90,6 +90,16 @@ impl Set {
         self.ring.slices.iter().map(|(_, slice)| slice.len()).sum()
     }
 
+    /// The number of members that are in the window at this time in milliseconds.
+    pub fn len_at(&self, milliseconds: u64) -> usize {
+        self.ring.at(milliseconds).map(KeySet::len).sum()
+    }
+
+    /// True if slices have left the window, which is one of time, by this time in milliseconds.
+    pub fn has_faded(&self, milliseconds: u64) -> bool {
+        self.ring.has_faded(milliseconds)
+    }
+
     /// The facts that `FURUI.INFO` prints about the set.
     pub fn facts(&self) -> Vec<(&'static str, Fact)> {
         vec![
@@ -117,7 +127,8 @@ impl Set {
 
     /// Updates the counted memory of the module to the present size of the set.
     pub fn settle(&mut self) {
-        self.account.settle(self.bytes());
+        let held = Held { bytes: self.bytes(), members: self.len(), slices: self.ring.timed_slices() };
+        self.account.settle(held);
     }
 }
 
@@ -189,21 +200,6 @@ impl Value for Set {
                 .fold(*number, |sum, key| hasher.hash(&[sum.to_le_bytes(), key.get().to_le_bytes()].concat()).get());
             digest.add_long_long(sum.cast_signed());
         }
-    }
-
-    fn copy(&self) -> Result<Self, Refusal> {
-        let mut copy = Self::new(self.hash(), self.window());
-        (copy.ring.time, copy.form) = (self.ring.time, self.form);
-        copy.ring.slices.clear();
-        for (number, slice) in &self.ring.slices {
-            let mut keys = KeySet::new();
-            for key in slice.iter() {
-                keys.insert(key)?;
-            }
-            copy.ring.slices.push_back((*number, keys));
-        }
-        copy.settle();
-        Ok(copy)
     }
 }
 

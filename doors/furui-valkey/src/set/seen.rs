@@ -1,4 +1,6 @@
-//! The commands `FURUI.SEEN`, `FURUI.HAS`, `FURUI.FORGET`, `FURUI.CARD` and `FURUI.SEEN.RESERVE`.
+//! The commands `SEEN.ADD`, `SEEN.HAS`, `SEEN.FORGET`, `SEEN.CARD` and `SEEN.RESERVE`.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use furui::store::Window;
 use furui::{HashAlgorithm, HashSpec, text};
@@ -10,28 +12,38 @@ use crate::refusal::Refusal;
 use crate::text::{seed_text, window_text};
 
 pub const COMMANDS: [Command; 6] = [
-    Command::new(c"furui.seen", c"write deny-oom fast", -3, entry!(seen))
+    Command::add(c"seen.add", "key member [member ...]", -3, entry!(seen))
+        .fast()
         .summary(c"Records members in an exact set, and says for each whether it is new (1) or was seen (0).")
         .complexity(c"O(N) with N members"),
-    Command::new(c"furui.seen.at", c"write deny-oom fast", -4, entry!(seen_at))
+    Command::add(c"seen.at", "key time [member ...]", -3, entry!(seen_at))
+        .fast()
+        .dangerous()
         .summary(
-            c"Works like FURUI.SEEN at a time in milliseconds since 1970. A server replicates sets with a window by \
-              it.",
+            c"Works like SEEN.ADD at a time in milliseconds since 1970. Only a master sends it, to replicate sets with a \
+              window."
         )
         .complexity(c"O(N) with N members"),
-    Command::new(c"furui.has", c"readonly fast", -3, entry!(has))
+    Command::read(c"seen.has", "key member [member ...]", -3, entry!(has))
+        .fast()
         .summary(c"Says for each member whether it is in the set (1) or not (0).")
         .complexity(c"O(N) with N members"),
-    Command::new(c"furui.forget", c"write fast", -3, entry!(forget))
+    Command::remove(c"seen.forget", "key member [member ...]", -3, entry!(forget))
+        .fast()
         .summary(c"Removes members from a set, and says for each whether it was there (1) or not (0).")
         .complexity(c"O(N) with N members"),
-    Command::new(c"furui.card", c"readonly fast", 2, entry!(card))
+    Command::read(c"seen.card", "key", 2, entry!(card))
+        .fast()
         .summary(c"Returns the number of members of a set, 0 if there is no such key.")
         .complexity(c"O(1)"),
-    Command::new(c"furui.seen.reserve", c"write deny-oom fast", -2, entry!(reserve))
-        .summary(c"Creates an empty set: FURUI.SEEN.RESERVE key [WINDOW seconds s | WINDOW members] [SEED number].")
+    Command::add(c"seen.reserve", "key [WINDOW window] [SEED number]", -2, entry!(reserve))
+        .fast()
+        .summary(c"Creates an empty set, which may forget: WINDOW is a time (12h) or a number of members.")
         .complexity(c"O(1)"),
 ];
+
+/// The numbers of answers of `SEEN.ADD`, since the server's start: seen, and new.
+pub static ANSWERS: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
 fn seen(call: &Call<'_>) -> Result<(), Refusal> {
     let now = call.now();
@@ -40,7 +52,7 @@ fn seen(call: &Call<'_>) -> Result<(), Refusal> {
     set.tell_time(now);
     let changed = insert(call, set, 2)?;
     match set.window() {
-        Some(Window::Milliseconds(_)) => call.replicate_at(c"FURUI.SEEN.AT", now),
+        Some(Window::Milliseconds(_)) => call.replicate_at(c"SEEN.AT", now),
         // A repeated member changes a set with a window of members, because it is counted.
         Some(Window::Keys(_)) => call.replicate(),
         None if changed => call.replicate(),
@@ -50,6 +62,7 @@ fn seen(call: &Call<'_>) -> Result<(), Refusal> {
 }
 
 fn seen_at(call: &Call<'_>) -> Result<(), Refusal> {
+    call.check_repeated()?;
     let time = call.number(2, "time")?;
     let mut key = call.open(1, WRITE)?;
     let set = set_or_new(call, &mut key)?;
@@ -63,10 +76,14 @@ fn seen_at(call: &Call<'_>) -> Result<(), Refusal> {
 /// no room. Returns true if at least one is new.
 fn insert(call: &Call<'_>, set: &mut Set, first: usize) -> Result<bool, Refusal> {
     set.admit(call.rest(first).len())?;
-    let changed = call.insert_each(first, |member| set.insert(set.key(member)));
+    let changed = call.insert_each(first, |member| {
+        let is_new = set.insert(set.key(member))?;
+        ANSWERS[usize::from(is_new)].fetch_add(1, Relaxed);
+        Ok(is_new)
+    });
     set.settle();
     if changed {
-        call.notify(c"furui.seen");
+        call.notify(c"seen.add");
     }
     Ok(changed)
 }
@@ -75,7 +92,7 @@ fn insert(call: &Call<'_>, set: &mut Set, first: usize) -> Result<bool, Refusal>
 fn set_or_new<'k>(call: &Call<'_>, key: &'k mut Key) -> Result<&'k mut Set, Refusal> {
     if key.is_empty() {
         let hash = HashSpec::random();
-        call.replicate_as(c"FURUI.SEEN.RESERVE", &[b"SEED", seed_text(hash.seed).as_bytes()]);
+        call.replicate_as(c"SEEN.RESERVE", &[b"SEED", seed_text(hash.seed).as_bytes()]);
         return Ok(key.set(Set::new(hash, None)));
     }
     key.value_mut()?.ok_or_else(|| Refusal::because("the key has no value"))
@@ -98,7 +115,7 @@ fn forget(call: &Call<'_>) -> Result<(), Refusal> {
     }));
     if changed {
         call.replicate();
-        call.notify(c"furui.forget");
+        call.notify(c"seen.forget");
     }
     Ok(())
 }
@@ -106,7 +123,7 @@ fn forget(call: &Call<'_>) -> Result<(), Refusal> {
 fn card(call: &Call<'_>) -> Result<(), Refusal> {
     let key = call.open(1, READ)?;
     let set: Option<&Set> = key.value()?;
-    call.integer(set.map_or(0, Set::len));
+    call.integer(set.map_or(0, |set| set.len_at(call.now())));
     Ok(())
 }
 
@@ -132,8 +149,8 @@ fn reserve(call: &Call<'_>) -> Result<(), Refusal> {
     if let Some(window) = &window {
         arguments.extend([&b"WINDOW"[..], window.as_bytes()]);
     }
-    call.replicate_as(c"FURUI.SEEN.RESERVE", &arguments);
-    call.notify(c"furui.seen.reserve");
+    call.replicate_as(c"SEEN.RESERVE", &arguments);
+    call.notify(c"seen.reserve");
     call.ok();
     Ok(())
 }
