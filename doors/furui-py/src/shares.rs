@@ -1,6 +1,6 @@
 //! Splits the keys of a batch among the server's keys over which a set is spread.
 
-use furui::HashSpec;
+use furui::{HashAlgorithm, HashSpec};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList};
 
@@ -33,10 +33,10 @@ impl Shares {
     }
 
     /// Returns the part of the batch that begins with the key with the index `start`: the index of the key after its
-    /// end, and its shares in ascending order. The hash space of XXH3 with seed 0 is divided into `shards` equal
+    /// end, and its shares in ascending order. The hash space of XXH3 with this seed is divided into `shards` equal
     /// ranges, whose numbers are those of the shares. Every client of a set computes the same numbers.
-    fn part<'py>(&self, py: Python<'py>, start: usize, shards: u64) -> PyResult<(usize, Vec<Share<'py>>)> {
-        let spec = HashSpec::default();
+    fn part<'py>(&self, py: Python<'py>, start: usize, shards: u64, seed: u64) -> PyResult<(usize, Vec<Share<'py>>)> {
+        let spec = HashSpec { algorithm: HashAlgorithm::Xxh3, seed };
         let (mut end, mut bytes, mut places) = (start, 0, vec![]);
         while end < self.keys.len() && end - start < MAX_KEYS && bytes < MAX_BYTES {
             let key = self.keys.get(end);

@@ -2,6 +2,7 @@
 
 import importlib
 import random
+import re
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -98,7 +99,7 @@ def test_a_large_batch_goes_in_parts(server: Server) -> None:
 def test_users_that_disagree_are_refused(server: Server) -> None:
     client = redis.Redis(port=server.port)
     Seen(client, "s", shards=32)
-    assert server("GET", "s:shards") == b"32"
+    assert re.fullmatch(rb"32 0x[0-9a-f]{16}", server("GET", "s:shards"))
     with pytest.raises(furui.ConfigError, match="has 32 shards, not 1024"):
         Seen(client, "s")
     with pytest.raises(furui.ConfigError, match="has no window"):
@@ -129,6 +130,34 @@ def test_users_that_disagree_are_refused(server: Server) -> None:
     with pytest.raises(furui.ConfigError, match="asyncio"):
         Seen(redis.asyncio.Redis(port=server.port), "new")
     assert server("EXISTS", "new:shards") == 0
+
+
+def test_a_members_place_is_the_range_of_its_seeded_hash(client: Any, server: Server) -> None:
+    """Each key has the members whose hashes with the set's seed are in its range, and all keys hash with that seed."""
+    members = [f"member {number}" for number in range(500)]
+    Seen(client, "s", shards=16).add_many(members)
+    seed = int(server("GET", "s:shards").split()[1], 16)
+    assert seed != int((Seen(client, "t"), server("GET", "t:shards"))[1].split()[1], 16)
+    hashes = furui.hash_many(members, f"xxh3:{seed:#x}")
+    for member, value in zip(members, hashes, strict=True):
+        assert server("SEEN.HAS", f"s:{{{(int(value) * 16) >> 64:x}}}", member) == [1]
+    for shard in range(16):
+        info = server("FURUI.INFO", f"s:{{{shard:x}}}")
+        assert info[info.index(b"seed") + 1] == f"{seed:#018x}".encode()
+    # A key that is lost is made again with the seed, by the next user.
+    server("DEL", "s:{3}")
+    Seen(client, "s", shards=16)
+    info = server("FURUI.INFO", "s:{3}")
+    assert info[info.index(b"seed") + 1] == f"{seed:#018x}".encode()
+
+
+def test_a_name_that_is_a_single_key_is_refused(client: Any, server: Server) -> None:
+    server("SEEN.ADD", "single", "a")
+    server("SET", "text", "a")
+    for name in ["single", "text"]:
+        with pytest.raises(furui.ConfigError, match=f"{name} is taken by a single key"):
+            Seen(client, name)
+        assert server("EXISTS", f"{name}:shards") == 0
 
 
 def test_a_window_of_keys_is_shared_out(server: Server) -> None:
@@ -283,7 +312,7 @@ def test_large_values_go_in_pieces_and_damaged_ones_leave_nothing(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = redis.Redis(port=server.port)
-    monkeypatch.setattr("furui.valkey._PIECE", 100_000)
+    monkeypatch.setattr("furui._valkey_files._PIECE", 100_000)
     server("SEEN.ADD", "s", *range(200_000))
     dump(client, "s", tmp_path / "store")
     sizes = {path.name: path.stat().st_size for path in (tmp_path / "store").iterdir()}

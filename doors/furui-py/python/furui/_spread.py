@@ -1,0 +1,135 @@
+"""A name that is spread over many keys of a server, and the commands for these keys."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+from ._furui import _Shares
+from ._nodes import Command, Nodes
+from .errors import ConfigError, FullError
+
+__all__ = ["Spread", "answers_of", "error_of"]
+
+#: The text of the key ``NAME:shards``: the number of keys, the seed, and what else the users of the name agree on.
+_TEXT = re.compile(r"(\d{1,5}) (0x[0-9a-f]{1,16})(?: (.+))?")
+
+
+class Spread:
+    """The keys ``name:{000}`` to ``name:{3ff}`` of a server, over which a set or a dictionary is spread.
+
+    A member belongs to the key whose range of the hash space has its XXH3 with the seed. The key ``name:shards``
+    records the number of keys, the seed, and what else all users of the name must agree on. Its first user writes it.
+    """
+
+    def __init__(self, client: Any, name: str, shards: int, patience: float) -> None:
+        if isinstance(shards, bool) or not 1 <= shards <= 1 << 16:
+            raise ConfigError("shards is a number from 1 to 65536")
+        if not name or "{" in name or "}" in name:
+            raise ConfigError(f"the name {name!r} is empty or has a brace")
+        self.name = name
+        self.shards = shards
+        self.seed = 0
+        self.patience = patience
+        self.nodes = Nodes(client)
+        self.record = f"{name}:shards"
+        self._width = max(len(f"{shards - 1:x}"), 1)
+
+    def agree(self, what: str | None) -> str | None:
+        """Records the number of keys, a random seed and ``what``, unless another user has; takes over the seed.
+
+        Returns: the ``what`` that is recorded.
+        """
+        self.refuse_single_key()
+        self.run([Command("SET", self.record, self.text(secrets.randbits(64), what), "NX")], patience=0)
+        found = self.recorded()
+        if found is None:
+            raise ConfigError(f"{self.name} was removed a moment ago: begin again")
+        shards, self.seed, recorded = found
+        if shards != self.shards:
+            raise ConfigError(
+                f"{self.name} has {shards} shards, not {self.shards}: all its users must give the same number"
+            )
+        return recorded
+
+    def refuse_single_key(self) -> None:
+        """Refuses a name that is itself a key, which is another value than one that is spread over many keys."""
+        if self.run([Command("EXISTS", self.name)], patience=0)[0]:
+            raise ConfigError(
+                f"the name {self.name} is taken by a single key, whose members would not be found: choose another name"
+            )
+
+    def text(self, seed: int, what: str | None) -> str:
+        """The text that records these keys."""
+        return f"{self.shards} {seed:#018x}{f' {what}' if what else ''}"
+
+    def recorded(self) -> tuple[int, int, str | None] | None:
+        """The number of keys, the seed, and what else is recorded; None if nothing is."""
+        text = self.run([Command("GET", self.record)], patience=0)[0]
+        if text is None:
+            return None
+        found = _TEXT.fullmatch(str(text, "ascii", "replace"))
+        if not found:
+            raise ConfigError(f"the key {self.record} is not that of a set or dictionary: choose another name")
+        return int(found[1]), int(found[2], 16), found[3]
+
+    def key(self, shard: int) -> str:
+        return f"{self.name}:{{{shard:0{self._width}x}}}"
+
+    def keys(self) -> Iterator[str]:
+        return map(self.key, range(self.shards))
+
+    def reserve(self, *words: Any) -> None:
+        """Creates the keys of a set that are missing, with the seed. Keys that exist are not changed."""
+        commands = [Command("SEEN.RESERVE", key, "SEED", str(self.seed), *words) for key in self.keys()]
+        self.nodes.run(commands, self.patience)
+        for command in commands:
+            if command.refusal and "exists already" not in str(command.refusal):
+                raise error_of(self.nodes, command)
+
+    def parts(self, batch: Any) -> Iterator[list[tuple[str, list[int], list[bytes]]]]:
+        """Splits the members of a batch into parts of a few MiB, which bounds the memory for what is being sent.
+
+        Yields: for each key that has members of a part: the key, their indices in the batch, and their bytes.
+        """
+        members, end = _Shares(batch), 0
+        while end < len(members):
+            end, shares = members.part(end, self.shards, self.seed)
+            yield [(self.key(shard), indices, of_shard) for shard, indices, of_shard in shares]
+
+    def run(self, commands: list[Command], *, patience: float | None = None) -> list[Any]:
+        return answers_of(self.nodes, commands, self.patience if patience is None else patience)
+
+
+def answers_of(nodes: Nodes, commands: list[Command], patience: float) -> list[Any]:
+    """Runs commands, and returns their answers in order.
+
+    Raises: the error of the first command that the server has refused.
+    """
+    nodes.run(commands, patience)
+    for command in commands:
+        if command.refusal:
+            raise error_of(nodes, command)
+    return [command.answer for command in commands]
+
+
+def error_of(nodes: Nodes, command: Command) -> Exception:
+    """The exception that is raised for a command that the server has refused."""
+    refusal = command.refusal
+    assert refusal is not None
+    text = str(refusal)
+    error: Exception | None = None
+    if text.startswith("unknown command"):
+        error = ConfigError(f"the server has no {command.words[0]}: load the module furui-valkey into every node")
+    elif "WRONGTYPE" in text or "wrong kind of value" in text:
+        error = ConfigError(f"the key {command.key} has a value of another type: choose another name")
+    elif "furui.max-key-memory" in text or "furui.max-memory" in text:
+        error = FullError(f"{command.key}: {text}")
+    elif isinstance(refusal, nodes.errors.AskError) or text.startswith(("MOVED ", "ASK ")):
+        error = ConfigError("the server is a node of a cluster: give a client of the whole cluster")
+    if error is None:
+        return refusal
+    error.__cause__ = refusal
+    return error
