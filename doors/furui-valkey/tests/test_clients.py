@@ -277,8 +277,8 @@ def test_values_come_and_go_as_files(client: Any, server: Server, tmp_path: Path
         seen.add_many([f"key {i}" for i in range(10_000)])
         seen.sync()
         with pytest.raises(furui.ConfigError, match="furui compact"):
-            load(client, "crawl", store)
-    load(client, "crawl", store)
+            load(client, "crawl", store, shards=None)
+    load(client, "crawl", store, shards=None)
     assert server("SEEN.CARD", "crawl") == 10_000
     assert server("SEEN.ADD", "crawl", "key 9999", "key x") == [0, 1]
     server("SEEN.ADD", "other", "a", "b", "c")
@@ -289,10 +289,10 @@ def test_values_come_and_go_as_files(client: Any, server: Server, tmp_path: Path
     with pytest.raises(FileExistsError):
         dump(client, "other", back)
     dump(client, "other", tmp_path / "again")
-    load(client, "copy", tmp_path / "again")
+    load(client, "copy", tmp_path / "again", shards=None)
     assert server("SEEN.HAS", "copy", "a", "b", "c", "d") == [1, 1, 1, 0]
     with pytest.raises(redis_error(client), match="exists already"):
-        load(client, "copy", tmp_path / "again")
+        load(client, "copy", tmp_path / "again", shards=None)
     assert server("SEEN.CARD", "copy") == 3
     with pytest.raises(redis_error(client), match="no such key"):
         dump(client, "none", tmp_path / "none")
@@ -317,7 +317,7 @@ def test_large_values_go_in_pieces_and_damaged_ones_leave_nothing(
     dump(client, "s", tmp_path / "store")
     sizes = {path.name: path.stat().st_size for path in (tmp_path / "store").iterdir()}
     assert max(sizes.values()) > 10 * 100_000
-    load(client, "copy", tmp_path / "store")
+    load(client, "copy", tmp_path / "store", shards=None)
     assert server("SEEN.CARD", "copy") == 200_000
     largest = max(sizes, key=lambda name: sizes[name])
     with (tmp_path / "store" / largest).open("r+b") as file:
@@ -326,8 +326,8 @@ def test_large_values_go_in_pieces_and_damaged_ones_leave_nothing(
         file.seek(sizes[largest] // 2)
         file.write(bytes([byte ^ 0xFF]))
     with pytest.raises(redis.ResponseError, match="damaged"):
-        load(client, "damaged", tmp_path / "store")
+        load(client, "damaged", tmp_path / "store", shards=None)
     (tmp_path / "store" / largest).write_bytes(b"x")
     with pytest.raises(redis.ResponseError):
-        load(client, "damaged", tmp_path / "store")
+        load(client, "damaged", tmp_path / "store", shards=None)
     assert server("EXISTS", "damaged") == 0

@@ -15,6 +15,8 @@ __all__ = ["Spread", "answers_of", "error_of"]
 
 #: The text of the key ``NAME:shards``: the number of keys, the seed, and what else the users of the name agree on.
 _TEXT = re.compile(r"(\d{1,5}) (0x[0-9a-f]{1,16})(?: (.+))?")
+#: With this, the record of keys begins that are being loaded.
+_LOADING = "loading"
 
 
 class Spread:
@@ -37,35 +39,66 @@ class Spread:
         self.record = f"{name}:shards"
         self._width = max(len(f"{shards - 1:x}"), 1)
 
+    @classmethod
+    def of(cls, client: Any, name: str, patience: float) -> tuple[Spread, str | None] | None:
+        """The keys as they are recorded, and what else is recorded; None if nothing is."""
+        recorded = cls(client, name, 1, patience)._recorded()
+        if recorded is None:
+            return None
+        shards, seed, what = recorded
+        spread = cls(client, name, shards, patience)
+        spread.seed = seed
+        return spread, what
+
     def agree(self, what: str | None) -> str | None:
         """Records the number of keys, a random seed and ``what``, unless another user has; takes over the seed.
 
         Returns: the ``what`` that is recorded.
         """
-        self.refuse_single_key()
-        self.run([Command("SET", self.record, self.text(secrets.randbits(64), what), "NX")], patience=0)
-        found = self.recorded()
-        if found is None:
+        recorded = self._claim(self._text(secrets.randbits(64), what))
+        if recorded is None:
             raise ConfigError(f"{self.name} was removed a moment ago: begin again")
-        shards, self.seed, recorded = found
+        shards, self.seed, theirs = recorded
+        if theirs and theirs.startswith(_LOADING):
+            raise ConfigError(
+                f"{self.name} is being loaded by another process. If that has ended, remove what it has left by "
+                "furui.valkey.remove"
+            )
         if shards != self.shards:
             raise ConfigError(
                 f"{self.name} has {shards} shards, not {self.shards}: all its users must give the same number"
             )
-        return recorded
+        return theirs
 
-    def refuse_single_key(self) -> None:
-        """Refuses a name that is itself a key, which is another value than one that is spread over many keys."""
+    def begin_loading(self, seed: int) -> None:
+        """Records that the keys are being loaded, so that nobody uses them. Refuses a name that exists."""
+        self.seed = seed
+        mine = f"{_LOADING} {secrets.token_hex(8)}"
+        recorded = self._claim(self._text(seed, mine))
+        if recorded is None or recorded[2] != mine:
+            raise ConfigError(f"{self.name} exists already: choose another name, or remove it by furui.valkey.remove")
+
+    def end_loading(self) -> None:
+        self.run([Command("SET", self.record, self._text(self.seed, None))])
+
+    def remove(self) -> None:
+        """Deletes all keys, and then their record."""
+        self.run([Command("UNLINK", key) for key in self.keys()])
+        self.run([Command("UNLINK", self.record)])
+
+    def _claim(self, text: str) -> tuple[int, int, str | None] | None:
+        """Records a text unless there is one. Returns what is recorded."""
         if self.run([Command("EXISTS", self.name)], patience=0)[0]:
             raise ConfigError(
                 f"the name {self.name} is taken by a single key, whose members would not be found: choose another name"
             )
+        self.run([Command("SET", self.record, text, "NX")], patience=0)
+        return self._recorded()
 
-    def text(self, seed: int, what: str | None) -> str:
-        """The text that records these keys."""
+    def _text(self, seed: int, what: str | None) -> str:
         return f"{self.shards} {seed:#018x}{f' {what}' if what else ''}"
 
-    def recorded(self) -> tuple[int, int, str | None] | None:
+    def _recorded(self) -> tuple[int, int, str | None] | None:
         """The number of keys, the seed, and what else is recorded; None if nothing is."""
         text = self.run([Command("GET", self.record)], patience=0)[0]
         if text is None:

@@ -19,10 +19,10 @@ from ._furui import _answers
 from ._furui import _window as _furui_window
 from ._nodes import Command
 from ._spread import Spread, error_of
-from ._valkey_files import dump, load
+from ._valkey_files import dump, load, remove
 from .errors import ConfigError
 
-__all__ = ["Seen", "dump", "load"]
+__all__ = ["Seen", "dump", "load", "remove"]
 
 
 class Seen:
