@@ -1,12 +1,20 @@
 """Spiders on one server, with the scheduler of Scrapy and with that of scrapy-redis."""
 
+import logging
+import re
+import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import redis
+from cluster import until
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 from server import Server
 
 furui = pytest.importorskip("furui", reason="SKIPPED: the wheel of furui is not installed")
@@ -116,3 +124,92 @@ def test_wrong_settings_are_refused(server: Server, monkeypatch: pytest.MonkeyPa
         monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(furui.ConfigError, match="pip install redis"):
         dupefilter(FURUI_URL=url).open()
+
+
+class Log:
+    """The log of a spider's process, which is read while it runs."""
+
+    def __init__(self, run: Run) -> None:
+        self.lines: list[str] = []
+        self.stream = run.process.stderr
+        self.thread = threading.Thread(target=self.read, daemon=True)
+        self.thread.start()
+
+    def read(self) -> None:
+        assert self.stream
+        self.lines.extend(self.stream)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.lines)
+
+    def until(self, text: str, seconds: float) -> None:
+        until(lambda: text in self.text, f"{text} in the log", seconds)
+
+
+@pytest.mark.parametrize(
+    ("fault", "number"), [("kill", signal.SIGTERM), ("kill", signal.SIGINT), ("hang", signal.SIGTERM)]
+)
+def test_a_spider_whose_server_is_gone_says_so_and_obeys(
+    site: Site, server: Server, fault: str, number: signal.Signals
+) -> None:
+    assert server.process
+    with Run([site.url], FURUI_URL=f"redis://127.0.0.1:{server.port}") as run:
+        log = Log(run)
+        until(lambda: len(site.fetched) > PAGES // 4, "a quarter of the pages")
+        if fault == "kill":
+            server.kill()
+            log.until("[furui.valkey] WARNING: The server does not answer", 2)
+        else:
+            server.process.send_signal(signal.SIGSTOP)
+            # No answer may be on its way any more.
+            time.sleep(1)
+        start = time.monotonic()
+        run.process.send_signal(number)
+        try:
+            assert run.process.wait(10) == 0, log.text
+        finally:
+            server.process.send_signal(signal.SIGCONT)
+        took = time.monotonic() - start
+        log.thread.join(10)
+    assert took < 2, log.text
+    assert "Spider closed (shutdown)" in log.text and "Traceback" not in log.text, log.text
+
+
+@pytest.mark.parametrize("patience", ["0", "1"])
+def test_after_its_patience_a_spider_waits_no_more(site: Site, server: Server, patience: str) -> None:
+    """Each request fails at once then, with an error, and the crawl ends; requests are asked again later."""
+    with Run([site.url], FURUI_URL=f"redis://127.0.0.1:{server.port}", FURUI_PATIENCE=patience) as run:
+        log = Log(run)
+        until(lambda: len(site.fetched) > PAGES // 4, "a quarter of the pages")
+        server.kill()
+        start = time.monotonic()
+        assert run.process.wait(60) == 0, log.text[-5000:]
+        took = time.monotonic() - start
+        log.thread.join(10)
+    assert took < 15, f"{took} s: {log.text[-5000:]}"
+    assert len(re.findall("The server does not answer", log.text)) == 1, "it is told every 30 s"
+    assert "Spider closed (finished)" in log.text
+
+
+def test_a_server_that_is_away_is_told_again(
+    server: Server, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("furui._nodes._TELL_AGAIN", 0.5)
+    caplog.set_level(logging.INFO, "furui.valkey")
+    seen = furui.valkey.Seen(redis.Redis(port=server.port, retry=Retry(NoBackoff(), 0)), "s", shards=1, patience=30)
+    # A connection that was closed meanwhile is nothing to tell.
+    server("CLIENT", "KILL", "TYPE", "normal")
+    assert seen.add("a") and not caplog.records
+    port = server.port
+    server.kill()
+    server.choose_port = lambda: port
+    answers: list[bool] = []
+    thread = threading.Thread(target=lambda: answers.append(seen.add("b")))
+    thread.start()
+    until(lambda: len(caplog.records) >= 3, "three warnings", 20)
+    server.start()
+    thread.join(20)
+    assert answers == [True]
+    assert all(record.levelname == "WARNING" for record in caplog.records[:-1])
+    assert "answers again" in caplog.records[-1].message

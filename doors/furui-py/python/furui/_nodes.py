@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import logging
 import time
 from collections.abc import Iterable
 from functools import cache
@@ -18,6 +19,10 @@ from typing import Any
 from .errors import ConfigError
 
 __all__ = ["Command", "Nodes"]
+
+_log = logging.getLogger("furui.valkey")
+#: The time in seconds after which it is logged again that a server does not answer.
+_TELL_AGAIN = 30.0
 
 #: The maximum number of redirections in a row. Then commands are sent again after pauses, as after an error.
 _REDIRECTIONS = 16
@@ -70,30 +75,54 @@ class Nodes:
         )
         #: True if the client's map of the cluster is outdated, so that it must be read again.
         self._is_outdated = False
+        #: Since when commands have no answer, and when this was logged; None if they have.
+        self._away: tuple[float, float] | None = None
         self._hopeless = (self.errors.AuthenticationError, self.errors.AuthorizationError)
 
     def run(self, commands: Iterable[Command], patience: float) -> None:
         """Runs commands, in one round trip to each node, until each has an answer or a refusal.
 
         After an error that may pass, such as one of a failover, commands are sent again for up to ``patience`` seconds.
+        A warning tells so: not of a connection that was just outdated, but when commands fail again, and every 30 s.
 
         Raises: the last of these errors. Some of the commands have no answer then.
         """
         commands = list(commands)
-        deadline, pause, redirections = time.monotonic() + patience, 0.02, 0
+        start, pause, redirections = time.monotonic(), 0.02, 0
         while commands:
             trouble = self._round(commands)
             commands = [command for command in commands if not command.is_done]
             if not commands:
+                self._tell_back()
                 return
             redirections += 1
             if trouble is not None or redirections > _REDIRECTIONS:
-                if time.monotonic() > deadline:
-                    raise trouble or self.errors.ClusterError("the cluster sends the command around")
+                error = trouble or self.errors.ClusterError("the cluster sends the command around")
+                now = time.monotonic()
+                left = start + patience - now
+                if redirections > 1 or pause > left or now > start + 1:
+                    self._tell_away(error, start, left)
+                if left < 0:
+                    raise error
                 time.sleep(pause)
                 pause = min(2 * pause, 1.0)
             if trouble is not None or self._is_outdated:
                 self._look_around()
+
+    def _tell_away(self, error: Exception, start: float, left: float) -> None:
+        """Logs that there is no answer since ``start``, and that there are ``left`` more seconds for one."""
+        now = time.monotonic()
+        since, told = self._away or (start, None)
+        if told is None or now - told >= _TELL_AGAIN:
+            until = f"it is asked for {left:.0f} s more" if left > 0 else "the call fails"
+            _log.warning("The server does not answer since %.0f s: %s (%s)", now - since, until, error)
+            told = now
+        self._away = since, told
+
+    def _tell_back(self) -> None:
+        if self._away is not None:
+            _log.info("The server answers again, after %.0f s", time.monotonic() - self._away[0])
+            self._away = None
 
     def _round(self, commands: list[Command]) -> Exception | None:
         """Sends all commands, and then reads all answers. Returns an error that may pass, or None if there was none."""

@@ -107,7 +107,9 @@ def _load_spread(spread: Spread, store: Path) -> None:
     with Seen(store, read_only=True, like=store) as seen:
         algorithm, seed = seen.hash.split(":")
     if algorithm != "xxh3":
-        raise ConfigError(f"{store}: its hash is {algorithm}, and that of a set over many keys is xxh3: give shards=None")
+        raise ConfigError(
+            f"{store}: its hash is {algorithm}, and that of a set over many keys is xxh3: give shards=None"
+        )
     made: list[str] = []
     with tempfile.TemporaryDirectory(prefix="furui-load-") as folder:
         hashes = Path(folder, "hashes")
@@ -151,14 +153,14 @@ def _part(hashes: BinaryIO, spread: Spread, shard: int, part: Path, *, like: Pat
 def _fetch_spread(spread: Spread, what: str | None, folder: Path) -> Path:
     """Fetches a set over many keys, whose hashes, key after key, are those of the set in ascending order."""
     if what is not None:
-        raise ConfigError(f"{spread.name} is recorded as {what!r}: only a set without a window can be dumped as a whole")
+        raise ConfigError(f"{spread.name} is recorded as {what!r}: only a set without a window is dumped as a whole")
     whole, hashes, part, own = (folder / name for name in ("value", "hashes", "part", "own"))
     with hashes.open("ab") as out:
         for key in spread.keys():
             _fetch(spread.nodes, key, part, spread.patience)
             with Seen(part, read_only=True, like=part) as seen:
                 if seen.hash != f"xxh3:{spread.seed:#x}":
-                    raise Error(f"the key {key} has another hash than the set {spread.name}: it was lost, and made again")
+                    raise Error(f"the key {key} has another hash than {spread.name}: it was lost, and made again")
             export_hashes(part, own)
             with own.open("rb") as data:
                 shutil.copyfileobj(data, out)

@@ -30,6 +30,8 @@ Other settings, all optional:
 - ``FURUI_CLUSTER``: true if the server is a node of a cluster. By default, the server is asked.
 - ``FURUI_NAME``: the name of the set. Default: ``BOT_NAME``, a colon, and the name of the spider.
 - ``FURUI_SHARDS``: the number of keys of the server over which the set is spread. Default: 1024.
+- ``FURUI_PATIENCE``: the number of seconds for which a server that does not answer is asked again. Then requests fail,
+  with an error each, until it answers again. Default: 30. With 0, they fail at once.
 - ``FURUI_WINDOW``, ``DUPEFILTER_DEBUG``: as above.
 """
 
@@ -38,9 +40,11 @@ from __future__ import annotations
 import importlib
 import logging
 import tempfile
+import time
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from weakref import ref
 
 from scrapy import signals
@@ -52,6 +56,7 @@ from . import valkey
 from ._failed import FILTERS, ForgetFailed
 from ._furui import Seen
 from ._requests_seen import fingerprints_in
+from ._stop import Stopped, stoppable
 from .errors import ConfigError, LockedError
 
 if TYPE_CHECKING:
@@ -69,6 +74,13 @@ OWN_FORM = "own fingerprint"
 _BATCH = 1 << 16
 #: So many requests that are to be forgotten are kept in memory at most.
 _FORGOTTEN = 100_000
+#: After a failure, a server is not asked again for so many seconds, because each attempt may wait for a timeout.
+_REST = 5.0
+#: A server that takes longer for an answer than these seconds is not asked again once the crawl is stopped.
+_SLOW = 0.5
+
+
+_T = TypeVar("_T")
 
 
 class _Filter(BaseDupeFilter):
@@ -233,15 +245,22 @@ class ClusterDupeFilter(_Filter):
         cluster: bool | None = None,
         shards: int = 1024,
         window: int | str | None = None,
+        patience: float = 30.0,
         debug: bool = False,
     ) -> None:
         super().__init__(crawler, window=window, debug=debug)
+        self.patience = patience
         self.url = url
         self.name = name
         self.cluster = cluster
         self.shards = shards
         self.client: Any = None
         self.seen: valkey.Seen | None = None
+        #: The error of the last call, and the time at which it was raised; None if the server has answered since.
+        self._failed: tuple[Exception, float] | None = None
+        self._is_stopped = False
+        #: True if a crawl has opened the filter: it is being stopped when `crawling` of its crawler is False again.
+        self._is_crawling = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -257,6 +276,7 @@ class ClusterDupeFilter(_Filter):
             cluster=None if settings.get("FURUI_CLUSTER") is None else settings.getbool("FURUI_CLUSTER"),
             shards=settings.getint("FURUI_SHARDS") or 1024,
             window=crawler.settings.get("FURUI_WINDOW"),
+            patience=settings.getfloat("FURUI_PATIENCE", 30.0),
             debug=settings.getbool("DUPEFILTER_DEBUG"),
         )
 
@@ -269,17 +289,46 @@ class ClusterDupeFilter(_Filter):
         return made
 
     def open(self) -> None:
+        self._is_crawling = self.crawler.crawling
         self.client = _client(self.url, self.cluster)
         self.seen = valkey.Seen(self.client, self.name, shards=self.shards, window=self.window)
 
     def request_seen(self, request: Request) -> bool:
         assert self.seen is not None, "the crawler opens its filter first"
-        return not self.seen.add(self.fingerprint(request))
+        fingerprint, add = self.fingerprint(request), self.seen.add
+        # Whether a request was seen is not known when the crawl is stopped: it stays in the queue for the next one.
+        return not self._ask(lambda: add(fingerprint), otherwise=True)
+
+    def _ask(self, ask: Callable[[], _T], otherwise: _T) -> _T:
+        """Calls the server. If the crawl is stopped meanwhile, waits no longer, and returns ``otherwise``."""
+        assert self.seen is not None
+        is_stopping = self._is_stopped or (self._is_crawling and not self.crawler.crawling)
+        start = time.monotonic()
+        if self._failed and is_stopping:
+            return otherwise
+        if self._failed and start < self._failed[1] + _REST:
+            raise self._failed[0].with_traceback(None) from None
+        self.seen.patience = 0 if self._failed or is_stopping else self.patience
+        try:
+            with stoppable():
+                answer = ask()
+        except Stopped:
+            self._is_stopped = True
+            if time.monotonic() > start + _SLOW:
+                self._failed = TimeoutError("the server had not answered when the crawl was stopped"), start
+            return otherwise
+        except Exception as error:
+            self._failed = error, time.monotonic()
+            if is_stopping:
+                return otherwise
+            raise
+        self._failed = None
+        return answer
 
     def _discard(self) -> None:
         assert self.seen is not None, "the crawler opens its filter first"
-        if self.forgotten:
-            self.seen.discard_many(list(self.forgotten))
+        forgotten, discard = list(self.forgotten), self.seen.discard_many
+        if forgotten and self._ask(lambda: discard(forgotten), otherwise=None) is not None:
             self.forgotten.clear()
 
     def clear(self) -> None:
@@ -290,9 +339,13 @@ class ClusterDupeFilter(_Filter):
     def close(self, reason: str) -> None:
         if self.seen is None:
             return
-        self._discard()
-        self.tell(self.seen.stats())
-        self.client.close()
+        try:
+            self._discard()
+        finally:
+            self.tell(self.seen.stats())
+            self.client.close()
+            if self.forgotten:
+                self.logger.warning("%d requests that have failed are not forgotten", len(self.forgotten))
 
 
 def _client(url: str, cluster: bool | None) -> Any:
