@@ -122,15 +122,15 @@ class Spread:
             if command.refusal and "exists already" not in str(command.refusal):
                 raise error_of(self.nodes, command)
 
-    def parts(self, batch: Any) -> Iterator[list[tuple[str, list[int], list[bytes]]]]:
+    def parts(self, batch: Any) -> Iterator[list[tuple[int, list[int], list[bytes]]]]:
         """Splits the members of a batch into parts of a few MiB, which bounds the memory for what is being sent.
 
-        Yields: for each key that has members of a part: the key, their indices in the batch, and their bytes.
+        Yields: for each key that has members of a part: its number, their indices in the batch, and their bytes.
         """
         members, end = _Shares(batch), 0
         while end < len(members):
             end, shares = members.part(end, self.shards, self.seed)
-            yield [(self.key(shard), indices, of_shard) for shard, indices, of_shard in shares]
+            yield shares
 
     def run(self, commands: list[Command], *, patience: float | None = None) -> list[Any]:
         return answers_of(self.nodes, commands, self.patience if patience is None else patience)

@@ -1,9 +1,9 @@
-"""A set that several processes share, in a Valkey or Redis server, or cluster, with the module furui-valkey.
+"""Sets and dictionaries that several processes share, in a server or cluster of Valkey or Redis with furui-valkey.
 
 The members of a set are spread over many keys of the server, ``name:{000}`` to ``name:{3ff}``, by the first bits of
 their hashes. So a cluster distributes the set over its nodes, and no single key gets large. The key ``name:shards`` has
-the number of these keys and the seed of the hash. ``client`` is a ``redis.Redis`` or ``redis.RedisCluster`` of
-redis-py, or the class of valkey-py that corresponds to it.
+the number of these keys and the seed of the hash. The same holds for the fields of a dictionary. ``client`` is a
+``redis.Redis`` or ``redis.RedisCluster`` of redis-py, or the class of valkey-py that corresponds to it.
 
 Errors of the network and of the server are raised as exceptions of the client's library, such as
 ``redis.ConnectionError``. An argument that does not fit the set or the server raises ``furui.ConfigError``; reaching a
@@ -19,10 +19,11 @@ from ._furui import _answers
 from ._furui import _window as _furui_window
 from ._nodes import Command
 from ._spread import Spread, error_of
+from ._valkey_dict import Dict
 from ._valkey_files import dump, load, remove
 from .errors import ConfigError
 
-__all__ = ["Seen", "dump", "load", "remove"]
+__all__ = ["Dict", "Seen", "dump", "load", "remove"]
 
 
 class Seen:
@@ -93,7 +94,7 @@ class Seen:
         answers = bytearray()
         for part in self._spread.parts(batch):
             answers.extend(bytes(sum(len(keys) for _, _, keys in part)))
-            found = self._spread.run([Command(name, key, *members) for key, _, members in part])
+            found = self._spread.run([Command(name, self._spread.key(shard), *members) for shard, _, members in part])
             for (_, indices, _), bits in zip(part, found, strict=True):
                 for index, bit in zip(indices, bits, strict=True):
                     answers[index] = bit
@@ -106,7 +107,7 @@ class Seen:
         try:
             for part in self._spread.parts(batch):
                 answers.extend(bytes(sum(len(keys) for _, _, keys in part)))
-                commands = [Command("SEEN.ADD", key, *members) for key, _, members in part]
+                commands = [Command("SEEN.ADD", self._spread.key(shard), *members) for shard, _, members in part]
                 try:
                     self._spread.nodes.run(commands, self.patience)
                 finally:
