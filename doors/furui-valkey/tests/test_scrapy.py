@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import redis
-from cluster import until
+from cluster import Cluster, until
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 from server import Server
@@ -176,6 +176,27 @@ def test_a_spider_whose_server_is_gone_says_so_and_obeys(
     assert "Spider closed (shutdown)" in log.text and "Traceback" not in log.text, log.text
 
 
+@pytest.mark.xdist_group("cluster")
+def test_a_spider_whose_cluster_is_gone_says_so_and_obeys(site: Site, tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path)
+    try:
+        with Run([site.url], FURUI_URL=f"redis://127.0.0.1:{cluster.nodes[0].port}") as run:
+            log = Log(run)
+            until(lambda: len(site.fetched) > PAGES // 4, "a quarter of the pages")
+            for node in cluster.nodes:
+                node.kill()
+            log.until("[furui.valkey] WARNING: The server does not answer", 5)
+            time.sleep(1)
+            start = time.monotonic()
+            run.process.send_signal(signal.SIGTERM)
+            assert run.process.wait(10) == 0, log.text
+            took = time.monotonic() - start
+            log.thread.join(10)
+    finally:
+        cluster.stop()
+    assert took < 2 and "Spider closed (shutdown)" in log.text, log.text
+
+
 @pytest.mark.parametrize("patience", ["0", "1"])
 def test_after_its_patience_a_spider_waits_no_more(site: Site, server: Server, patience: str) -> None:
     """Each request fails at once then, with an error, and the crawl ends; requests are asked again later."""
@@ -190,6 +211,36 @@ def test_after_its_patience_a_spider_waits_no_more(site: Site, server: Server, p
     assert took < 15, f"{took} s: {log.text[-5000:]}"
     assert len(re.findall("The server does not answer", log.text)) == 1, "it is told every 30 s"
     assert "Spider closed (finished)" in log.text
+
+
+def test_a_filter_goes_on_when_its_server_answers_again(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = dupefilter(FURUI_URL=f"redis://127.0.0.1:{server.port}", FURUI_PATIENCE=1)
+    ours.open()
+    assert not ours.request_seen(Request("http://127.0.0.1/?a=1"))
+    port = server.port
+    server("SAVE")
+    server.kill()
+    server.choose_port = lambda: port
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    times = []
+    for _ in range(3):
+        start = time.monotonic()
+        with pytest.raises(redis.ConnectionError):
+            ours.request_seen(Request("http://127.0.0.1/?a=2"))
+        times.append(time.monotonic() - start)
+    assert times[0] > 1 and max(times[1:]) < 0.5, times
+    assert handlers == [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    server.start()
+    monkeypatch.setattr("furui.scrapy._REST", 0)
+    assert ours.request_seen(Request("http://127.0.0.1/?a=1"))
+    assert not ours.request_seen(Request("http://127.0.0.1/?a=2"))
+    # The next failure is waited for again.
+    server.kill()
+    start = time.monotonic()
+    with pytest.raises(redis.ConnectionError):
+        ours.request_seen(Request("http://127.0.0.1/?a=3"))
+    assert time.monotonic() - start > 1
+    ours.close("finished")
 
 
 def test_a_server_that_is_away_is_told_again(

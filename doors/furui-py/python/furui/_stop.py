@@ -31,13 +31,13 @@ def stoppable() -> Iterator[None]:
         if is_inside:
             raise Stopped
 
-    if threading.current_thread() is threading.main_thread():
-        for known in (signal.SIGINT, signal.SIGTERM):
-            handler = signal.getsignal(known)
-            if callable(handler):
-                handlers[known] = handler
-                signal.signal(known, stop)
     try:
+        if threading.current_thread() is threading.main_thread():
+            for known in (signal.SIGINT, signal.SIGTERM):
+                handler = signal.getsignal(known)
+                if callable(handler):
+                    handlers[known] = handler
+                    signal.signal(known, stop)
         yield
     finally:
         is_inside = False
