@@ -25,16 +25,16 @@ def verify(store: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def comes_back(client: Any, folder: Path) -> None:
+def comes_back(client: Any, folder: Path, shards: int) -> None:
     """A set goes to a store and back under another name, and a local set to the server: each key is seen, no other."""
-    seen = Seen(client, "crawl")
+    seen = Seen(client, "crawl", shards=shards)
     seen.add_many(KEYS)
     dump(client, "crawl", folder / "crawl")
     verify(folder / "crawl")
     with furui.Seen(folder / "crawl", read_only=True) as stored:
         assert len(stored) == len(KEYS) and all(stored.has_many(KEYS)) and not any(stored.has_many(OTHERS))
-    load(client, "copy", folder / "crawl")
-    copy = Seen(client, "copy")
+    load(client, "copy", folder / "crawl", shards=shards)
+    copy = Seen(client, "copy", shards=shards)
     assert len(copy) == len(KEYS) and all(copy.has_many(KEYS)) and not any(copy.has_many(OTHERS))
     assert not any(copy.add_many(KEYS)) and all(copy.add_many(OTHERS))
     with furui.Seen(folder / "local", form="lines") as local:
@@ -52,7 +52,7 @@ def comes_back(client: Any, folder: Path) -> None:
 
 
 def test_a_set_comes_back_from_a_store(server: Server, tmp_path: Path) -> None:
-    comes_back(redis.Redis(port=server.port), tmp_path)
+    comes_back(redis.Redis(port=server.port), tmp_path, 1024)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 @pytest.mark.xdist_group("cluster")
 def test_a_set_comes_back_from_a_store_in_a_cluster(cluster: Cluster, tmp_path: Path) -> None:
-    comes_back(cluster.client(), tmp_path)
+    comes_back(cluster.client(), tmp_path, 100)
 
 
 def test_empty_and_small_sets(server: Server, tmp_path: Path) -> None:
