@@ -33,14 +33,15 @@ impl Shares {
     }
 
     /// Returns the part of the batch that begins with the key with the index `start`: the index of the key after its
-    /// end, and its shares in ascending order. The hash space of XXH3 with this seed is divided into `shards` equal
-    /// ranges, whose numbers are those of the shares. Every client of a set computes the same numbers.
+    /// end, and its shares in ascending order. The hashes by XXH3 with this seed, with their halves
+    /// exchanged, are divided into `shards` equal ranges, whose numbers are those of the shares. Every client of a set
+    /// computes the same numbers.
     fn part<'py>(&self, py: Python<'py>, start: usize, shards: u64, seed: u64) -> PyResult<(usize, Vec<Share<'py>>)> {
         let spec = HashSpec { algorithm: HashAlgorithm::Xxh3, seed };
         let (mut end, mut bytes, mut places) = (start, 0, vec![]);
         while end < self.keys.len() && end - start < MAX_KEYS && bytes < MAX_BYTES {
             let key = self.keys.get(end);
-            let place = (u128::from(spec.hash(key).get()) * u128::from(shards)) >> 64;
+            let place = (u128::from(spec.hash(key).get().rotate_left(32)) * u128::from(shards)) >> 64;
             places.push((place as u64, end));
             bytes += key.len();
             end += 1;

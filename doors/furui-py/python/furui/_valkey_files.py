@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import suppress
@@ -112,8 +113,7 @@ def _load_spread(spread: Spread, store: Path) -> None:
         )
     made: list[str] = []
     with tempfile.TemporaryDirectory(prefix="furui-load-") as folder:
-        hashes = Path(folder, "hashes")
-        export_hashes(store, hashes)
+        hashes = _by_shard(store, Path(folder))
         spread.begin_loading(int(seed, 16))
         try:
             with hashes.open("rb") as file:
@@ -130,6 +130,27 @@ def _load_spread(spread: Spread, store: Path) -> None:
             raise
 
 
+def _by_shard(store: Path, folder: Path) -> Path:
+    """Writes the hashes of a set to a file, with their halves exchanged, in ascending order: shard after shard."""
+    plain, exchanged, ordered = folder / "plain", folder / "exchanged", folder / "ordered"
+    export_hashes(store, plain)
+    with plain.open("rb") as file, exchanged.open("wb") as out:
+        while run := file.read(1 << 20):
+            out.write(_exchanged(run))
+    with Seen(ordered, like=store):
+        pass
+    import_hashes(ordered, exchanged)
+    export_hashes(ordered, plain)
+    return plain
+
+
+def _exchanged(hashes: bytes) -> bytes:
+    """Exchanges the two halves of each hash."""
+    halves = array("I", hashes)
+    halves[::2], halves[1::2] = halves[1::2], halves[::2]
+    return halves.tobytes()
+
+
 def _part(hashes: BinaryIO, spread: Spread, shard: int, part: Path, *, like: Path) -> Path:
     """Makes a store of the hashes of one shard, which are the next ones in the file."""
     end = -(-((shard + 1) << 64) // spread.shards)
@@ -141,7 +162,7 @@ def _part(hashes: BinaryIO, spread: Spread, shard: int, part: Path, *, like: Pat
             places = range(0, len(run), _HASH)
             # The hashes ascend, so those before the end of the range are the first ones.
             inside = bisect_left(places, end, key=lambda place: int.from_bytes(run[place : place + _HASH], "little"))
-            out.write(run[: inside * _HASH])
+            out.write(_exchanged(run[: inside * _HASH]))
             if inside < len(places):
                 hashes.seek(inside * _HASH - len(run), os.SEEK_CUR)
                 break
@@ -151,7 +172,7 @@ def _part(hashes: BinaryIO, spread: Spread, shard: int, part: Path, *, like: Pat
 
 
 def _fetch_spread(spread: Spread, what: str | None, folder: Path) -> Path:
-    """Fetches a set over many keys, whose hashes, key after key, are those of the set in ascending order."""
+    """Fetches a set over many keys: its hashes are those of all keys."""
     if what is not None:
         raise ConfigError(f"{spread.name} is recorded as {what!r}: only a set without a window is dumped as a whole")
     whole, hashes, part, own = (folder / name for name in ("value", "hashes", "part", "own"))

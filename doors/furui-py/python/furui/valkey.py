@@ -1,6 +1,6 @@
 """Sets and dictionaries that several processes share, in a server or cluster of Valkey or Redis with furui-valkey.
 
-The members of a set are spread over many keys of the server, ``name:{000}`` to ``name:{3ff}``, by the first bits of
+The members of a set are spread over many keys of the server, ``name:{000}`` to ``name:{3ff}``, by the middle bits of
 their hashes. So a cluster distributes the set over its nodes, and no single key gets large. The key ``name:shards`` has
 the number of these keys and the seed of the hash. The same holds for the fields of a dictionary. ``client`` is a
 ``redis.Redis`` or ``redis.RedisCluster`` of redis-py, or the class of valkey-py that corresponds to it.
