@@ -56,7 +56,8 @@ fn register(context: &Context, arguments: &[ValkeyString]) -> Status {
         .chain(&dict::reads::COMMANDS)
         .chain(&dump_load::COMMANDS)
         .chain(&info::COMMANDS);
-    let is_registered = commands.all(|command| command.register(context.ctx, command::CATEGORY)) && register_dialects(context, arguments);
+    let is_registered = commands.all(|command| command.register(context.ctx, command::CATEGORY))
+        && register_dialects(context, arguments);
     cron::start(context.ctx);
     if is_registered { Status::Ok } else { Status::Err }
 }

@@ -27,13 +27,18 @@ pub const COMMANDS: [Command; 10] = [
         .fast()
         .summary(c"Inserts items, and says for each whether it is certainly new (1) or not (0).")
         .complexity(c"O(K * N) with K items and N filters in the chain"),
-    Command::add(c"BF.INSERT", "key [CAPACITY n] [ERROR rate] [EXPANSION n] [NOCREATE] [NONSCALING] [ITEMS item ...]", -2, entry!(insert))
-        .fast()
-        .summary(
-            c"Inserts items: BF.INSERT key [CAPACITY n] [ERROR rate] [EXPANSION n] [NOCREATE] [NONSCALING] ITEMS item \
+    Command::add(
+        c"BF.INSERT",
+        "key [CAPACITY n] [ERROR rate] [EXPANSION n] [NOCREATE] [NONSCALING] [ITEMS item ...]",
+        -2,
+        entry!(insert),
+    )
+    .fast()
+    .summary(
+        c"Inserts items: BF.INSERT key [CAPACITY n] [ERROR rate] [EXPANSION n] [NOCREATE] [NONSCALING] ITEMS item \
               ...",
-        )
-        .complexity(c"O(K * N) with K items and N filters in the chain"),
+    )
+    .complexity(c"O(K * N) with K items and N filters in the chain"),
     Command::read(c"BF.EXISTS", "key item", 3, entry!(|call| exists(call, Dialect::Bf)))
         .fast()
         .summary(c"Says whether an item may be in the filter (1) or certainly is not (0).")
