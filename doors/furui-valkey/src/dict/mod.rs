@@ -17,7 +17,7 @@ use valkey_module::digest::Digest;
 use valkey_module::native_types::ValkeyType;
 
 use self::content::{Answer, Content, remove_others};
-pub use self::threads::threads_running;
+pub use self::threads::STARTED as STARTED_THREADS;
 use self::threads::{Pending, Work, free, start_threads};
 use crate::fact::Fact;
 use crate::files::Files;
