@@ -1,8 +1,10 @@
 """`furui seen --store redis://...`: the program decides as with a set of its own, and shares its set with others."""
 
+import itertools
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -72,7 +74,8 @@ def test_the_output_is_that_of_a_set_of_its_own(server: Server, tmp_path: Path) 
     assert (again.stdout, json.loads(again.stderr)) == (b"", counts)
     assert furui("seen", *store, "--invert").stdout == text(lines)
     assert members(server, "set") == len(once(lines))
-    assert server("GET", "set:shards") == b"1024"
+    assert re.fullmatch(rb"1024 0x[0-9a-f]{16}", server("GET", "set:shards"))
+    assert server("DBSIZE") == 1025
 
 
 @pytest.mark.parametrize("options", [["--csv", "--key", "url"], ["--csv", "--key", "url,n", "--ignore-case"],
@@ -95,8 +98,9 @@ def test_keys_and_outputs_are_those_of_a_set_of_its_own(server: Server, tmp_path
 
 
 def test_members_are_the_bytes_that_other_clients_have(server: Server) -> None:
+    server("SET", "set:shards", "1024 0x0000000000000000")
     furui("seen", "--store", url(server, "set"), "--csv", "--key", "url", lines=b"url,n\na,1\nb,2\n\"https://example.com/\",3\n")
-    # The shards are those of `furui._furui._shares`: of 1024 ranges of the XXH3 of the key.
+    # The shards are 1024 ranges of the XXH3 of the key with the seed of the set.
     for member, shard in [("a", 923), ("b", 349), ("https://example.com/", 306)]:
         assert server("SEEN.HAS", f"set:{{{shard:03x}}}", member) == [1]
 
@@ -113,11 +117,48 @@ def test_python_shares_the_set(server: Server) -> None:
 
 
 def test_a_set_of_another_number_of_shards(server: Server) -> None:
-    server("SET", "set:shards", "16")
+    server("SET", "set:shards", "16 0x00000000000000ff")
     furui("seen", "--store", url(server, "set"), lines=text(stream(4)))
     assert sum(server("SEEN.CARD", f"set:{{{shard:x}}}") for shard in range(16)) == len(once(stream(4)))
-    server("SET", "set:shards", "many")
-    assert b"set:shards is not that of a set" in furui("seen", "--store", url(server, "set"), status=2).stderr
+    assert dict(itertools.batched(server("FURUI.INFO", "set:{0}"), 2))[b"seed"] in (b"0x00000000000000ff", b"255", 255)
+    for text_of_it in ["many", "16", "16 7", "1024 0x1 0x2 0x3"]:
+        server("SET", "set:shards", text_of_it)
+        assert b"set:shards is not that of a set" in furui("seen", "--store", url(server, "set"), status=2).stderr
+
+
+@pytest.mark.parametrize("make", [("SEEN.ADD", "k", "5"), ("SET", "k", "5"), ("HSET", "k", "5", "6")], ids=" ".join)
+def test_a_name_that_a_single_key_has(server: Server, make: tuple[str, ...]) -> None:
+    server(*make)
+    for command in [["seen", "--store"], ["seen", "-n", "--store"], ["has"], ["union", "-o", "/dev/null/x"], ["info"]]:
+        assert b"k is a single key of the server" in furui(*command, url(server, "k"), lines=b"5\n", status=2).stderr
+    assert server("DBSIZE") == 1
+
+
+URLS = ["redis+cluster://h:7000/u", "redis-sentinel://h/u", "http://h/u", "redis+cluster://me:secret@h/u", "://u", "VALKEYX://h/u"]
+
+
+@pytest.mark.parametrize("command", [
+    "seen --store URL", "seen -q --store URL", "seen -n --store URL", "seen --store s --like URL", "seen --store URL --pending f",
+    "seen --store URL --remove f", "has URL", "has --set-lines URL", "commit URL f", "union URL -o o", "union s URL -o o",
+    "union s -o URL", "subtract s URL -o o", "intersect URL s -o o", "export --u64 URL", "import URL f", "compact URL", "info URL",
+    "info s URL", "verify URL", "snapshot URL o", "snapshot s URL", "filter build f -o URL", "dict build --store URL",
+    "dict number --store URL", "dict count --store URL", "dict get --store URL", "dict delete --store URL"])
+def test_no_url_is_taken_for_a_directory(tmp_path: Path, command: str) -> None:
+    """Ten machines with a directory each would do everything ten times."""
+    (tmp_path / "f").write_bytes(b"a\n")
+    subprocess.run([str(PROGRAM), "seen", "-q", "--store", "s", "f"], cwd=tmp_path, check=True)
+    before = sorted(tmp_path.iterdir())
+    for url in URLS + ([] if command.startswith(("seen", "has")) else ["redis:///nowhere", "VALKEY://me:secret@127.0.0.1:1/u"]):
+        arguments = [url if word == "URL" else word for word in command.split()]
+        done = subprocess.run([str(PROGRAM), *arguments], cwd=tmp_path, input=b"a\n", capture_output=True, timeout=60)
+        assert done.returncode == 2 and not done.stdout, (url, done)
+        assert b"secret" not in done.stderr and sorted(tmp_path.iterdir()) == before, (url, done)
+
+
+def test_schemes_have_any_case(server: Server) -> None:
+    store = url(server, "set").replace("redis", "REDIS")
+    furui("seen", "--store", store, lines=b"a\n")
+    assert furui("has", store.replace("REDIS", "Valkey"), lines=b"a\nb\n").stdout == b"a\n"
 
 
 def test_two_processes_print_each_line_once(server: Server, tmp_path: Path) -> None:
@@ -243,11 +284,11 @@ def test_a_window(server: Server) -> None:
     furui("seen", "--store", url(server, "set"), "--window", "1h", lines=b"a\n")
     assert server("DBSIZE") == 1025
     assert furui("seen", "--store", url(server, "set"), "--window", "1h", lines=b"a\nb\n").stdout == b"b\n"
-    assert server("GET", "set:shards") == b"1024 3600000ms"
+    assert re.fullmatch(rb"1024 0x[0-9a-f]{16} 3600000ms", server("GET", "set:shards"))
     assert b"remembers the last 1h" in furui("seen", "--store", url(server, "set"), "--window", "2h", status=2).stderr
     assert b"16,384 lines at least" in furui("seen", "--store", url(server, "new"), "--window", "16383", status=2).stderr
     # Another program has said the window for all.
-    server("SET", "python:shards", "16 60000ms")
+    server("SET", "python:shards", "16 0x0000000000000001 60000ms")
     furui("seen", "--store", url(server, "python"), lines=b"a\n")
     assert sum(server("EXISTS", f"python:{{{shard:x}}}") for shard in range(16)) == 16
     # 16 members of each of 1024 keys.

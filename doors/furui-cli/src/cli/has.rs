@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{InputOptions, LineOptions, PrintOptions, SeedOptions, headings, memory};
+use super::{InputOptions, LineOptions, PrintOptions, SeedOptions, headings, memory, place};
 
 /// Print the lines that are in a set
 ///
@@ -28,7 +28,7 @@ pub struct HasOptions {
     ///
     /// A set in a server is redis://HOST:PORT/NAME. A file of lines may be compressed, or come from a pipe; "-" is
     /// standard input
-    #[arg(value_name = "SET", value_hint = ValueHint::AnyPath, help_heading = headings::INPUT)]
+    #[arg(value_name = "SET", value_hint = ValueHint::AnyPath, value_parser = place::anywhere(), help_heading = headings::INPUT)]
     pub set: PathBuf,
     #[command(flatten)]
     pub input: InputOptions,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::WaitOptions;
+use super::{WaitOptions, place};
 
 /// Write the hashes of a store as numbers, in ascending order
 ///
@@ -14,7 +14,7 @@ use super::WaitOptions;
 #[derive(Args)]
 pub struct ExportOptions {
     /// The store
-    #[arg(value_name = "STORE", value_hint = ValueHint::DirPath)]
+    #[arg(value_name = "STORE", value_hint = ValueHint::DirPath, value_parser = place::anywhere())]
     pub store: PathBuf,
     /// Write numbers of 64 bits, the only format there is
     #[arg(long, required = true)]
@@ -33,7 +33,7 @@ pub struct ExportOptions {
 #[derive(Args)]
 pub struct ImportOptions {
     /// The store
-    #[arg(value_name = "STORE", value_hint = ValueHint::DirPath)]
+    #[arg(value_name = "STORE", value_hint = ValueHint::DirPath, value_parser = place::local())]
     pub store: PathBuf,
     /// The file of hashes; "-" is standard input
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]

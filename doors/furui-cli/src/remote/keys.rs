@@ -1,4 +1,6 @@
-use furui::{HashSpec, KeyHasher};
+use furui::KeyHasher;
+
+use super::layout::Layout;
 
 /// A batch of keys for one request to the servers, each with the shard of the set to which it belongs.
 #[derive(Clone)]
@@ -13,9 +15,9 @@ pub struct RemoteKeys {
 }
 
 impl RemoteKeys {
-    /// An empty list of keys for a set of this many shards.
-    pub fn new(shards: u32) -> Self {
-        Self { hasher: HashSpec::default().hasher(), shards, bytes: vec![], ends: vec![], places: vec![] }
+    /// An empty list of keys for a set with this layout.
+    pub fn new(layout: Layout) -> Self {
+        Self { hasher: layout.hash().hasher(), shards: layout.shards, bytes: vec![], ends: vec![], places: vec![] }
     }
 
     /// Empties the list, which keeps its memory for the next batch.
@@ -30,7 +32,7 @@ impl RemoteKeys {
         self.ends.len()
     }
 
-    /// Appends a key. Its shard is one of `shards` equal ranges of its XXH3 with seed 0, as for every client of a set.
+    /// Appends a key. Its shard is one of `shards` equal ranges of its XXH3 with the seed of the set.
     pub fn push(&mut self, key: &[u8]) {
         let hash = u128::from(self.hasher.hash(key).get());
         self.places.push(((hash * u128::from(self.shards)) >> 64) as u32);
@@ -51,7 +53,8 @@ impl RemoteKeys {
 
     /// Returns a batch of those keys for whose indices in this one `is_wanted` returns true.
     pub fn only(&self, is_wanted: impl Fn(usize) -> bool) -> Self {
-        let mut some = Self::new(self.shards);
+        let mut some =
+            Self { hasher: self.hasher.clone(), shards: self.shards, bytes: vec![], ends: vec![], places: vec![] };
         (0..self.len()).filter(|&index| is_wanted(index)).for_each(|index| some.push(self.key(index)));
         some
     }
@@ -70,8 +73,8 @@ mod tests {
 
     #[test]
     fn shards_are_ranges_of_the_hash() {
-        // `furui._furui._shares([b"a", b"b", b"", b"https://example.com/"], 1024)` of the Python package.
-        let mut keys = RemoteKeys::new(1024);
+        // The Python package gives the same, with seed 0.
+        let mut keys = RemoteKeys::new(Layout { shards: 1024, seed: 0, window: None });
         for key in ["a", "b", "", "https://example.com/"] {
             keys.push(key.as_bytes());
         }

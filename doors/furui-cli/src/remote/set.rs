@@ -17,6 +17,7 @@ use crate::say::windows::said;
 /// `NAME:{3ff}` by default, by the hash of a member.
 pub struct RemoteSet {
     nodes: Nodes,
+    layout: Layout,
     /// The names of the server's keys that hold the set.
     keys: Vec<Vec<u8>>,
 }
@@ -31,7 +32,7 @@ impl RemoteSet {
         let address = Address::parse(url)?;
         let url = address.to_string();
         let nodes = Nodes::connect(address).map_err(|failure| failure.at(&url))?;
-        let mut set = Self { nodes, keys: vec![] };
+        let mut set = Self { nodes, layout: Layout::new(window), keys: vec![] };
         set.begin(records, window).map_err(|failure| failure.at(&url))?;
         Ok(set)
     }
@@ -39,7 +40,14 @@ impl RemoteSet {
     fn begin(&mut self, records: bool, window: Option<Window>) -> Result<(), Failure> {
         let name = self.nodes.address().name.clone();
         let noted = format!("{name}:shards").into_bytes();
-        let mut layout = self.layout(&noted)?.unwrap_or(Layout { shards: Layout::SHARDS, window });
+        let found = self.layout(&noted)?;
+        if found.is_none() && self.ask(&[Request::new("EXISTS", name.as_bytes(), [])])? != [Value::Int(0)] {
+            return Err(Failure::of(format!(
+                "{name} is a single key of the server, no set that furui spreads over many: name another set; \
+                 SEEN.ADD and SEEN.HAS use the key"
+            )));
+        }
+        let mut layout = found.unwrap_or(self.layout);
         if let Some(Window::Keys(keys)) = window
             && keys.get() < u64::from(LEAST * layout.shards)
         {
@@ -65,15 +73,13 @@ impl RemoteSet {
                 said(layout.window)
             )));
         }
-        if records && let Some(span) = layout.span() {
-            self.reserve(&span)?;
-        }
-        Ok(())
+        self.layout = layout;
+        if records { self.reserve() } else { Ok(()) }
     }
 
     /// An empty list of keys for this set.
     pub fn no_keys(&self) -> RemoteKeys {
-        RemoteKeys::new(self.keys.len() as u32)
+        RemoteKeys::new(self.layout)
     }
 
     /// The URL of the set, without a password.
@@ -86,9 +92,12 @@ impl RemoteSet {
         failure.at(&self.url())
     }
 
-    /// Creates the server's keys of a set with a window. Existing keys are not changed.
-    fn reserve(&mut self, span: &str) -> Result<(), Failure> {
-        let request = |key: &Vec<u8>| Request::new("SEEN.RESERVE", key, [&b"WINDOW"[..], span.as_bytes()]);
+    /// Creates the server's keys of the set that are missing. Existing keys are not changed.
+    fn reserve(&mut self) -> Result<(), Failure> {
+        let (seed, span) = (self.layout.seed.to_string(), self.layout.span());
+        let mut arguments = vec!["SEED", &seed];
+        arguments.extend(span.iter().flat_map(|span| ["WINDOW", span]));
+        let request = |key: &Vec<u8>| Request::new("SEEN.RESERVE", key, arguments.iter().map(|word| word.as_bytes()));
         let requests: Vec<Request> = self.keys.iter().map(request).collect();
         let mut refusals = self.nodes.ask(&requests)?.into_iter().filter_map(|answer| answer.reply.err());
         match refusals.find(|error| !error.to_string().contains("exists already")) {
