@@ -1,6 +1,5 @@
 """`furui seen --store redis://...`: the program decides as with a set of its own, and shares its set with others."""
 
-import itertools
 import json
 import os
 import random
@@ -120,7 +119,7 @@ def test_a_set_of_another_number_of_shards(server: Server) -> None:
     server("SET", "set:shards", "16 0x00000000000000ff")
     furui("seen", "--store", url(server, "set"), lines=text(stream(4)))
     assert sum(server("SEEN.CARD", f"set:{{{shard:x}}}") for shard in range(16)) == len(once(stream(4)))
-    assert dict(itertools.batched(server("FURUI.INFO", "set:{0}"), 2))[b"seed"] in (b"0x00000000000000ff", b"255", 255)
+    assert b"0x00000000000000ff" in server("FURUI.INFO", "set:{0}")
     for text_of_it in ["many", "16", "16 7", "1024 0x1 0x2 0x3"]:
         server("SET", "set:shards", text_of_it)
         assert b"set:shards is not that of a set" in furui("seen", "--store", url(server, "set"), status=2).stderr

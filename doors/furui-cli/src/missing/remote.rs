@@ -4,9 +4,12 @@
 use std::convert::Infallible;
 use std::path::Path;
 
+use furui::HashSpec;
 use furui::store::Window;
+use furui::store::cascade::Cascade;
 
 use crate::error::Error;
+use crate::files::Files;
 use crate::missing::install;
 
 pub use self::{NoKeys as RemoteKeys, NoSet as RemoteSet};
@@ -16,10 +19,22 @@ pub struct NoKeys(Infallible);
 
 pub struct NoSet(Infallible);
 
+/// The layout of a set in a server.
+pub struct Layout {
+    pub shards: u32,
+    pub window: Option<Window>,
+}
+
 /// The failure of a server, which cannot occur in this build.
 pub struct NoFailure {
     pub reason: String,
     pub may_have_recorded: bool,
+}
+
+impl Layout {
+    pub fn hash(self) -> HashSpec {
+        HashSpec::default()
+    }
 }
 
 impl NoKeys {
@@ -51,6 +66,23 @@ impl NoSet {
             "the set is in a server, and this build of furui cannot reach servers; install one that can: {}",
             install("net")
         )))
+    }
+
+    /// Returns the error for opening a set in a server.
+    pub fn open_existing(path: &Path) -> Result<Self, Error> {
+        Self::open(path, false, None)
+    }
+
+    pub fn fetch(&mut self, _: u64) -> Result<Cascade<Files>, Error> {
+        match self.0 {}
+    }
+
+    pub fn count(&mut self) -> Result<u64, Error> {
+        match self.0 {}
+    }
+
+    pub fn layout(&self) -> Layout {
+        match self.0 {}
     }
 
     pub fn no_keys(&self) -> NoKeys {

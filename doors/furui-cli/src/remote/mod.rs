@@ -4,6 +4,7 @@
 
 mod address;
 mod failure;
+mod fetch;
 mod keys;
 mod layout;
 mod link;

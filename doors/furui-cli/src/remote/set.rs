@@ -39,8 +39,8 @@ impl RemoteSet {
 
     fn begin(&mut self, records: bool, window: Option<Window>) -> Result<(), Failure> {
         let name = self.nodes.address().name.clone();
-        let noted = format!("{name}:shards").into_bytes();
-        let found = self.layout(&noted)?;
+        let noted = noted(&name);
+        let found = self.layout_at(&noted)?;
         if found.is_none() && self.ask(&[Request::new("EXISTS", name.as_bytes(), [])])? != [Value::Int(0)] {
             return Err(Failure::of(format!(
                 "{name} is a single key of the server, no set that furui spreads over many: name another set; \
@@ -64,7 +64,7 @@ impl RemoteSet {
             // If another process has written a layout first, that one counts.
             let text = layout.to_string();
             self.ask(&[Request::new("SET", &noted, [text.as_bytes(), b"NX"])])?;
-            layout = self.layout(&noted)?.unwrap_or(layout);
+            layout = self.layout_at(&noted)?.unwrap_or(layout);
             self.keys = layout.keys(&name);
         }
         if window.is_some() && window != layout.window {
@@ -80,6 +80,25 @@ impl RemoteSet {
     /// An empty list of keys for this set.
     pub fn no_keys(&self) -> RemoteKeys {
         RemoteKeys::new(self.layout)
+    }
+
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The names of the server's keys that hold the set.
+    pub fn keys(&self) -> &[Vec<u8>] {
+        &self.keys
+    }
+
+    /// Opens a set that exists, to read it. A set that does not exist is an error.
+    pub fn open_existing(url: &Path) -> Result<Self, Error> {
+        let mut set = Self::open(url, false, None)?;
+        let noted = noted(&set.nodes.address().name);
+        match set.layout_at(&noted).map_err(|failure| set.told(failure))? {
+            Some(_) => Ok(set),
+            None => Err(set.told(Failure::of("the server has no set of this name".into()))),
+        }
     }
 
     /// The URL of the set, without a password.
@@ -184,7 +203,7 @@ impl RemoteSet {
     }
 
     /// Reads the layout that the first user of the set has decided. `None` if the set has no user yet.
-    fn layout(&mut self, key: &[u8]) -> Result<Option<Layout>, Failure> {
+    fn layout_at(&mut self, key: &[u8]) -> Result<Option<Layout>, Failure> {
         let Some(Value::BulkString(text)) = self.ask(&[Request::new("GET", key, [])])?.pop() else { return Ok(None) };
         let layout = Layout::parse(&text);
         layout.map(Some).ok_or_else(|| {
@@ -194,9 +213,14 @@ impl RemoteSet {
     }
 
     /// Sends requests, and returns the replies. Returns an error if a server refuses one of the requests.
-    fn ask(&mut self, requests: &[Request]) -> Result<Vec<Value>, Failure> {
+    pub fn ask(&mut self, requests: &[Request]) -> Result<Vec<Value>, Failure> {
         let replies = self.nodes.ask(requests)?.into_iter().map(|answer| answer.reply);
         let replies: redis::RedisResult<Vec<_>> = replies.collect();
         replies.map_err(|error| Failure::new(&self.nodes.address().node, &error, false))
     }
+}
+
+/// The name of the server's key that has the layout of the set with this name.
+fn noted(name: &str) -> Vec<u8> {
+    format!("{name}:shards").into_bytes()
 }
