@@ -51,10 +51,10 @@ fn stores(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error>
 }
 
 /// Opens a store for reading. The keys of its journal take at most `memory` bytes of memory; the others are written to
-/// temporary files. A set in a server is copied: all its keys are read as those of a journal are.
+/// temporary files. A set in a server is copied to temporary files.
 pub fn open(path: &Path, memory: u64) -> Result<Cascade<Files>, Error> {
     if is_url(path) {
-        return RemoteSet::open_existing(path)?.fetch(memory);
+        return RemoteSet::open_existing(path)?.fetch();
     }
     // A directory without a manifest is an error, and not an empty set.
     kind_of(path)?;

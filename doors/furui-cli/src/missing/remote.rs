@@ -73,7 +73,7 @@ impl NoSet {
         Self::open(path, false, None)
     }
 
-    pub fn fetch(&mut self, _: u64) -> Result<Cascade<Files>, Error> {
+    pub fn fetch(&mut self) -> Result<Cascade<Files>, Error> {
         match self.0 {}
     }
 

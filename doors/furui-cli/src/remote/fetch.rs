@@ -1,8 +1,8 @@
 //! Copies a whole set from its servers into temporary files of this machine.
 
-use furui::store::cascade::{Cascade, CascadeOptions};
+use furui::Result as FuruiResult;
 use furui::store::Storage;
-use furui::{KeyHash, Result as FuruiResult};
+use furui::store::cascade::{Cascade, CascadeOptions, Combination};
 use redis::Value;
 
 use super::failure::Failure;
@@ -26,14 +26,44 @@ struct Piece {
 /// The maximum number of pieces of the value of one key, which is that of the module.
 const MOST_PIECES: u64 = 1 << 20;
 
-/// The memory in bytes for opening the files of one key, which have no keys outside of their runs.
-const MEMORY: u64 = 1 << 20;
+/// The options of the copies, whose hashes are all in runs.
+const OPTIONS: CascadeOptions = CascadeOptions { memory: 1 << 20, hash: None, form: None, journal: false };
+
+/// The number of parts of a set that are merged at a time, so that few files are open.
+const AT_ONCE: usize = 32;
+
+/// The parts of a set that were copied. A part of a level is merged from [`AT_ONCE`] parts of the level before.
+struct Merged {
+    levels: Vec<Vec<Cascade<Files>>>,
+}
+
+impl Merged {
+    fn push(&mut self, mut part: Cascade<Files>) -> Result<(), Error> {
+        for level in 0.. {
+            if level == self.levels.len() {
+                self.levels.push(vec![]);
+            }
+            self.levels[level].push(part);
+            if self.levels[level].len() < AT_ONCE {
+                break;
+            }
+            part = merge(std::mem::take(&mut self.levels[level]))?;
+        }
+        Ok(())
+    }
+}
+
+/// Merges parts of a set, of which there is one at least.
+fn merge(parts: Vec<Cascade<Files>>) -> Result<Cascade<Files>, Error> {
+    let files = Files::temporary(0);
+    parts[0].combine(Combination::Union, &parts[1..].iter().collect::<Vec<_>>(), &files)?;
+    Ok(Cascade::open(files, OPTIONS)?)
+}
 
 impl RemoteSet {
     /// Copies the hashes of the set, one key of the server after the other. Keys that other processes record meanwhile
-    /// may be in the copy or not. The copy takes about `memory` bytes of memory, and temporary files for what does not
-    /// fit.
-    pub fn fetch(&mut self, memory: u64) -> Result<Cascade<Files>, Error> {
+    /// may be in the copy or not. The copy is in temporary files, and takes a few MiB of memory.
+    pub fn fetch(&mut self) -> Result<Cascade<Files>, Error> {
         let url = self.url();
         if let Some(window) = self.layout().window {
             let remembered = said(Some(window));
@@ -42,16 +72,14 @@ impl RemoteSet {
             )));
         }
         let hash = self.layout().hash();
-        let options = CascadeOptions { memory, hash: Some(hash), form: None, journal: false };
-        let mut whole = Cascade::open(Files::temporary(0), options)?;
-        let (mut hashes, mut new) = (vec![], vec![]);
+        let nothing = Cascade::open(Files::temporary(0), CascadeOptions { hash: Some(hash), ..OPTIONS })?;
+        let mut merged = Merged { levels: vec![vec![nothing]] };
         for shard in 0..self.layout().shards {
             let files = Files::temporary(0);
             if !self.copy(shard, &files)? {
                 continue;
             }
-            let options = CascadeOptions { memory: MEMORY, hash: None, form: None, journal: false };
-            let part = Cascade::open(files, options)?;
+            let part = Cascade::open(files, OPTIONS)?;
             let is_here = |hash: u64| (u128::from(hash) * u128::from(self.layout().shards)) >> 64 == shard.into();
             let mut sorted = part.sorted()?;
             while let keys @ [_, ..] = sorted.next_keys()? {
@@ -60,13 +88,11 @@ impl RemoteSet {
                         "{url}: the key with the number {shard} was not made for this set: another program has made it"
                     )));
                 }
-                hashes.clear();
-                hashes.extend(keys.iter().copied().map(KeyHash::new));
-                whole.insert_all(&hashes, &mut new)?;
-                new.clear();
             }
+            drop(sorted);
+            merged.push(part)?;
         }
-        Ok(whole)
+        merge(merged.levels.into_iter().flatten().collect())
     }
 
     /// The number of keys in the set, of which one with a window may count some several times.
