@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::missing::install;
 
-pub use self::{NoKeys as RemoteKeys, NoSet as RemoteSet};
+pub use self::{NoFailure as Failure, NoKeys as RemoteKeys, NoSet as RemoteSet};
 
 #[derive(Clone)]
 pub struct NoKeys(Infallible);
@@ -97,7 +97,15 @@ impl NoSet {
         match self.0 {}
     }
 
-    pub fn see(&mut self, _: &NoKeys, _: &mut Vec<bool>) -> Result<u64, NoFailure> {
+    pub fn send(&mut self, _: &NoKeys, _: bool) {
+        match self.0 {}
+    }
+
+    pub fn in_flight(&self) -> usize {
+        match self.0 {}
+    }
+
+    pub fn receive(&mut self, _: &NoKeys, _: bool, _: &mut Vec<bool>) -> Result<u64, NoFailure> {
         match self.0 {}
     }
 

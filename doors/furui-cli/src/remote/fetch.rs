@@ -6,7 +6,7 @@ use furui::store::cascade::{Cascade, CascadeOptions, Combination};
 use redis::Value;
 
 use super::failure::Failure;
-use super::nodes::Request;
+use super::flight::Request;
 use super::set::RemoteSet;
 use crate::error::Error;
 use crate::files::Files;
@@ -98,7 +98,7 @@ impl RemoteSet {
     /// The number of keys in the set, of which one with a window may count some several times.
     pub fn count(&mut self) -> Result<u64, Error> {
         let requests: Vec<Request> = self.keys().iter().map(|key| Request::new("SEEN.CARD", key, [])).collect();
-        let counts = self.ask(&requests).map_err(|failure| self.told(failure))?;
+        let counts = self.ask(requests).map_err(|failure| self.told(failure))?;
         let count = |value| if let Value::Int(count) = value { u64::try_from(count).ok() } else { None };
         let sum = counts.into_iter().map(count).sum::<Option<u64>>();
         sum.ok_or_else(|| self.told(Failure::nonsense("a count of members")))
@@ -144,7 +144,7 @@ impl RemoteSet {
         arguments.extend(last.map(|last| last.dump.to_string()));
         let arguments = arguments.iter().map(String::as_bytes);
         let request = Request::new("FURUI.DUMP", &self.keys()[shard as usize], arguments);
-        let reply = match self.ask(&[request]) {
+        let reply = match self.ask(vec![request]) {
             Err(failure) if last.is_none() && failure.reason.contains("no such key") => return Ok(None),
             asked => asked.map_err(|failure| self.told(failure))?.pop(),
         };

@@ -5,6 +5,7 @@
 mod address;
 mod failure;
 mod fetch;
+mod flight;
 mod keys;
 mod layout;
 mod link;
@@ -13,5 +14,6 @@ mod nodes;
 mod set;
 mod slots;
 
+pub use failure::Failure;
 pub use keys::RemoteKeys;
 pub use set::RemoteSet;
