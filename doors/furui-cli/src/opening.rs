@@ -47,7 +47,7 @@ pub fn open_to_write(path: &Path, options: &WaitOptions) -> Result<Directory, Er
 }
 
 /// The schemes of the URLs of sets in servers, in lower case.
-pub const SCHEMES: [&str; 4] = ["redis", "rediss", "valkey", "valkeys"];
+pub const SCHEMES: [&str; 7] = ["redis", "rediss", "valkey", "valkeys", "unix", "redis+unix", "redis+sentinel"];
 
 /// The text before the `://` of a URL. `None` if the path is that of a file or a directory.
 pub fn scheme(path: &Path) -> Option<String> {

@@ -47,7 +47,10 @@ const PAUSE: Duration = Duration::from_millis(100);
 impl Nodes {
     /// Connects to the server of the address, and finds out if it belongs to a cluster.
     pub fn connect(address: Address) -> Result<Self, Failure> {
-        let home = address.node.clone();
+        let home = match &address.watched {
+            None => address.node.clone(),
+            Some(watched) => watched.master().map_err(|error| Failure::new(&address.node, &error, false))?,
+        };
         let (lines, flights) = (HashMap::new(), VecDeque::new());
         let mut nodes = Self { address, home: home.clone(), lines, slots: None, flights, first: 0 };
         let learned = nodes.learn_from(&home).map_err(|error| Failure::new(&home, &error, false))?;
@@ -116,7 +119,7 @@ impl Nodes {
 
     /// True if another server may take the place of one that fails.
     fn follows(&self) -> bool {
-        self.slots.is_some()
+        self.slots.is_some() || self.address.watched.is_some()
     }
 
     /// Sends all requests that have no answer and wait for none, in the order of the flights, so that requests for a
@@ -243,12 +246,20 @@ impl Nodes {
         self.lines.get_mut(node).ok_or_else(|| (ErrorKind::Client, "no connection").into())
     }
 
-    /// Asks the known servers for the hash slots of the cluster, until one answers. If none answers, the known slots
-    /// are kept.
+    /// Asks the Sentinels for the present master, and the known servers for the hash slots of the cluster, until one
+    /// answers. If none answers, what was known is kept.
     fn learn(&mut self) {
+        if let Some(watched) = &self.address.watched
+            && let Ok(master) = watched.master()
+            && master != self.home
+        {
+            // Its answers are not awaited: it is no master any more, or cut off.
+            let old = std::mem::replace(&mut self.home, master);
+            self.lose(&old);
+        }
         let Some(slots) = &self.slots else { return };
         let mut known: Vec<Node> = vec![];
-        for node in slots.nodes().chain([&self.address.node]) {
+        for node in slots.nodes().chain([&self.home]) {
             if !known.contains(node) {
                 known.push(node.clone());
             }
@@ -309,7 +320,5 @@ fn may_pass(error: &RedisError) -> bool {
 /// there. `None` if the error is not a redirect.
 fn redirect(error: &RedisError, node: &Node) -> Option<(Node, bool)> {
     let (host, port) = error.redirect_node()?.0.rsplit_once(':')?;
-    let host = if host.is_empty() { &node.host } else { host };
-    let target = Node { host: host.to_owned(), port: port.parse().ok()? };
-    Some((target, error.kind() == ErrorKind::Server(ServerErrorKind::Ask)))
+    Some((node.other(host, port.parse().ok()?), error.kind() == ErrorKind::Server(ServerErrorKind::Ask)))
 }
