@@ -14,10 +14,15 @@ from typing import Any
 
 import pytest
 import redis
-from server import Server, free_port
+from server import PROGRAMS, Server, free_port
 
 PROGRAM = os.environ.get("FURUI_PROGRAM")
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="SKIPPED: FURUI_PROGRAM does not name the program")
+
+
+#: True if the program can encrypt connections.
+HAS_TLS = PROGRAM is not None and b"no TLS" not in subprocess.run(
+    [PROGRAM, "has", "rediss://127.0.0.1:1/set"], capture_output=True, stdin=subprocess.DEVNULL).stderr
 
 
 def furui(*arguments: object, lines: bytes = b"", status: int = 0) -> "subprocess.CompletedProcess[bytes]":
@@ -161,7 +166,7 @@ def test_schemes_have_any_case(server: Server) -> None:
 
 
 def test_two_processes_print_each_line_once(server: Server, tmp_path: Path) -> None:
-    lines = stream(5, 100_000)
+    lines = stream(5, 400_000)
     processes, outputs = [], []
     for number in range(2):
         order = random.Random(number).sample(lines, len(lines))
@@ -329,7 +334,9 @@ def test_wrong_sets_are_refused_before_a_line_is_read(server: Server) -> None:
 
     assert "no server listens there" in refused(f"redis://127.0.0.1:{free_port()}/set")
     assert "names no set" in refused(url(server, "0"))
-    assert "TLS" in refused("rediss://127.0.0.1/set")
+    assert "TLS" in refused("rediss://127.0.0.1:1/set") or HAS_TLS
+    assert "no service" in refused("redis+sentinel://127.0.0.1:1/set")
+    assert "connection failed" in refused("unix:///dev/null/r.sock?name=set")
     assert "out of range" in refused(url(server, "99/set"))
     server("SET", "text:{000}", "a")
     assert "WRONGTYPE" in refused(url(server, "text"))
@@ -483,3 +490,88 @@ def test_pieces_of_a_large_key(server: Server, tmp_path: Path) -> None:
     assert server("FURUI.DUMP", "set:{0}", 1)[1] > 1
     furui("union", url(server, "set"), "-o", tmp_path / "copy")
     assert furui("has", "--count", tmp_path / "copy", lines=text(lines)).stdout == b"%d\n" % len(lines)
+
+
+def test_a_socket_of_this_machine(servers: Callable[..., Server], tmp_path: Path) -> None:
+    server = servers("--unixsocket", str(tmp_path / "r.sock"))
+    store = f"unix://{tmp_path}/r.sock?name=a/b"
+    lines = stream(13)
+    assert furui("seen", "--store", store, lines=text(lines)).stdout == text(once(lines))
+    assert furui("has", f"redis://127.0.0.1:{server.port}/a%2Fb", lines=text(lines)).stdout == text(lines)
+    furui("seen", "-q", "--store", store + "&db=3", lines=b"a\n")
+    assert server.client.info("keyspace")["db3"]["keys"] == 1025
+    server("CONFIG", "SET", "requirepass", "secret")
+    assert b"NOAUTH" in furui("has", store, lines=b"a\n", status=2).stderr
+    furui("has", store.replace("unix://", "redis+unix://:secret@"), lines=text(lines[:1]))
+    server.kill()
+    assert b"r.sock" in furui("has", store, lines=b"a\n", status=2).stderr
+
+
+@pytest.fixture
+def watched(servers: Callable[..., Server], tmp_path: Path, program: str) -> Iterator[tuple[Server, Server, str]]:
+    """A master and its replica, which a Sentinel watches, and the URL of a set in them."""
+    master = servers()
+    replica = servers("--replicaof", "127.0.0.1", str(master.port))
+    port = free_port()
+    (tmp_path / "sentinel.conf").write_text(
+        f"port {port}\nbind 127.0.0.1\ndir {tmp_path}\nsentinel monitor crawl 127.0.0.1 {master.port} 1\n"
+        "sentinel down-after-milliseconds crawl 500\nsentinel failover-timeout crawl 3000\n")
+    process = subprocess.Popen([str(PROGRAMS[program]), str(tmp_path / "sentinel.conf"), "--sentinel"], stdout=subprocess.DEVNULL)
+    try:
+        client = redis.Redis(port=port)
+        until(lambda: answers(client))
+        until(lambda: len(client.execute_command("SENTINEL", "REPLICAS", "crawl")) == 1)
+        until(lambda: replica.client.info("replication")["master_link_status"] == "up")
+        yield master, replica, f"redis+sentinel://127.0.0.1:1,127.0.0.1:{port}/crawl/set"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def test_a_master_that_sentinels_replace(watched: tuple[Server, Server, str], tmp_path: Path) -> None:
+    master, replica, store = watched
+    process = start("seen", "--mark", "--store", store)
+    assert (ask(process, b"a"), ask(process, b"a")) == (b"1\n", b"0\n")
+    master("WAIT", 1, 10_000)
+    master.kill()
+    assert (ask(process, b"b"), ask(process, b"a"), ask(process, b"b")) == (b"1\n", b"0\n", b"0\n")
+    process.communicate(timeout=60)
+    assert process.returncode == 0 and replica.client.info("replication")["role"] == "master"
+    assert furui("has", store, lines=b"a\nb\nc\n").stdout == b"a\nb\n"
+    assert b"no service" in furui("has", store.replace("crawl", "none"), lines=b"a\n", status=2).stderr
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Path:
+    """The certificate of an authority, and beside it the key and the certificate of a server, which it has signed."""
+
+    def openssl(*arguments: object) -> None:
+        subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True, cwd=tmp_path)
+
+    new = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+    openssl(*new, "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.crt")
+    openssl(*new, "-subj", "/CN=server", "-keyout", "server.key", "-out", "server.crt", "-CA", "ca.crt", "-CAkey", "ca.key",
+            "-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE")
+    return tmp_path / "ca.crt"
+
+
+@pytest.mark.skipif(not HAS_TLS or shutil.which("openssl") is None, reason="SKIPPED: no TLS in this program, or no openssl")
+def test_tls(servers: Callable[..., Server], authority: Path, program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    port, folder = free_port(), authority.parent
+    probe = subprocess.run([str(PROGRAMS[program]), "--tls-port", "1", "--port", "0"], capture_output=True, timeout=30)
+    if b"tls-cert-file" not in probe.stdout:
+        pytest.skip("SKIPPED: this server has no TLS")
+    server = servers("--tls-port", str(port), "--tls-auth-clients", "no", "--tls-ca-cert-file", str(authority),
+                     "--tls-cert-file", str(folder / "server.crt"), "--tls-key-file", str(folder / "server.key"))
+    store, lines = f"rediss://127.0.0.1:{port}/set", stream(14)
+    # An authority that nobody trusts.
+    assert b"UnknownIssuer" in furui("has", store, lines=b"a\n", status=2).stderr
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+    assert furui("seen", "--store", store, lines=text(lines)).stdout == text(once(lines))
+    assert furui("has", store.replace("rediss", "VALKEYS"), lines=text(lines)).stdout == text(lines)
+    assert furui("has", url(server, "set"), lines=text(lines)).stdout == text(lines)
+    # A certificate that is not for this name, and a server without TLS.
+    assert b"not valid for name" in furui("has", store.replace("127.0.0.1", "localhost"), lines=b"a\n", status=2).stderr
+    assert b"connection" in furui("has", f"rediss://127.0.0.1:{server.port}/set", lines=b"a\n", status=2).stderr
+    server("CONFIG", "SET", "requirepass", "secret")
+    furui("has", store.replace("rediss://", "rediss://:secret@"), lines=text(lines[:1]))
