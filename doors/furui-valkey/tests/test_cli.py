@@ -572,6 +572,6 @@ def test_tls(servers: Callable[..., Server], authority: Path, program: str, monk
     assert furui("has", url(server, "set"), lines=text(lines)).stdout == text(lines)
     # A certificate that is not for this name, and a server without TLS.
     assert b"not valid for name" in furui("has", store.replace("127.0.0.1", "localhost"), lines=b"a\n", status=2).stderr
-    assert b"connection" in furui("has", f"rediss://127.0.0.1:{server.port}/set", lines=b"a\n", status=2).stderr
+    assert b"TLS port" in furui("has", f"rediss://127.0.0.1:{server.port}/set", lines=b"a\n", status=2).stderr
     server("CONFIG", "SET", "requirepass", "secret")
     furui("has", store.replace("rediss://", "rediss://:secret@"), lines=text(lines[:1]))

@@ -16,13 +16,19 @@ pub type Encrypted = StreamOwned<ClientConnection, Uninterrupted<TcpStream>>;
 ///
 /// # Errors
 /// If the certificate is not that of the host, or is signed by none of the authorities that the system trusts, or that
-/// the environment variables `SSL_CERT_FILE` and `SSL_CERT_DIR` name.
+/// the environment variables `SSL_CERT_FILE` and `SSL_CERT_DIR` name. If the server begins with no TLS within the time
+/// limit of a connection.
 pub fn encrypt(stream: TcpStream, host: &str) -> io::Result<Encrypted> {
     let name = ServerName::try_from(host.to_owned()).map_err(|error| io::Error::new(ErrorKind::InvalidInput, error))?;
     let connection = ClientConnection::new(config()?, name).map_err(io::Error::other)?;
     let mut stream = StreamOwned::new(connection, Uninterrupted(stream));
     while stream.conn.is_handshaking() {
-        stream.conn.complete_io(&mut stream.sock)?;
+        stream.conn.complete_io(&mut stream.sock).map_err(|error| match error.kind() {
+            ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::UnexpectedEof => {
+                io::Error::new(ErrorKind::InvalidData, "the server does not begin with TLS: is this its TLS port?")
+            }
+            _ => error,
+        })?;
     }
     Ok(stream)
 }

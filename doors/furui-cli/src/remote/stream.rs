@@ -30,7 +30,7 @@ impl Stream {
             Node::Tcp { host, port } => {
                 let stream = open(host, *port)?;
                 stream.set_nodelay(true)?;
-                stream.set_read_timeout(Some(ANSWER))?;
+                stream.set_read_timeout(Some(if encrypts { CONNECT } else { ANSWER }))?;
                 stream.set_write_timeout(Some(ANSWER))?;
                 if encrypts { encrypt(stream, host) } else { Ok(Self::Tcp(stream)) }
             }
@@ -89,7 +89,9 @@ fn open_unix(_: &Path) -> io::Result<Stream> {
 
 #[cfg(feature = "tls")]
 fn encrypt(stream: TcpStream, host: &str) -> io::Result<Stream> {
-    Ok(Stream::Encrypted(encrypted::encrypt(stream, host)?.into()))
+    let stream = encrypted::encrypt(stream, host)?;
+    stream.sock.0.set_read_timeout(Some(ANSWER))?;
+    Ok(Stream::Encrypted(stream.into()))
 }
 
 #[cfg(not(feature = "tls"))]
