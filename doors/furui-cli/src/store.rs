@@ -236,7 +236,10 @@ fn server_info(url: &Path, json: bool) -> Result<String, Error> {
         format!("collisions  {lost} keys are expected to have been taken for another (n²/2⁶⁵)"),
     ];
     if let Some(window) = window {
-        lines.push(format!("window      the last {}; a key counts in each slice in which it occurred", of_lines(window)));
+        lines.push(format!(
+            "window      the last {}; a key counts in each slice in which it occurred",
+            of_lines(window)
+        ));
     }
     Ok(lines.join("\n") + "\n")
 }

@@ -8,7 +8,7 @@ use super::{SeedOptions, place};
 
 #[derive(Args)]
 pub struct CombineOptions {
-    /// The stores or the filters to combine
+    /// The stores or the filters to combine; redis://HOST:PORT/NAME is a set in a server
     #[arg(value_name = "SET", required = true, value_hint = ValueHint::AnyPath, value_parser = place::anywhere())]
     pub sets: Vec<PathBuf>,
     /// Where the result is written: for stores a new or an empty directory, for filters a file, or "-" for standard

@@ -8,8 +8,8 @@ use furui::dict::{self, Purpose};
 use furui::store::MAX_RUNS;
 use furui::text;
 
-use super::{number, place};
 use super::{InputOptions, LineOptions, PrintOptions, WaitOptions, headings};
+use super::{number, place};
 
 /// The options that a dictionary has if none are given.
 const USUAL: dict::DictOptions = dict::DictOptions::DEFAULT;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use furui::{HashAlgorithm, text};
 
-use super::{number, place};
 use super::{InputOptions, LineOptions, PrintOptions, SeedOptions, WaitOptions, hash_name, headings, memory};
+use super::{number, place};
 
 #[derive(Subcommand)]
 pub enum FilterCommand {

@@ -15,7 +15,7 @@ use super::{InputOptions, LineOptions, PrintOptions, SeedOptions, headings, memo
 /// another process may write to the set meanwhile.
 ///
 /// SET may be redis://HOST:PORT/NAME, too, a set of `furui seen --store` in a Valkey or Redis server, in a build with
-/// the feature net.
+/// the feature net. `furui seen --help` has the other URLs.
 ///
 /// Key options such as --csv say how the keys of FILE are made and, if SET is a file of lines, its keys: `--set-lines`
 /// takes each line of SET for a key as it is, as in `furui has -v --csv --key id --set-lines ids.txt log.csv`. A line

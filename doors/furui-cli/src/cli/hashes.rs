@@ -13,7 +13,7 @@ use super::{WaitOptions, place};
 /// `furui info` prints the hash and the seed of a store. Nothing is locked.
 #[derive(Args)]
 pub struct ExportOptions {
-    /// The store
+    /// The store; redis://HOST:PORT/NAME is a set in a server
     #[arg(value_name = "STORE", value_hint = ValueHint::DirPath, value_parser = place::anywhere())]
     pub store: PathBuf,
     /// Write numbers of 64 bits, the only format there is

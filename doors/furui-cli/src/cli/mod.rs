@@ -190,7 +190,8 @@ pub struct VerifyOptions {
 /// Describe filters, stores and dictionaries: their parameters, what they hold, and the errors to expect
 #[derive(Args)]
 pub struct InfoOptions {
-    /// Filters, directories of stores and dictionaries, or single files of these
+    /// Filters, directories of stores and dictionaries, or single files of these; redis://HOST:PORT/NAME is
+    /// a set in a server
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath, value_parser = place::anywhere())]
     pub paths: Vec<PathBuf>,
     /// Print JSON, one line for each path. The bytes of a path that is not UTF-8 are numbers in path_bytes

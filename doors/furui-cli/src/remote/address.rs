@@ -45,7 +45,8 @@ impl Address {
             // A user without a host is no URL for the crate.
             whole = whole.replacen("@/", "@localhost/", 1);
         } else if is_watched && let Some((first, more, rest)) = hosts(&whole) {
-            let node = |text: &str| Url::parse(&format!("redis://{text}")).ok().and_then(|url| tcp(&url, SENTINEL_PORT));
+            let node =
+                |text: &str| Url::parse(&format!("redis://{text}")).ok().and_then(|url| tcp(&url, SENTINEL_PORT));
             let nodes = more.split(',').map(node).collect::<Option<Vec<_>>>();
             others = nodes.ok_or_else(|| wrong("one of the Sentinels is not HOST:PORT"))?;
             whole = format!("{first}{rest}");
@@ -60,7 +61,11 @@ impl Address {
                 match &*key {
                     "name" => name = Some(value.into_owned()),
                     "db" => database = number(&value).ok_or_else(|| wrong("the db of the URL is no number"))?,
-                    _ => return Err(wrong("the URL of a socket is unix:///PATH?name=NAME or unix:///PATH?db=DB&name=NAME")),
+                    _ => {
+                        return Err(wrong(
+                            "the URL of a socket is unix:///PATH?name=NAME or unix:///PATH?db=DB&name=NAME",
+                        ));
+                    }
                 }
             }
             let name = name.filter(|name| !name.is_empty());

@@ -160,8 +160,13 @@ impl Piece {
     fn read(reply: Value) -> Option<Self> {
         let Value::Array(fields) = reply else { return None };
         let fields: [Value; 5] = fields.try_into().ok()?;
-        let [Value::Int(number), Value::Int(pieces), Value::BulkString(file), Value::BulkString(data), Value::Int(dump)] =
-            fields
+        let [
+            Value::Int(number),
+            Value::Int(pieces),
+            Value::BulkString(file),
+            Value::BulkString(data),
+            Value::Int(dump),
+        ] = fields
         else {
             return None;
         };

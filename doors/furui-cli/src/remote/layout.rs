@@ -117,7 +117,8 @@ mod tests {
 
     #[test]
     fn keys_have_as_many_digits_as_the_last_one_needs() {
-        let last = |shards| String::from_utf8(Layout { shards, seed: 0, window: None }.keys("x").pop().unwrap()).unwrap();
+        let last =
+            |shards| String::from_utf8(Layout { shards, seed: 0, window: None }.keys("x").pop().unwrap()).unwrap();
         assert_eq!([last(1), last(16), last(17), last(1024)], ["x:{0}", "x:{f}", "x:{10}", "x:{3ff}"]);
         assert_eq!(Layout { shards: 17, seed: 0, window: None }.keys("x")[1], b"x:{01}");
         let of = |keys| Layout { shards: 1024, seed: 0, window: NonZeroU64::new(keys).map(Window::Keys) }.span();

@@ -223,7 +223,9 @@ impl RemoteSet {
 
     /// Reads the layout that the first user of the set has decided. `None` if the set has no user yet.
     fn layout_at(&mut self, key: &[u8]) -> Result<Option<Layout>, Failure> {
-        let Some(Value::BulkString(text)) = self.ask(vec![Request::new("GET", key, [])])?.pop() else { return Ok(None) };
+        let Some(Value::BulkString(text)) = self.ask(vec![Request::new("GET", key, [])])?.pop() else {
+            return Ok(None);
+        };
         let layout = Layout::parse(&text);
         layout.map(Some).ok_or_else(|| {
             let key = String::from_utf8_lossy(key);

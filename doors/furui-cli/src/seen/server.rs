@@ -191,7 +191,8 @@ impl Server {
         if let Some(first) = unread.first_mut() {
             *first = first.only(|index| index >= read);
         }
-        let lines = unread.iter().map(RemoteKeys::len).chain(self.flight.iter().map(|(_, lines)| *lines)).sum::<usize>();
+        let lines =
+            unread.iter().map(RemoteKeys::len).chain(self.flight.iter().map(|(_, lines)| *lines)).sum::<usize>();
         self.take_back(unread).map_err(|failure| {
             let (url, reason, lines) = (self.set.url(), failure.reason, counted(lines as u64, "line"));
             Error::Message(format!(
