@@ -80,7 +80,7 @@ impl RemoteSet {
                 continue;
             }
             let part = Cascade::open(files, OPTIONS)?;
-            let is_here = |hash: u64| (u128::from(hash) * u128::from(self.layout().shards)) >> 64 == shard.into();
+            let is_here = |hash: u64| self.layout().shard(hash) == shard;
             let mut sorted = part.sorted()?;
             while let keys @ [_, ..] = sorted.next_keys()? {
                 if part.hash_spec() != hash || !keys.iter().all(|&key| is_here(key)) {

@@ -6,7 +6,7 @@ use super::layout::Layout;
 #[derive(Clone)]
 pub struct RemoteKeys {
     hasher: KeyHasher,
-    shards: u32,
+    layout: Layout,
     /// The bytes of all keys, one key after the other.
     bytes: Vec<u8>,
     /// The position in `bytes` at which each key ends.
@@ -17,7 +17,7 @@ pub struct RemoteKeys {
 impl RemoteKeys {
     /// An empty list of keys for a set with this layout.
     pub fn new(layout: Layout) -> Self {
-        Self { hasher: layout.hash().hasher(), shards: layout.shards, bytes: vec![], ends: vec![], places: vec![] }
+        Self { hasher: layout.hash().hasher(), layout, bytes: vec![], ends: vec![], places: vec![] }
     }
 
     /// Empties the list, which keeps its memory for the next batch.
@@ -32,10 +32,9 @@ impl RemoteKeys {
         self.ends.len()
     }
 
-    /// Appends a key. Its shard is one of `shards` equal ranges of its XXH3 with the seed of the set.
+    /// Appends a key. Its shard is that of its XXH3 with the seed of the set.
     pub fn push(&mut self, key: &[u8]) {
-        let hash = u128::from(self.hasher.hash(key).get());
-        self.places.push(((hash * u128::from(self.shards)) >> 64) as u32);
+        self.places.push(self.layout.shard(self.hasher.hash(key).get()));
         self.bytes.extend_from_slice(key);
         self.ends.push(self.bytes.len());
     }
@@ -53,15 +52,14 @@ impl RemoteKeys {
 
     /// Returns a batch of those keys for whose indices in this one `is_wanted` returns true.
     pub fn only(&self, is_wanted: impl Fn(usize) -> bool) -> Self {
-        let mut some =
-            Self { hasher: self.hasher.clone(), shards: self.shards, bytes: vec![], ends: vec![], places: vec![] };
+        let mut some = Self::new(self.layout);
         (0..self.len()).filter(|&index| is_wanted(index)).for_each(|index| some.push(self.key(index)));
         some
     }
 
     /// The indices of the keys in the order of their shards. Keys of one shard keep their order.
     pub fn by_shard(&self) -> Vec<usize> {
-        let mut starts = vec![0; self.shards as usize + 1];
+        let mut starts = vec![0; self.layout.shards as usize + 1];
         self.places.iter().for_each(|&place| starts[place as usize + 1] += 1);
         (1..starts.len()).for_each(|place| starts[place] += starts[place - 1]);
         let mut order = vec![0; self.len()];

@@ -49,6 +49,12 @@ impl Layout {
         words.next().is_none().then_some(Self { shards, seed, window })
     }
 
+    /// The number of the server's key to which the member with this hash belongs: the hashes are divided into `shards`
+    /// equal ranges.
+    pub fn shard(self, hash: u64) -> u32 {
+        ((u128::from(hash) * u128::from(self.shards)) >> 64) as u32
+    }
+
     /// The names of the keys of the server that hold the set with this name.
     pub fn keys(self, name: &str) -> Vec<Vec<u8>> {
         let width = format!("{:x}", self.shards - 1).len();
