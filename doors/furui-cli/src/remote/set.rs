@@ -195,10 +195,13 @@ impl RemoteSet {
         out.clear();
         out.resize(keys.len(), false);
         let order = keys.by_shard();
-        let shares = order.chunk_by(|&a, &b| keys.place(a) == keys.place(b));
+        let shares: Vec<&[usize]> = order.chunk_by(|&a, &b| keys.place(a) == keys.place(b)).collect();
         let answers = self.nodes.receive()?;
+        if answers.len() != shares.len() {
+            return Err(Failure::nonsense("another number of answers than of requests"));
+        }
         let (mut failure, mut uncertain) = (None, vec![]);
-        for (share, Answer { reply, is_uncertain }) in shares.zip(answers) {
+        for (share, Answer { reply, is_uncertain }) in shares.into_iter().zip(answers) {
             if is_uncertain {
                 uncertain.extend_from_slice(share);
             }
