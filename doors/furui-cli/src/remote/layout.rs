@@ -10,7 +10,7 @@ use furui::{HashAlgorithm, HashSpec, text};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     pub shards: u32,
-    /// The seed of the XXH3 of a member. A member belongs to the server's key that has the range of its hash.
+    /// The seed of the XXH3 of a member. See [`shard`](Self::shard).
     pub seed: u64,
     /// The window of the set: it remembers only this number of last lines, or the lines of this time. `None` if it
     /// remembers everything.
@@ -49,10 +49,11 @@ impl Layout {
         words.next().is_none().then_some(Self { shards, seed, window })
     }
 
-    /// The number of the server's key to which the member with this hash belongs: the hashes are divided into `shards`
-    /// equal ranges.
+    /// The number of the server's key to which the member with this hash belongs: the hashes, with their halves
+    /// exchanged, are divided into `shards` equal ranges. By the first bits of the hash, the members of one key would
+    /// crowd at one place of its table.
     pub fn shard(self, hash: u64) -> u32 {
-        ((u128::from(hash) * u128::from(self.shards)) >> 64) as u32
+        ((u128::from(hash.rotate_left(32)) * u128::from(self.shards)) >> 64) as u32
     }
 
     /// The names of the keys of the server that hold the set with this name.
