@@ -1,10 +1,11 @@
 //! Decodes any bytes as a manifest, and reads back any manifest that was written: the result is the same manifest, or
-//! an error if the manifest breaks a rule. A valid manifest whose bytes were changed is an error.
+//! an error if the manifest breaks a rule. A valid manifest whose bytes were changed is an error. Any bytes are also
+//! read as the table of a pack that says that they are its own.
 #![no_main]
 
 use furui::HashSpec;
 use furui::format::Seal;
-use furui::store::shared::SharedManifest;
+use furui::store::shared::{PackEntry, PackTable, SharedManifest};
 use furui::store::{Manifest, RunEntry, StoreKind};
 use libfuzzer_sys::fuzz_target;
 
@@ -12,6 +13,11 @@ fuzz_target!(|input: (u64, Vec<(u64, u64, u64, u64)>, Vec<(u32, u8)>, &[u8])| {
     let (seed, runs, changes, raw) = input;
     let _ = Manifest::decode(raw, "fuzz");
     let _ = SharedManifest::decode(raw, "fuzz");
+    let table_checksum = HashSpec::default().hash(raw).get();
+    let table_length = raw.len() as u64;
+    let (table, length, keys) = (seed, seed.saturating_add(table_length), 1 << 40);
+    let pack = PackEntry { id: [1; 16], length, keys, table, table_length, table_checksum };
+    let _ = PackTable::read(raw, &pack, "fuzz");
     let mut manifest = Manifest::new(StoreKind::Seen, HashSpec { seed, ..HashSpec::default() });
     for (number, keys, length, checksum) in runs {
         let _ = manifest.take_number();

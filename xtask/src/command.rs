@@ -6,7 +6,8 @@ use std::process::{Command, ExitStatus, Stdio};
 
 /// The crates that are tested as Rust programs, with the features that they are tested with. All commands that build
 /// them name the same ones, so that nothing is built twice.
-pub(crate) const TESTED: &str = "--workspace --exclude furui-py --exclude furui-valkey --features furui-cli/node";
+pub(crate) const TESTED: &str =
+    "--workspace --exclude furui-py --exclude furui-valkey --features furui-cli/node,furui-cli/tls";
 
 /// The outcome of a step that has not failed.
 #[derive(Debug, PartialEq, Eq)]

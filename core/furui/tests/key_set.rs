@@ -37,7 +37,7 @@ proptest! {
 
 #[test]
 fn keys_take_little_memory_whatever_their_number() {
-    for keys in [0u64, 1, 5000, 200_000] {
+    for keys in [0u64, 1, 5000, 200_000, 1_500_000] {
         let mut set = KeySet::new();
         for i in 0..keys {
             let (before, growth) = (set.bytes(), set.growth(1));
@@ -88,4 +88,36 @@ fn a_long_run_is_read_into_an_empty_set() {
     assert_eq!(copy.read_run(&run_of(&set)).unwrap(), 100_000);
     assert!(copy.iter().eq(set.iter()));
     assert_eq!(copy.read_run(&run_of(&set)).unwrap(), 0);
+}
+
+/// A set of more than half a million keys is several tables.
+#[test]
+fn a_large_set_is_as_its_model() {
+    let mut set = KeySet::new();
+    let mut largest = 0;
+    for i in 0..2_000_000 {
+        let before = set.bytes();
+        assert!(set.insert(key(i)).unwrap());
+        largest = largest.max(if i > 1_000_000 { set.bytes() - before } else { 0 });
+    }
+    assert!(largest < 1 << 20, "no insertion moves all keys: {largest} bytes at once");
+    assert!((0..2_000_000).all(|i| set.contains(key(i)) && !set.contains(key(i + 2_000_000))));
+    assert!((0..2_000_000).step_by(3).all(|i| set.remove(key(i)) && !set.remove(key(i))));
+    let mut model: Vec<KeyHash> = (0..2_000_000).filter(|i| i % 3 != 0).map(key).collect();
+    model.sort_unstable();
+    assert!(set.len() == model.len() && set.iter().eq(model.iter().copied()));
+    let (mut copy, mut other) = (KeySet::new(), KeySet::new());
+    assert_eq!(copy.read_run(&run_of(&set)).unwrap(), model.len() as u64);
+    assert!(copy.iter().eq(set.iter()) && copy.bytes() <= 13 * model.len());
+    // Runs are read into sets of one table, of several, and on both sides of the limit.
+    for first in [100_000, 1_900_000, 0] {
+        for i in first..first + 450_000 {
+            other.insert(key(i)).unwrap();
+        }
+        let mut union: BTreeSet<KeyHash> = other.iter().collect();
+        union.extend(&model);
+        let before = other.len();
+        assert_eq!(other.read_run(&run_of(&copy)).unwrap(), (union.len() - before) as u64);
+        assert!(other.iter().eq(union));
+    }
 }

@@ -1,6 +1,6 @@
 //! `furui union`, `subtract` and `intersect`: they combine stores, or filters, into a new one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use furui::store::Directory;
@@ -12,20 +12,21 @@ use crate::files::Files;
 use crate::filter;
 use crate::keys;
 use crate::memory;
-use crate::opening::kind_of;
+use crate::opening::{is_url, kind_of};
+use crate::remote::RemoteSet;
 
 /// Runs `furui union`, `subtract` or `intersect`, as `how` says.
 pub fn run(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error> {
-    let is_store = |path: &&std::path::PathBuf| path.is_dir();
-    match (options.sets.iter().find(is_store), options.sets.iter().find(|path| !path.is_dir())) {
+    let is_store = |path: &&PathBuf| path.is_dir() || is_url(path);
+    match (options.sets.iter().find(is_store), options.sets.iter().find(|path| !is_store(path))) {
         (None, _) => filter::combine(options, how),
         (Some(_), None) => stores(options, how),
         (Some(store), Some(file)) => {
             // If the file does not exist, the error says only that.
             file.metadata().map_err(|error| Error::io("cannot open", file.display().to_string(), error))?;
             Err(Error::Message(format!(
-                "{} is a directory, and {} is a file: name only stores, or only files of filters",
-                store.display(),
+                "{} is a store, and {} is a file: name only stores, or only files of filters",
+                named(store),
                 file.display()
             )))
         }
@@ -50,8 +51,11 @@ fn stores(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error>
 }
 
 /// Opens a store for reading. The keys of its journal take at most `memory` bytes of memory; the others are written to
-/// temporary files.
+/// temporary files. A set in a server is copied to temporary files.
 pub fn open(path: &Path, memory: u64) -> Result<Cascade<Files>, Error> {
+    if is_url(path) {
+        return RemoteSet::open_existing(path)?.fetch();
+    }
     // A directory without a manifest is an error, and not an empty set.
     kind_of(path)?;
     Ok(Cascade::open(Files::unchanged(path, 0)?, CascadeOptions { memory, hash: None, form: None, journal: false })?)
@@ -69,7 +73,15 @@ fn check(first: &Path, a: &Cascade<Files>, path: &Path, b: &Cascade<Files>) -> R
     };
     Err(Error::Message(format!(
         "{} and {}: {reason}, so that they do not fit together; `furui seen --like` makes stores that do",
-        first.display(),
-        path.display()
+        named(first),
+        named(path)
     )))
+}
+
+/// A store in a message. The URL of a set in a server may have a password, so only its last part is given.
+fn named(path: &Path) -> String {
+    match is_url(path) {
+        true => format!("the server's set {}", path.file_name().unwrap_or_default().display()),
+        false => path.display().to_string(),
+    }
 }

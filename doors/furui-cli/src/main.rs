@@ -30,6 +30,7 @@ mod store;
 mod streams;
 
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
@@ -39,6 +40,7 @@ use furui::store::cascade::Combination;
 use cli::{Cli, Command};
 use error::Error;
 use input::missed;
+use opening::scheme;
 use output::{is_styled, print};
 
 /// The exit code after an error. The codes are those of grep: 0 for done or found, 1 for nothing found, 2 for an error.
@@ -84,7 +86,11 @@ fn explain(mut error: clap::Error) -> Result<ExitCode, Error> {
         // Another program may have put the name of a stranger's file among the arguments.
         for kind in [ContextKind::InvalidArg, ContextKind::InvalidValue, ContextKind::InvalidSubcommand] {
             if let Some(ContextValue::String(text)) = error.get(kind) {
-                let text = Printable(text).to_string();
+                // A URL may have a password.
+                let text = match scheme(Path::new(text)) {
+                    Some(scheme) => format!("{}://...", Printable(scheme)),
+                    None => Printable(text).to_string(),
+                };
                 error.insert(kind, ContextValue::String(text));
             }
         }

@@ -17,9 +17,9 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::filter::{cascade, details, fields, given_seed, refuse_pipe};
 use crate::keys;
-use crate::opening::kind_of;
-use crate::opening::open_to_write;
+use crate::opening::{is_url, kind_of, open_to_write};
 use crate::output::print;
+use crate::remote::RemoteSet;
 use crate::say::number::{counted, figure, grouped, shared};
 use crate::say::report::Report;
 use crate::say::size;
@@ -58,7 +58,11 @@ pub fn info(options: &InfoOptions) -> Result<ExitCode, Error> {
     let (json, seed) = (options.json, given_seed(&options.seed, &options.paths)?);
     let mut texts = Vec::new();
     let code = each(&options.paths, |path| {
-        texts.push(if path.is_dir() { store_info(path, json)? } else { file_info(path, seed, json)? });
+        texts.push(match path {
+            path if is_url(path) => server_info(path, json)?,
+            path if path.is_dir() => store_info(path, json)?,
+            path => file_info(path, seed, json)?,
+        });
         Ok(())
     });
     print(texts.join(if json { "" } else { "\n" }).as_bytes())?;
@@ -201,6 +205,42 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
         }
     }
     lines.extend(run_lines(&set));
+    Ok(lines.join("\n") + "\n")
+}
+
+/// Describes a set in a server.
+fn server_info(url: &Path, json: bool) -> Result<String, Error> {
+    let mut set = RemoteSet::open_existing(url)?;
+    let (keys, url) = (set.count()?, set.url());
+    let (hash, shards, window) = (set.layout().hash(), set.layout().shards, set.layout().window);
+    if json {
+        let mut report = Report::default();
+        report
+            .text("path", &url)
+            .text("kind", "seen")
+            .text("hash", hash.algorithm.name())
+            .text("seed", &format!("{:#018x}", hash.seed))
+            .number("keys", keys)
+            .number("shards", shards)
+            .number("expected_collisions", format!("{:e}", KeyHash::expected_collisions(keys)));
+        if let Some(window) = window {
+            report.text("window", &of_lines(window));
+        }
+        return Ok(report.json());
+    }
+    let lost = figure(KeyHash::expected_collisions(keys));
+    let mut lines = vec![
+        format!("{}: a set in a server, spread over {}", Printable(&url), counted(shards.into(), "key")),
+        format!("keys        {}", grouped(keys)),
+        format!("hash        {hash}"),
+        format!("collisions  {lost} keys are expected to have been taken for another (n²/2⁶⁵)"),
+    ];
+    if let Some(window) = window {
+        lines.push(format!(
+            "window      the last {}; a key counts in each slice in which it occurred",
+            of_lines(window)
+        ));
+    }
     Ok(lines.join("\n") + "\n")
 }
 

@@ -46,10 +46,11 @@ extern "C" fn tick(context: *mut raw::RedisModuleCtx, _data: *mut c_void) {
     };
     forget_abandoned(now);
     let has_windows = [Holder::Set, Holder::Filter].iter().any(|holder| holder.sums().1.slices > 0);
-    if has_windows && flags & raw::REDISMODULE_CTX_FLAGS_MASTER != 0 {
-        if let Ok(mut place) = PLACE.try_lock() {
-            place.fade(context, now);
-        }
+    if has_windows
+        && flags & raw::REDISMODULE_CTX_FLAGS_MASTER != 0
+        && let Ok(mut place) = PLACE.try_lock()
+    {
+        place.fade(context, now);
     }
     start(context);
 }
@@ -65,7 +66,8 @@ impl Place {
     /// Visits some keys, and drops what has faded from their windows.
     fn fade(&mut self, context: *mut raw::RedisModuleCtx, now: u64) {
         let mut search = Search { now, found: vec![] };
-        // SAFETY: the context is that of the timer, the cursor one of this server, and `visit` takes what is given here.
+        // SAFETY: the context is that of the timer, the cursor one of this server, and `visit` takes what is given
+        // here.
         unsafe {
             if self.cursor.is_null() {
                 self.cursor = raw::RedisModule_ScanCursorCreate.expect("Redis 7")();

@@ -22,8 +22,8 @@ pub struct Commands {
     pub key: *mut raw::RedisModuleString,
 }
 
-/// Tells the server what this module can do, which the server does not do with one that cannot. A server ignores options
-/// that it does not know.
+/// Tells the server what this module can do, which the server does not do with one that cannot. A server ignores
+/// options that it does not know.
 pub fn declare(context: *mut raw::RedisModuleCtx) {
     let options = HANDLE_IO_ERRORS | NO_IMPLICIT_SIGNAL_MODIFIED | HANDLE_REPL_ASYNC_LOAD | HANDLE_SLOT_MIGRATION;
     // SAFETY: the context is that of the module's start.

@@ -56,7 +56,8 @@ fn register(context: &Context, arguments: &[ValkeyString]) -> Status {
         .chain(&dict::reads::COMMANDS)
         .chain(&dump_load::COMMANDS)
         .chain(&info::COMMANDS);
-    let is_registered = commands.all(|command| command.register(context.ctx, command::CATEGORY)) && register_dialects(context, arguments);
+    let is_registered = commands.all(|command| command.register(context.ctx, command::CATEGORY))
+        && register_dialects(context, arguments);
     cron::start(context.ctx);
     if is_registered { Status::Ok } else { Status::Err }
 }
@@ -122,7 +123,7 @@ extern "C" fn tell_info(context: *mut raw::RedisModuleInfoCtx, _is_crash: i32) {
         ("answers_seen", counter(&set::seen::ANSWERS[0])),
         ("refused_by_max_key_memory", counter(&limits::REFUSED[0])),
         ("refused_by_max_memory", counter(&limits::REFUSED[1])),
-        ("threads", dict::threads_running() as u64),
+        ("threads", dict::STARTED_THREADS.load(Relaxed) as u64),
         ("dumps", dumps.0 as u64),
         ("dump_memory", dumps.1.bytes as u64),
         ("memory", [sets, filters, dicts, arriving].iter().map(|(_, held)| held.bytes as u64).sum()),

@@ -100,8 +100,8 @@ pub fn admit_made(bytes: usize) -> Result<(), Refusal> {
     check(bytes, 0, bytes)
 }
 
-/// Checks that a value of `bytes` bytes, of which `counted` are in the sums, may grow by `more`. What the master, an AOF
-/// file or another node has taken, this server takes, too, whatever its own limits are.
+/// Checks that a value of `bytes` bytes, of which `counted` are in the sums, may grow by `more`. What the master, an
+/// AOF file or another node has taken, this server takes, too, whatever its own limits are.
 fn check(counted: usize, bytes: usize, more: usize) -> Result<(), Refusal> {
     let exceeds = |sum: usize, limit: i64| usize::try_from(limit).is_ok_and(|limit| limit > 0 && sum > limit);
     let key = bytes.saturating_add(more);

@@ -39,8 +39,8 @@ impl<T> Ring<T> {
     /// Sets the time in milliseconds, if the window is one of time. Begins a new slice by `begin` when the last one has
     /// ended. An earlier time than the current one is ignored, unless it is earlier by more than a slice.
     ///
-    /// In that case a clock was wrong before. Its step is undone: the slices move back with it, so that what was recorded
-    /// by the wrong clock fades as if it had been recorded now.
+    /// In that case a clock was wrong before. Its step is undone: the slices move back with it, so that what was
+    /// recorded by the wrong clock fades as if it had been recorded now.
     pub fn tell_time<E>(&mut self, milliseconds: u64, begin: impl FnOnce() -> Result<T, E>) -> Result<(), E> {
         if !self.is_timed() {
             return Ok(());

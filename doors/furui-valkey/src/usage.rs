@@ -107,9 +107,7 @@ fn token(word: &str) -> raw::RedisModuleCommandArg {
 fn named(name: &str) -> raw::RedisModuleCommandArg {
     let kind = match name {
         "key" | "source" | "destination" => KEY,
-        "capacity" | "n" | "number" | "piece" | "iterator" | "time" => {
-            INTEGER
-        }
+        "capacity" | "n" | "number" | "piece" | "iterator" | "time" => INTEGER,
         "error" | "rate" => DOUBLE,
         _ => STRING,
     };
@@ -139,10 +137,7 @@ fn named_as(name: &str, kind: raw::RedisModuleCommandArgType) -> raw::RedisModul
 
 /// The list with an empty description at its end.
 fn finished(mut arguments: Vec<raw::RedisModuleCommandArg>) -> *mut raw::RedisModuleCommandArg {
-    let end = raw::RedisModuleCommandArg {
-        name: ptr::null(),
-        ..named_as("", STRING)
-    };
+    let end = raw::RedisModuleCommandArg { name: ptr::null(), ..named_as("", STRING) };
     arguments.push(end);
     Box::leak(arguments.into_boxed_slice()).as_mut_ptr()
 }

@@ -9,7 +9,7 @@ import server as server_module
 from server import PROGRAMS, Server
 
 
-@pytest.fixture(params=list(PROGRAMS), autouse=True)
+@pytest.fixture(params=list(PROGRAMS), autouse=True, scope="module")
 def program(request: pytest.FixtureRequest) -> str:
     """Runs each test in Redis and in Valkey."""
     if PROGRAMS[request.param] is None:

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -13,10 +14,15 @@ from typing import Any
 
 import pytest
 import redis
-from server import Server, free_port
+from server import PROGRAMS, Server, free_port
 
 PROGRAM = os.environ.get("FURUI_PROGRAM")
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="SKIPPED: FURUI_PROGRAM does not name the program")
+
+
+#: True if the program can encrypt connections.
+HAS_TLS = PROGRAM is not None and b"no TLS" not in subprocess.run(
+    [PROGRAM, "has", "rediss://127.0.0.1:1/set"], capture_output=True, stdin=subprocess.DEVNULL).stderr
 
 
 def furui(*arguments: object, lines: bytes = b"", status: int = 0) -> "subprocess.CompletedProcess[bytes]":
@@ -72,7 +78,8 @@ def test_the_output_is_that_of_a_set_of_its_own(server: Server, tmp_path: Path) 
     assert (again.stdout, json.loads(again.stderr)) == (b"", counts)
     assert furui("seen", *store, "--invert").stdout == text(lines)
     assert members(server, "set") == len(once(lines))
-    assert server("GET", "set:shards") == b"1024"
+    assert re.fullmatch(rb"1024 0x[0-9a-f]{16}", server("GET", "set:shards"))
+    assert server("DBSIZE") == 1025
 
 
 @pytest.mark.parametrize("options", [["--csv", "--key", "url"], ["--csv", "--key", "url,n", "--ignore-case"],
@@ -95,8 +102,9 @@ def test_keys_and_outputs_are_those_of_a_set_of_its_own(server: Server, tmp_path
 
 
 def test_members_are_the_bytes_that_other_clients_have(server: Server) -> None:
+    server("SET", "set:shards", "1024 0x0000000000000000")
     furui("seen", "--store", url(server, "set"), "--csv", "--key", "url", lines=b"url,n\na,1\nb,2\n\"https://example.com/\",3\n")
-    # The shards are those of `furui._furui._shares`: of 1024 ranges of the XXH3 of the key.
+    # The shards are 1024 ranges of the XXH3 of the key with the seed of the set.
     for member, shard in [("a", 923), ("b", 349), ("https://example.com/", 306)]:
         assert server("SEEN.HAS", f"set:{{{shard:03x}}}", member) == [1]
 
@@ -113,15 +121,52 @@ def test_python_shares_the_set(server: Server) -> None:
 
 
 def test_a_set_of_another_number_of_shards(server: Server) -> None:
-    server("SET", "set:shards", "16")
+    server("SET", "set:shards", "16 0x00000000000000ff")
     furui("seen", "--store", url(server, "set"), lines=text(stream(4)))
     assert sum(server("SEEN.CARD", f"set:{{{shard:x}}}") for shard in range(16)) == len(once(stream(4)))
-    server("SET", "set:shards", "many")
-    assert b"set:shards is not that of a set" in furui("seen", "--store", url(server, "set"), status=2).stderr
+    assert b"0x00000000000000ff" in server("FURUI.INFO", "set:{0}")
+    for text_of_it in ["many", "16", "16 7", "1024 0x1 0x2 0x3"]:
+        server("SET", "set:shards", text_of_it)
+        assert b"set:shards is not that of a set" in furui("seen", "--store", url(server, "set"), status=2).stderr
+
+
+@pytest.mark.parametrize("make", [("SEEN.ADD", "k", "5"), ("SET", "k", "5"), ("HSET", "k", "5", "6")], ids=" ".join)
+def test_a_name_that_a_single_key_has(server: Server, make: tuple[str, ...]) -> None:
+    server(*make)
+    for command in [["seen", "--store"], ["seen", "-n", "--store"], ["has"], ["union", "-o", "/dev/null/x"], ["info"]]:
+        assert b"k is a single key of the server" in furui(*command, url(server, "k"), lines=b"5\n", status=2).stderr
+    assert server("DBSIZE") == 1
+
+
+URLS = ["redis+cluster://h:7000/u", "redis-sentinel://h/u", "http://h/u", "redis+cluster://me:secret@h/u", "://u", "VALKEYX://h/u"]
+
+
+@pytest.mark.parametrize("command", [
+    "seen --store URL", "seen -q --store URL", "seen -n --store URL", "seen --store s --like URL", "seen --store URL --pending f",
+    "seen --store URL --remove f", "has URL", "has --set-lines URL", "commit URL f", "union URL -o o", "union s URL -o o",
+    "union s -o URL", "subtract s URL -o o", "intersect URL s -o o", "export --u64 URL", "import URL f", "compact URL", "info URL",
+    "info s URL", "verify URL", "snapshot URL o", "snapshot s URL", "filter build f -o URL", "dict build --store URL",
+    "dict number --store URL", "dict count --store URL", "dict get --store URL", "dict delete --store URL"])
+def test_no_url_is_taken_for_a_directory(tmp_path: Path, command: str) -> None:
+    """Ten machines with a directory each would do everything ten times."""
+    (tmp_path / "f").write_bytes(b"a\n")
+    subprocess.run([str(PROGRAM), "seen", "-q", "--store", "s", "f"], cwd=tmp_path, check=True)
+    before = sorted(tmp_path.iterdir())
+    for url in URLS + ([] if command.startswith(("seen", "has")) else ["redis:///nowhere", "VALKEY://me:secret@127.0.0.1:1/u"]):
+        arguments = [url if word == "URL" else word for word in command.split()]
+        done = subprocess.run([str(PROGRAM), *arguments], cwd=tmp_path, input=b"a\n", capture_output=True, timeout=60)
+        assert done.returncode == 2 and (not done.stdout or "info s" in command), (url, done)
+        assert b"secret" not in done.stderr and sorted(tmp_path.iterdir()) == before, (url, done)
+
+
+def test_schemes_have_any_case(server: Server) -> None:
+    store = url(server, "set").replace("redis", "REDIS")
+    furui("seen", "--store", store, lines=b"a\n")
+    assert furui("has", store.replace("REDIS", "Valkey"), lines=b"a\nb\n").stdout == b"a\n"
 
 
 def test_two_processes_print_each_line_once(server: Server, tmp_path: Path) -> None:
-    lines = stream(5, 100_000)
+    lines = stream(5, 400_000)
     processes, outputs = [], []
     for number in range(2):
         order = random.Random(number).sample(lines, len(lines))
@@ -243,11 +288,11 @@ def test_a_window(server: Server) -> None:
     furui("seen", "--store", url(server, "set"), "--window", "1h", lines=b"a\n")
     assert server("DBSIZE") == 1025
     assert furui("seen", "--store", url(server, "set"), "--window", "1h", lines=b"a\nb\n").stdout == b"b\n"
-    assert server("GET", "set:shards") == b"1024 3600000ms"
+    assert re.fullmatch(rb"1024 0x[0-9a-f]{16} 3600000ms", server("GET", "set:shards"))
     assert b"remembers the last 1h" in furui("seen", "--store", url(server, "set"), "--window", "2h", status=2).stderr
     assert b"16,384 lines at least" in furui("seen", "--store", url(server, "new"), "--window", "16383", status=2).stderr
     # Another program has said the window for all.
-    server("SET", "python:shards", "16 60000ms")
+    server("SET", "python:shards", "16 0x0000000000000001 60000ms")
     furui("seen", "--store", url(server, "python"), lines=b"a\n")
     assert sum(server("EXISTS", f"python:{{{shard:x}}}") for shard in range(16)) == 16
     # 16 members of each of 1024 keys.
@@ -289,7 +334,9 @@ def test_wrong_sets_are_refused_before_a_line_is_read(server: Server) -> None:
 
     assert "no server listens there" in refused(f"redis://127.0.0.1:{free_port()}/set")
     assert "names no set" in refused(url(server, "0"))
-    assert "TLS" in refused("rediss://127.0.0.1/set")
+    assert "TLS" in refused("rediss://127.0.0.1:1/set") or HAS_TLS
+    assert "no service" in refused("redis+sentinel://127.0.0.1:1/set")
+    assert "connection failed" in refused("unix:///dev/null/r.sock?name=set")
     assert "out of range" in refused(url(server, "99/set"))
     server("SET", "text:{000}", "a")
     assert "WRONGTYPE" in refused(url(server, "text"))
@@ -397,3 +444,134 @@ def test_slots_move_while_lines_are_decided(masters: list[Server]) -> None:
     assert (process.returncode, said) == (0, b""), said
     assert during > 0
     assert furui("seen", "--store", url(masters[1], "set"), lines=text(lines[:marks])).stdout == b""
+
+
+def test_a_whole_set_leaves_the_server(server: Server, tmp_path: Path) -> None:
+    lines, others = once(stream(12, 60_000)), [b"other %d" % i for i in range(1000)]
+    store = url(server, "set")
+    furui("seen", "-q", "--store", store, lines=text(lines))
+    furui("union", store, "-o", tmp_path / "copy")
+    furui("verify", tmp_path / "copy")
+    assert furui("has", "--count", tmp_path / "copy", lines=text(lines + others)).stdout == b"%d\n" % len(lines)
+    # Stores that are like the copy go with the set.
+    furui("seen", "-q", "--store", tmp_path / "like", "--like", tmp_path / "copy", lines=text(lines[:10] + others))
+    furui("union", tmp_path / "like", store, "-o", tmp_path / "all")
+    assert furui("has", "-v", tmp_path / "all", lines=text(lines + others), status=1).stdout == b""
+    furui("subtract", store, tmp_path / "like", "-o", tmp_path / "fewer")
+    assert furui("has", "--count", tmp_path / "fewer", lines=text(lines + others)).stdout == b"%d\n" % (len(lines) - 10)
+    furui("intersect", store, tmp_path / "like", "-o", tmp_path / "both")
+    assert furui("export", "--u64", tmp_path / "copy").stdout == furui("export", "--u64", store).stdout
+    facts = json.loads(furui("info", "--json", store).stdout)
+    assert (facts["keys"], facts["shards"]) == (len(lines), 1024)
+    assert facts["seed"] == json.loads(furui("info", "--json", tmp_path / "copy").stdout)["seed"]
+    assert str(facts["seed"]).encode() in server("GET", "set:shards")
+    furui("seen", "-q", "--store", tmp_path / "alien", lines=b"a\n")
+    assert b"do not fit together" in furui("union", store, tmp_path / "alien", "-o", tmp_path / "no", status=2).stderr
+    assert not (tmp_path / "no").exists()
+
+
+def test_sets_that_cannot_leave_the_server(server: Server, tmp_path: Path) -> None:
+    furui("seen", "-q", "--store", url(server, "set"), "--window", "1h", lines=b"a\n")
+    refused = furui("union", url(server, "set"), "-o", tmp_path / "no", status=2).stderr
+    assert b"the last 1h" in refused and b"window" in refused
+    assert "window" in json.loads(furui("info", "--json", url(server, "set")).stdout)
+    assert b"no set of this name" in furui("union", url(server, "none"), "-o", tmp_path / "no", status=2).stderr
+    # A key that another program has made, with a seed of its own.
+    server("SET", "mixed:shards", "4 0x0000000000000001")
+    server("SEEN.ADD", "mixed:{2}", "a")
+    assert b"was not made for this set" in furui("union", url(server, "mixed"), "-o", tmp_path / "no", status=2).stderr
+    assert not (tmp_path / "no").exists()
+
+
+def test_pieces_of_a_large_key(server: Server, tmp_path: Path) -> None:
+    server("SET", "set:shards", "1 0x0000000000000005")
+    lines = [b"%d" % i for i in range(3_200_000)]
+    furui("seen", "-q", "--store", url(server, "set"), lines=text(lines))
+    assert server("FURUI.DUMP", "set:{0}", 1)[1] > 1
+    furui("union", url(server, "set"), "-o", tmp_path / "copy")
+    assert furui("has", "--count", tmp_path / "copy", lines=text(lines)).stdout == b"%d\n" % len(lines)
+
+
+def test_a_socket_of_this_machine(servers: Callable[..., Server], tmp_path: Path) -> None:
+    server = servers("--unixsocket", str(tmp_path / "r.sock"))
+    store = f"unix://{tmp_path}/r.sock?name=a/b"
+    lines = stream(13)
+    assert furui("seen", "--store", store, lines=text(lines)).stdout == text(once(lines))
+    assert furui("has", f"redis://127.0.0.1:{server.port}/a%2Fb", lines=text(lines)).stdout == text(lines)
+    furui("seen", "-q", "--store", store + "&db=3", lines=b"a\n")
+    assert server.client.info("keyspace")["db3"]["keys"] == 1025
+    server("CONFIG", "SET", "requirepass", "secret")
+    assert b"NOAUTH" in furui("has", store, lines=b"a\n", status=2).stderr
+    furui("has", store.replace("unix://", "redis+unix://:secret@"), lines=text(lines[:1]))
+    server.kill()
+    assert b"r.sock" in furui("has", store, lines=b"a\n", status=2).stderr
+
+
+@pytest.fixture
+def watched(servers: Callable[..., Server], tmp_path: Path, program: str) -> Iterator[tuple[Server, Server, str]]:
+    """A master and its replica, which a Sentinel watches, and the URL of a set in them."""
+    master = servers()
+    replica = servers("--replicaof", "127.0.0.1", str(master.port))
+    port = free_port()
+    (tmp_path / "sentinel.conf").write_text(
+        f"port {port}\nbind 127.0.0.1\ndir {tmp_path}\nsentinel monitor crawl 127.0.0.1 {master.port} 1\n"
+        "sentinel down-after-milliseconds crawl 500\nsentinel failover-timeout crawl 3000\n")
+    process = subprocess.Popen([str(PROGRAMS[program]), str(tmp_path / "sentinel.conf"), "--sentinel"], stdout=subprocess.DEVNULL)
+    try:
+        client = redis.Redis(port=port)
+        until(lambda: answers(client))
+        until(lambda: len(client.execute_command("SENTINEL", "REPLICAS", "crawl")) == 1)
+        until(lambda: replica.client.info("replication")["master_link_status"] == "up")
+        yield master, replica, f"redis+sentinel://127.0.0.1:1,127.0.0.1:{port}/crawl/set"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def test_a_master_that_sentinels_replace(watched: tuple[Server, Server, str], tmp_path: Path) -> None:
+    master, replica, store = watched
+    process = start("seen", "--mark", "--store", store)
+    assert (ask(process, b"a"), ask(process, b"a")) == (b"1\n", b"0\n")
+    master("WAIT", 1, 10_000)
+    master.kill()
+    assert (ask(process, b"b"), ask(process, b"a"), ask(process, b"b")) == (b"1\n", b"0\n", b"0\n")
+    process.communicate(timeout=60)
+    assert process.returncode == 0 and replica.client.info("replication")["role"] == "master"
+    assert furui("has", store, lines=b"a\nb\nc\n").stdout == b"a\nb\n"
+    assert b"no service" in furui("has", store.replace("crawl", "none"), lines=b"a\n", status=2).stderr
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Path:
+    """The certificate of an authority, and beside it the key and the certificate of a server, which it has signed."""
+
+    def openssl(*arguments: object) -> None:
+        subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True, cwd=tmp_path)
+
+    new = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+    openssl(*new, "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.crt")
+    openssl(*new, "-subj", "/CN=server", "-keyout", "server.key", "-out", "server.crt", "-CA", "ca.crt", "-CAkey", "ca.key",
+            "-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE")
+    return tmp_path / "ca.crt"
+
+
+@pytest.mark.skipif(not HAS_TLS or shutil.which("openssl") is None, reason="SKIPPED: no TLS in this program, or no openssl")
+def test_tls(servers: Callable[..., Server], authority: Path, program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    port, folder = free_port(), authority.parent
+    probe = subprocess.run([str(PROGRAMS[program]), "--tls-port", "1", "--port", "0"], capture_output=True, timeout=30)
+    if b"tls-cert-file" not in probe.stdout:
+        pytest.skip("SKIPPED: this server has no TLS")
+    server = servers("--tls-port", str(port), "--tls-auth-clients", "no", "--tls-ca-cert-file", str(authority),
+                     "--tls-cert-file", str(folder / "server.crt"), "--tls-key-file", str(folder / "server.key"))
+    store, lines = f"rediss://127.0.0.1:{port}/set", stream(14)
+    # An authority that nobody trusts.
+    assert b"UnknownIssuer" in furui("has", store, lines=b"a\n", status=2).stderr
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+    assert furui("seen", "--store", store, lines=text(lines)).stdout == text(once(lines))
+    assert furui("has", store.replace("rediss", "VALKEYS"), lines=text(lines)).stdout == text(lines)
+    assert furui("has", url(server, "set"), lines=text(lines)).stdout == text(lines)
+    # A certificate that is not for this name, and a server without TLS.
+    assert b"not valid for name" in furui("has", store.replace("127.0.0.1", "localhost"), lines=b"a\n", status=2).stderr
+    assert b"TLS port" in furui("has", f"rediss://127.0.0.1:{server.port}/set", lines=b"a\n", status=2).stderr
+    server("CONFIG", "SET", "requirepass", "secret")
+    furui("has", store.replace("rediss://", "rediss://:secret@"), lines=text(lines[:1]))

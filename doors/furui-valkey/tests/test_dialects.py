@@ -245,6 +245,21 @@ def test_a_filter_survives(servers: Callable[..., Server], dialect: str) -> None
     assert fields(replica, f"{prefix}.INFO", "f") == fields(server, f"{prefix}.INFO", "f")
 
 
+def test_what_valkey_bloom_has_besides(both: Server) -> None:
+    assert both("BF.INSERT", "empty", "CAPACITY", 500, "ERROR", "0.002") == []
+    for field, answer in [("CAPACITY", 500), ("ERROR", b"0.002")]:
+        found = both("BF.INFO", "empty", field)
+        # Clients of RESP3 get a map.
+        assert list(found.values() if isinstance(found, dict) else found) == [answer]
+    assert both("BF.INSERT", "empty", "ITEMS", "a") == [1]
+    for refused in [["SEED", "x" * 32], ["TIGHTENING", "0.5"], ["VALIDATESCALETO", 1000]]:
+        with pytest.raises(Refused, match="unknown argument"):
+            both("BF.INSERT", "other", *refused, "ITEMS", "a")
+    for field in ["TIGHTENING", "MAXSCALEDCAPACITY"]:
+        with pytest.raises(Refused, match="invalid information value"):
+            both("BF.INFO", "empty", field)
+
+
 def test_chunks_reach_another_server(servers: Callable[..., Server]) -> None:
     a, b = servers("BF", "CF"), servers("BF", "CF")
     for prefix, keys in [("BF", 5_000_000), ("CF", 10_000_000)]:
@@ -351,7 +366,7 @@ def test_wrong_arguments_are_refused(both: Server) -> None:
         "BF.RESERVE n 0.1 10 EXPANSION": "number of arguments", "BF.RESERVE n 0.1 10 EXPANSION -1": "must be in the range",
         "BF.RESERVE n 0.1 10 EXPANSION 32769": "must be in the range", "BF.RESERVE n 0.1 10 EXPANSION x": "bad expansion",
         "BF.RESERVE n 0.1 10 NONSCALING EXPANSION 2": "number of arguments", "BF.RESERVE n 0.1 10 X": "unknown argument",
-        "BF.INSERT n ITEMS": "number of arguments", "BF.INSERT n CAPACITY 10": "number of arguments",
+        "BF.INSERT n ITEMS": "number of arguments", "BF.INSERT n CAPACITY": "number of arguments",
         "BF.INSERT n X ITEMS a": "unknown argument", "BF.INSERT n ERROR nan ITEMS a": "bad error rate",
         "BF.INSERT n NOCREATE ITEMS a": "not found", "BF.INSERT n EXPANSION -1 ITEMS a": "bad expansion",
         "BF.INSERT n CAPACITY 4294967295 ERROR 1e-9 ITEMS a": "max-key-memory",

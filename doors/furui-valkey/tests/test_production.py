@@ -287,6 +287,28 @@ def test_idle_windows_give_back_what_has_faded(servers: Callable[..., Server]) -
     assert master.digest() == before
 
 
+@pytest.mark.parametrize("mode", ["disabled", "swapdb"])
+def test_a_replica_loads_beside_what_it_has(servers: Callable[..., Server], mode: str, program: str) -> None:
+    master = servers("BF", "CF")
+    options = master.client.execute_command("INFO", "modules")
+    assert "handle-repl-async-load" in str(options) and "handle-io-errors" in str(options)
+    assert program == "redis" or "handle-atomic-slot-migration" in str(options)
+    master("SIEVE.RESERVE", "scalable", "scalable", "0.001", 100)
+    master("SIEVE.RESERVE", "window", "window", "0.001", 100, "WINDOW", "1d")
+    replica = servers("BF", "CF", "--repl-diskless-load", mode, "--replicaof", f"127.0.0.1 {master.port}")
+    for turn in range(5):
+        fill(master, turn)
+        assert master("WAIT", 1, 20_000) == 1
+        # It must load everything again, beside the keys that it has.
+        replica("REPLICAOF", "NO", "ONE")
+        fill(replica, 100 + turn)
+        replica("REPLICAOF", "127.0.0.1", master.port)
+        fill(master, 10 + turn)
+        until(lambda: replica.client.info("replication").get("master_link_status") == "up", "a replica")
+        assert master("WAIT", 1, 20_000) == 1
+        assert replica.digests() == master.digests()
+
+
 def test_info_counts(servers: Callable[..., Server]) -> None:
     server = servers("BF", "CF")
     server("SEEN.ADD", "s", "a", "b", "a")

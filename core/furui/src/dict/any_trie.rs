@@ -69,6 +69,15 @@ impl<M: Deref<Target = [u8]>, G: Guard> AnyTrie<M, G> {
         }
     }
 
+    /// The number of keys that begin with `prefix`, deletions included; `None` if only a walk could tell, as in the
+    /// LOUDS layout.
+    pub(super) fn keys_with(&self, prefix: &[u8]) -> Option<u64> {
+        match self {
+            Self::Compact(trie) => Some(trie.keys_with(prefix)),
+            Self::Louds(_) => None,
+        }
+    }
+
     /// The length and the value or deletion of each key that is a prefix of `text`, the shortest first.
     pub(super) fn prefixes(&self, text: &[u8]) -> Vec<(usize, Found)> {
         match self {

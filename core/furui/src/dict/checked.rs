@@ -90,6 +90,13 @@ impl CheckedTrie {
         CheckedEntries { entries: self.guarded().entries_from(from), regions: &self.regions }
     }
 
+    /// The number of keys that begin with `prefix`, deletions included; `None` if only a walk could tell.
+    pub(super) fn keys_with(&self, prefix: &[u8]) -> Result<Option<u64>, FormatError> {
+        let count = self.guarded().keys_with(prefix);
+        self.regions.result()?;
+        Ok(count)
+    }
+
     /// The length and the value or deletion of each key that is a prefix of `text`, the shortest first.
     pub(super) fn prefixes(&self, text: &[u8]) -> Result<Vec<(usize, Found)>, FormatError> {
         let found = self.guarded().prefixes(text);

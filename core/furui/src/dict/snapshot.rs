@@ -76,6 +76,31 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
         Ok(count)
     }
 
+    /// The number of keys that begin with `prefix`, if the dictionary has `len` keys in all; `None` if only a walk over
+    /// them could tell. The cost does not depend on the number of keys.
+    ///
+    /// It can be told if no key is deleted, and none is in two parts: if the parts have `len` keys together. Tries of
+    /// the LOUDS layout must be walked.
+    ///
+    /// # Errors
+    /// Those of [`get`](Self::get).
+    pub fn keys_with(&self, prefix: &[u8], len: u64) -> Result<Option<u64>> {
+        if self.buffered() as u64 + self.tries().map(FilteredTrie::keys).sum::<u64>() != len {
+            return Ok(None);
+        }
+        let end = after_prefix(prefix);
+        let of_window =
+            |window: &WriteBuffer| end.as_deref().map_or(window.len(), |end| window.rank(end)) - window.rank(prefix);
+        let mut count = self.windows().map(of_window).sum::<usize>() as u64;
+        for trie in self.tries() {
+            match trie.trie().keys_with(prefix)? {
+                Some(keys) => count += keys,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(count))
+    }
+
     /// The tries, oldest first.
     pub fn tries(&self) -> impl DoubleEndedIterator<Item = &FilteredTrie> {
         self.layers.iter().filter_map(|layer| match layer {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueHint};
 
-use super::WaitOptions;
+use super::{WaitOptions, place};
 
 /// Record in a store the lines that `furui seen --pending` found to be new
 ///
@@ -17,7 +17,7 @@ use super::WaitOptions;
 #[derive(Args)]
 pub struct CommitOptions {
     /// The store
-    #[arg(value_name = "STORE", value_hint = ValueHint::DirPath)]
+    #[arg(value_name = "STORE", value_hint = ValueHint::DirPath, value_parser = place::local())]
     pub store: PathBuf,
     /// Files of --pending, from one run or from several
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]

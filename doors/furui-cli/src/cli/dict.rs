@@ -8,8 +8,8 @@ use furui::dict::{self, Purpose};
 use furui::store::MAX_RUNS;
 use furui::text;
 
-use super::number;
 use super::{InputOptions, LineOptions, PrintOptions, WaitOptions, headings};
+use super::{number, place};
 
 /// The options that a dictionary has if none are given.
 const USUAL: dict::DictOptions = dict::DictOptions::DEFAULT;
@@ -137,7 +137,7 @@ pub struct CountOptions {
     /// The directory of a dictionary to which the counts are added
     ///
     /// Without it, only the lines of this run are counted
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = headings::DICTIONARY)]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = place::local(), help_heading = headings::DICTIONARY)]
     pub store: Option<PathBuf>,
     #[command(flatten, next_help_heading = headings::DICTIONARY)]
     pub wait: WaitOptions,
@@ -317,7 +317,7 @@ pub enum FilterHashName {
 #[command(next_help_heading = headings::DICTIONARY)]
 pub struct DictOptions {
     /// The dictionary's directory
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = place::local())]
     pub store: PathBuf,
 }
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use furui::{HashAlgorithm, text};
 
-use super::number;
 use super::{InputOptions, LineOptions, PrintOptions, SeedOptions, WaitOptions, hash_name, headings, memory};
+use super::{number, place};
 
 #[derive(Subcommand)]
 pub enum FilterCommand {
@@ -36,7 +36,7 @@ pub struct BuildOptions {
     ///
     /// The file is written whole or not at all; "-" is standard output. The directory of a cascade filter is new or
     /// empty
-    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::AnyPath, help_heading = headings::FILTER)]
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::AnyPath, value_parser = place::local(), help_heading = headings::FILTER)]
     pub output: PathBuf,
     /// The kind of filter; --help lists the kinds
     #[arg(short, long, value_enum, default_value_t = FilterKind::Bloom, help_heading = headings::FILTER)]
@@ -172,7 +172,7 @@ pub struct InsertOptions {
 #[derive(Args)]
 pub struct ChangeOptions {
     /// The filter
-    #[arg(value_name = "FILTER", value_hint = ValueHint::AnyPath, help_heading = headings::INPUT)]
+    #[arg(value_name = "FILTER", value_hint = ValueHint::AnyPath, value_parser = place::local(), help_heading = headings::INPUT)]
     pub filter: PathBuf,
     #[command(flatten)]
     pub input: InputOptions,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{InputOptions, LineOptions, PrintOptions, SeedOptions, headings, memory};
+use super::{InputOptions, LineOptions, PrintOptions, SeedOptions, headings, memory, place};
 
 /// Print the lines that are in a set
 ///
@@ -15,7 +15,7 @@ use super::{InputOptions, LineOptions, PrintOptions, SeedOptions, headings, memo
 /// another process may write to the set meanwhile.
 ///
 /// SET may be redis://HOST:PORT/NAME, too, a set of `furui seen --store` in a Valkey or Redis server, in a build with
-/// the feature net.
+/// the feature net. `furui seen --help` has the other URLs.
 ///
 /// Key options such as --csv say how the keys of FILE are made and, if SET is a file of lines, its keys: `--set-lines`
 /// takes each line of SET for a key as it is, as in `furui has -v --csv --key id --set-lines ids.txt log.csv`. A line
@@ -28,7 +28,7 @@ pub struct HasOptions {
     ///
     /// A set in a server is redis://HOST:PORT/NAME. A file of lines may be compressed, or come from a pipe; "-" is
     /// standard input
-    #[arg(value_name = "SET", value_hint = ValueHint::AnyPath, help_heading = headings::INPUT)]
+    #[arg(value_name = "SET", value_hint = ValueHint::AnyPath, value_parser = place::anywhere(), help_heading = headings::INPUT)]
     pub set: PathBuf,
     #[command(flatten)]
     pub input: InputOptions,

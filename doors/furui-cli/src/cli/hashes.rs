@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::WaitOptions;
+use super::{WaitOptions, place};
 
 /// Write the hashes of a store as numbers, in ascending order
 ///
@@ -13,8 +13,8 @@ use super::WaitOptions;
 /// `furui info` prints the hash and the seed of a store. Nothing is locked.
 #[derive(Args)]
 pub struct ExportOptions {
-    /// The store
-    #[arg(value_name = "STORE", value_hint = ValueHint::DirPath)]
+    /// The store; redis://HOST:PORT/NAME is a set in a server
+    #[arg(value_name = "STORE", value_hint = ValueHint::DirPath, value_parser = place::anywhere())]
     pub store: PathBuf,
     /// Write numbers of 64 bits, the only format there is
     #[arg(long, required = true)]
@@ -33,7 +33,7 @@ pub struct ExportOptions {
 #[derive(Args)]
 pub struct ImportOptions {
     /// The store
-    #[arg(value_name = "STORE", value_hint = ValueHint::DirPath)]
+    #[arg(value_name = "STORE", value_hint = ValueHint::DirPath, value_parser = place::local())]
     pub store: PathBuf,
     /// The file of hashes; "-" is standard input
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]

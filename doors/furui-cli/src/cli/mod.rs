@@ -12,6 +12,7 @@ mod lines;
 pub mod notes;
 mod number;
 mod outputs;
+mod place;
 mod seen;
 
 use std::path::{Path, PathBuf};
@@ -139,7 +140,7 @@ pub enum Command {
     /// Print the manual page, or write those of all commands into a directory
     Man {
         /// Write furui.1, furui-seen.1, ... into this directory
-        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = place::local())]
         dir: Option<PathBuf>,
     },
 }
@@ -147,7 +148,7 @@ pub enum Command {
 #[derive(Args)]
 pub struct CompactOptions {
     /// The directory of a store or a dictionary
-    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = place::local())]
     pub path: PathBuf,
     #[command(flatten)]
     pub wait: WaitOptions,
@@ -162,10 +163,10 @@ pub struct CompactOptions {
 #[derive(Args)]
 pub struct SnapshotOptions {
     /// The directory of a store or a dictionary
-    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = place::local())]
     pub path: PathBuf,
     /// The directory of the copy, new or empty
-    #[arg(value_name = "DEST", value_hint = ValueHint::DirPath)]
+    #[arg(value_name = "DEST", value_hint = ValueHint::DirPath, value_parser = place::local())]
     pub dest: PathBuf,
 }
 
@@ -182,15 +183,16 @@ pub struct WaitOptions {
 #[derive(Args)]
 pub struct VerifyOptions {
     /// Filters, directories of stores and dictionaries, or single files of these
-    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath, value_parser = place::local())]
     pub paths: Vec<PathBuf>,
 }
 
 /// Describe filters, stores and dictionaries: their parameters, what they hold, and the errors to expect
 #[derive(Args)]
 pub struct InfoOptions {
-    /// Filters, directories of stores and dictionaries, or single files of these
-    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
+    /// Filters, directories of stores and dictionaries, or single files of these; redis://HOST:PORT/NAME is
+    /// a set in a server
+    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath, value_parser = place::anywhere())]
     pub paths: Vec<PathBuf>,
     /// Print JSON, one line for each path. The bytes of a path that is not UTF-8 are numbers in path_bytes
     #[arg(long)]

@@ -10,8 +10,8 @@ use furui::store::cascade::CascadeOptions;
 use furui::{HashAlgorithm, text};
 use regex_lite::Regex;
 
-use super::number;
 use super::{InputOptions, LineOptions, OutputOptions, PrintOptions, WaitOptions, hash_name, headings};
+use super::{number, place};
 use crate::say::size;
 
 /// Print the first occurrence of each line, in order
@@ -42,10 +42,12 @@ pub struct SeenOptions {
     /// redis://HOST:PORT/NAME or redis://HOST:PORT/DB/NAME is a set in a Valkey or Redis server, or cluster, that has
     /// the module furui-valkey; it needs a build with the feature net. Any number of processes, on any machines, share
     /// it; they must give the same key options. User and password go before the host, as in
-    /// redis://USER:PASSWORD@HOST/NAME, or the password into $REDISCLI_AUTH. The server records a line before it is
-    /// printed, so lines that are on their way when this process is killed are recorded, but never printed. --memory,
-    /// --threads, --cache, --sync and other options of a set on this machine are refused
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = headings::SET)]
+    /// redis://USER:PASSWORD@HOST/NAME, or the password into $REDISCLI_AUTH. rediss:// is TLS, in a build with the
+    /// feature tls; unix:///PATH?name=NAME is a server behind a socket; redis+sentinel://HOST:PORT/SERVICE/NAME is the
+    /// master that Sentinels know. Other URLs are refused. The server records a line before it is printed, so lines that
+    /// are on their way when this process is killed are recorded, but never printed. --memory, --threads, --cache,
+    /// --sync and other options of a set on this machine are refused
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = place::anywhere(), help_heading = headings::SET)]
     pub store: Option<PathBuf>,
     /// With --store: record lines within SECS seconds [default: 1]
     ///
@@ -142,7 +144,7 @@ pub struct SeenOptions {
     /// Make the new store with the hash of the store DIR
     ///
     /// Then `furui union`, `subtract` and `intersect` can combine the two. Give the key options with which DIR was made
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "store", conflicts_with_all = ["hash", "hash_seed"], help_heading = headings::SET)]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = place::local(), requires = "store", conflicts_with_all = ["hash", "hash_seed"], help_heading = headings::SET)]
     pub like: Option<PathBuf>,
     /// Print the repeats instead
     #[arg(short = 'v', long, help_heading = headings::OUTPUT)]

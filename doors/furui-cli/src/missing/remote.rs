@@ -4,22 +4,37 @@
 use std::convert::Infallible;
 use std::path::Path;
 
+use furui::HashSpec;
 use furui::store::Window;
+use furui::store::cascade::Cascade;
 
 use crate::error::Error;
+use crate::files::Files;
 use crate::missing::install;
 
-pub use self::{NoKeys as RemoteKeys, NoSet as RemoteSet};
+pub use self::{NoFailure as Failure, NoKeys as RemoteKeys, NoSet as RemoteSet};
 
 #[derive(Clone)]
 pub struct NoKeys(Infallible);
 
 pub struct NoSet(Infallible);
 
+/// The layout of a set in a server.
+pub struct Layout {
+    pub shards: u32,
+    pub window: Option<Window>,
+}
+
 /// The failure of a server, which cannot occur in this build.
 pub struct NoFailure {
     pub reason: String,
     pub may_have_recorded: bool,
+}
+
+impl Layout {
+    pub fn hash(self) -> HashSpec {
+        HashSpec::default()
+    }
 }
 
 impl NoKeys {
@@ -53,6 +68,23 @@ impl NoSet {
         )))
     }
 
+    /// Returns the error for opening a set in a server.
+    pub fn open_existing(path: &Path) -> Result<Self, Error> {
+        Self::open(path, false, None)
+    }
+
+    pub fn fetch(&mut self) -> Result<Cascade<Files>, Error> {
+        match self.0 {}
+    }
+
+    pub fn count(&mut self) -> Result<u64, Error> {
+        match self.0 {}
+    }
+
+    pub fn layout(&self) -> Layout {
+        match self.0 {}
+    }
+
     pub fn no_keys(&self) -> NoKeys {
         match self.0 {}
     }
@@ -65,7 +97,15 @@ impl NoSet {
         match self.0 {}
     }
 
-    pub fn see(&mut self, _: &NoKeys, _: &mut Vec<bool>) -> Result<u64, NoFailure> {
+    pub fn send(&mut self, _: &NoKeys, _: bool) {
+        match self.0 {}
+    }
+
+    pub fn in_flight(&self) -> usize {
+        match self.0 {}
+    }
+
+    pub fn receive(&mut self, _: &NoKeys, _: bool, _: &mut Vec<bool>) -> Result<u64, NoFailure> {
         match self.0 {}
     }
 

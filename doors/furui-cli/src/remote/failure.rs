@@ -57,7 +57,7 @@ fn reason(error: &RedisError) -> String {
         return format!("the connection failed ({text})");
     }
     let lower = text.to_ascii_lowercase();
-    let advice = if lower.contains("unknown command") && lower.contains("furui.") {
+    let advice = if lower.contains("unknown command") && (lower.contains("seen.") || lower.contains("furui.")) {
         format!(": the server has no module furui-valkey: start it with --loadmodule libfurui_valkey.so (see {DOC})")
     } else if lower.contains("wrongpass") || lower.contains("noauth") {
         ": give user and password in the URL, as in redis://USER:PASSWORD@HOST/NAME, or the password in REDISCLI_AUTH"

@@ -1,10 +1,12 @@
-use furui::{HashSpec, KeyHasher};
+use furui::KeyHasher;
+
+use super::layout::Layout;
 
 /// A batch of keys for one request to the servers, each with the shard of the set to which it belongs.
 #[derive(Clone)]
 pub struct RemoteKeys {
     hasher: KeyHasher,
-    shards: u32,
+    layout: Layout,
     /// The bytes of all keys, one key after the other.
     bytes: Vec<u8>,
     /// The position in `bytes` at which each key ends.
@@ -13,9 +15,9 @@ pub struct RemoteKeys {
 }
 
 impl RemoteKeys {
-    /// An empty list of keys for a set of this many shards.
-    pub fn new(shards: u32) -> Self {
-        Self { hasher: HashSpec::default().hasher(), shards, bytes: vec![], ends: vec![], places: vec![] }
+    /// An empty list of keys for a set with this layout.
+    pub fn new(layout: Layout) -> Self {
+        Self { hasher: layout.hash().hasher(), layout, bytes: vec![], ends: vec![], places: vec![] }
     }
 
     /// Empties the list, which keeps its memory for the next batch.
@@ -30,10 +32,9 @@ impl RemoteKeys {
         self.ends.len()
     }
 
-    /// Appends a key. Its shard is one of `shards` equal ranges of its XXH3 with seed 0, as for every client of a set.
+    /// Appends a key. Its shard is that of its XXH3 with the seed of the set.
     pub fn push(&mut self, key: &[u8]) {
-        let hash = u128::from(self.hasher.hash(key).get());
-        self.places.push(((hash * u128::from(self.shards)) >> 64) as u32);
+        self.places.push(self.layout.shard(self.hasher.hash(key).get()));
         self.bytes.extend_from_slice(key);
         self.ends.push(self.bytes.len());
     }
@@ -51,15 +52,21 @@ impl RemoteKeys {
 
     /// Returns a batch of those keys for whose indices in this one `is_wanted` returns true.
     pub fn only(&self, is_wanted: impl Fn(usize) -> bool) -> Self {
-        let mut some = Self::new(self.shards);
+        let mut some = Self::new(self.layout);
         (0..self.len()).filter(|&index| is_wanted(index)).for_each(|index| some.push(self.key(index)));
         some
     }
 
     /// The indices of the keys in the order of their shards. Keys of one shard keep their order.
     pub fn by_shard(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.len()).collect();
-        order.sort_by_key(|&index| self.places[index]);
+        let mut starts = vec![0; self.layout.shards as usize + 1];
+        self.places.iter().for_each(|&place| starts[place as usize + 1] += 1);
+        (1..starts.len()).for_each(|place| starts[place] += starts[place - 1]);
+        let mut order = vec![0; self.len()];
+        for (index, &place) in self.places.iter().enumerate() {
+            order[starts[place as usize]] = index;
+            starts[place as usize] += 1;
+        }
         order
     }
 }
@@ -69,9 +76,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shards_are_ranges_of_the_hash() {
-        // `furui._furui._shares([b"a", b"b", b"", b"https://example.com/"], 1024)` of the Python package.
-        let mut keys = RemoteKeys::new(1024);
+    fn shards_are_ranges_of_the_exchanged_hash() {
+        // The Python package gives the same, with seed 0.
+        let mut keys = RemoteKeys::new(Layout { shards: 1024, seed: 0, window: None });
         for key in ["a", "b", "", "https://example.com/"] {
             keys.push(key.as_bytes());
         }
@@ -81,8 +88,9 @@ mod tests {
         assert_eq!(keys.key(2), b"");
         let some = keys.only(|index| index != 1);
         assert_eq!((some.len(), some.key(0), some.place(2)), (3, &b"a"[..], PLACES[3]));
-        assert!(keys.by_shard().is_sorted_by_key(|&index| places[index]));
+        keys.push(b"a");
+        assert_eq!(keys.by_shard(), [0, 4, 2, 3, 1]);
     }
 
-    const PLACES: [u32; 4] = [923, 349, 180, 306];
+    const PLACES: [u32; 4] = [122, 275, 227, 257];
 }

@@ -3,7 +3,11 @@
 //! The set has the same layout as one of `furui.valkey.Seen` of the Python package, so that both can share it.
 
 mod address;
+#[cfg(feature = "tls")]
+mod encrypted;
 mod failure;
+mod fetch;
+mod flight;
 mod keys;
 mod layout;
 mod link;
@@ -11,6 +15,9 @@ mod node;
 mod nodes;
 mod set;
 mod slots;
+mod stream;
+mod watched;
 
+pub use failure::Failure;
 pub use keys::RemoteKeys;
 pub use set::RemoteSet;

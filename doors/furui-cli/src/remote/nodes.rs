@@ -3,65 +3,36 @@
 //! If `SEEN.ADD` is sent a second time because the connection was lost, the second answer calls a new key seen. The
 //! cluster connection of the crate `redis` repeats commands without reporting it. So commands are distributed to the
 //! servers here, and the answers to repeated commands are marked as uncertain.
+//!
+//! Requests may be sent before the answers to earlier ones were received, so that no time is lost by waiting for a
+//! server that is far away.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use redis::{ErrorKind, RedisError, RedisResult, ServerErrorKind, Value};
+use redis::{ErrorKind, RedisError, RedisResult, ServerErrorKind};
 
 use super::address::Address;
 use super::failure::Failure;
+use super::flight::{Answer, Flight, Line, Request, State, Trip};
 use super::link::Link;
 use super::node::Node;
-use super::slots::{Slots, slot_of};
-
-/// A command for one key, and the hash slot of the key.
-pub struct Request {
-    slot: u16,
-    packed: Vec<u8>,
-}
-
-impl Request {
-    /// A command whose first argument is this key.
-    pub fn new<'a>(command: &str, key: &[u8], arguments: impl IntoIterator<Item = &'a [u8]>) -> Self {
-        let mut whole = redis::cmd(command);
-        whole.arg(key);
-        arguments.into_iter().for_each(|argument| _ = whole.arg(argument));
-        Self { slot: slot_of(key), packed: whole.get_packed_command() }
-    }
-}
+use super::slots::Slots;
 
 /// Connections to the servers of a set.
 pub struct Nodes {
     address: Address,
-    links: HashMap<Node, Link>,
+    /// The server that gets all requests unless it is part of a cluster.
+    home: Node,
+    lines: HashMap<Node, Line>,
     /// The hash slots of the cluster. `None` if the server is not part of a cluster.
     slots: Option<Slots>,
+    /// The requests whose answers were not [received](Self::receive) yet, in the order in which they were sent.
+    flights: VecDeque<Flight>,
+    /// The number of the first of the flights, of all that ever were.
+    first: u64,
 }
-
-/// The answer of a server to a request.
-pub struct Answer {
-    /// The reply of the server. A refusal of the server is an error.
-    pub reply: RedisResult<Value>,
-    /// True if the connection was lost after the request was sent for the first time: the server may have executed it
-    /// twice.
-    pub is_uncertain: bool,
-}
-
-/// The state of a request that is being answered.
-#[derive(Default)]
-struct State {
-    reply: Option<RedisResult<Value>>,
-    is_uncertain: bool,
-    /// The server to which a redirect sends the request, and true if the command `ASKING` must precede it there. `None`
-    /// without a redirect.
-    redirected: Option<(Node, bool)>,
-}
-
-/// The requests to send to each server: the index of each request in the list of all, and true if the command `ASKING`
-/// precedes it.
-type Trips = Vec<(Node, Vec<(usize, bool)>)>;
 
 /// The server and the error because of which some requests have no answer yet. `None` if all have one.
 type Trouble = Option<(Node, RedisError)>;
@@ -76,9 +47,13 @@ const PAUSE: Duration = Duration::from_millis(100);
 impl Nodes {
     /// Connects to the server of the address, and finds out if it belongs to a cluster.
     pub fn connect(address: Address) -> Result<Self, Failure> {
-        let mut nodes = Self { address, links: HashMap::new(), slots: None };
-        let first = nodes.address.node.clone();
-        let learned = nodes.learn_from(&first).map_err(|error| Failure::new(&first, &error, false))?;
+        let home = match &address.watched {
+            None => address.node.clone(),
+            Some(watched) => watched.master().map_err(|error| Failure::new(&address.node, &error, false))?,
+        };
+        let (lines, flights) = (HashMap::new(), VecDeque::new());
+        let mut nodes = Self { address, home: home.clone(), lines, slots: None, flights, first: 0 };
+        let learned = nodes.learn_from(&home).map_err(|error| Failure::new(&home, &error, false))?;
         nodes.slots = learned;
         Ok(nodes)
     }
@@ -88,35 +63,53 @@ impl Nodes {
         &self.address
     }
 
-    /// Sends requests, and returns the answer to each. If the connection to a server is lost, the requests that it has
-    /// not answered are sent again, to the servers that own their slots then.
-    pub fn ask(&mut self, requests: &[Request]) -> Result<Vec<Answer>, Failure> {
-        let mut states: Vec<State> = requests.iter().map(|_| State::default()).collect();
+    /// Sends requests, and returns the answer to each. There must be none that were [sent](Self::send) and whose
+    /// answers were not received.
+    pub fn ask(&mut self, requests: Vec<Request>) -> Result<Vec<Answer>, Failure> {
+        debug_assert!(self.flights.is_empty());
+        self.send(requests);
+        self.receive()
+    }
+
+    /// Sends requests, whose answers [`receive`](Self::receive) returns. If a server cannot be reached, that sends them
+    /// again.
+    pub fn send(&mut self, requests: Vec<Request>) {
+        self.flights.push_back(Flight::new(requests));
+        self.dispatch();
+    }
+
+    /// The number of times that requests were [sent](Self::send) whose answers were not received.
+    pub fn in_flight(&self) -> usize {
+        self.flights.len()
+    }
+
+    /// Returns the answers to the requests that were [sent](Self::send) first of those without answers. If the
+    /// connection to a server is lost, all requests that it has not answered are sent again, to the servers that own
+    /// their slots then. After an error, no answers are expected any more.
+    pub fn receive(&mut self) -> Result<Vec<Answer>, Failure> {
         let mut give_up = None;
         loop {
-            let mut trouble = None;
-            let trips = self.distribute(requests, &mut states);
-            match self.make_ready(&trips) {
-                Err(failed) => trouble = Some(failed),
-                Ok(()) => {
-                    self.send(requests, &trips, &mut states, &mut trouble);
-                    self.receive(&trips, &mut states, &mut trouble);
-                }
+            let mut trouble = self.dispatch();
+            while let Some(node) = self.line_of_first() {
+                self.receive_trip(&node, &mut trouble);
             }
-            if states.iter().all(|state| state.reply.is_some()) {
-                let answer = |state: State| Some(Answer { reply: state.reply?, is_uncertain: state.is_uncertain });
-                return Ok(states.into_iter().filter_map(answer).collect());
+            if self.flights.front().is_none_or(Flight::is_answered) {
+                self.first += 1;
+                return Ok(self.flights.pop_front().map_or(vec![], Flight::answers));
             }
             if let Some((node, error)) = trouble {
-                let patience = if self.slots.is_some() { PATIENCE } else { PATIENCE_ALONE };
+                let patience = if self.follows() { PATIENCE } else { PATIENCE_ALONE };
                 if !may_pass(&error) || Instant::now() > *give_up.get_or_insert(Instant::now() + patience) {
                     // Late answers to these requests must not be taken for answers to later requests, so the
                     // connections are closed.
-                    self.links.clear();
-                    let is_known = |state: &State| state.reply.is_none() && !state.is_uncertain;
-                    return Err(Failure::new(&node, &error, !states.iter().all(is_known)));
+                    self.lines.clear();
+                    let may_be_executed = self.flights.iter().any(Flight::may_be_executed);
+                    self.first += self.flights.len() as u64;
+                    self.flights.clear();
+                    return Err(Failure::new(&node, &error, may_be_executed));
                 }
-                if states.iter().any(|state| state.reply.is_none() && state.redirected.is_none()) {
+                let waits = |state: &State| state.reply.is_none() && state.redirected.is_none();
+                if self.flights.front().is_some_and(|first| first.states.iter().any(waits)) {
                     thread::sleep(PAUSE);
                 }
             }
@@ -124,92 +117,149 @@ impl Nodes {
         }
     }
 
-    /// Assigns each request that has no answer yet to the server that must get it next.
-    fn distribute(&self, requests: &[Request], states: &mut [State]) -> Trips {
-        let (mut trips, mut places): (Trips, _) = (vec![], HashMap::new());
-        for (index, (request, state)) in requests.iter().zip(states).enumerate() {
-            if state.reply.is_some() {
+    /// True if another server may take the place of one that fails.
+    fn follows(&self) -> bool {
+        self.slots.is_some() || self.address.watched.is_some()
+    }
+
+    /// Sends all requests that have no answer and wait for none, in the order of the flights, so that requests for a
+    /// key keep their order. Stops at the first flight that cannot be sent.
+    fn dispatch(&mut self) -> Trouble {
+        for index in 0..self.flights.len() {
+            let flight = &self.flights[index];
+            if flight.states.iter().all(|state| state.is_sent || state.reply.is_some()) {
+                continue;
+            }
+            let trips = self.distribute(index);
+            // No request is sent before all servers are connected. An error names the server.
+            for (node, _) in &trips {
+                if let Err(error) = self.line(node) {
+                    return Some((node.clone(), error));
+                }
+            }
+            let mut trouble = None;
+            for (node, trip) in trips {
+                self.send_trip(&node, trip, &mut trouble);
+            }
+            if trouble.is_some() {
+                return trouble;
+            }
+        }
+        None
+    }
+
+    /// Assigns each request of a flight that is to be sent to the server that must get it next.
+    fn distribute(&mut self, index: usize) -> Vec<(Node, Trip)> {
+        let (number, flight) = (self.first + index as u64, &mut self.flights[index]);
+        let (mut trips, mut places): (Vec<(Node, Trip)>, _) = (vec![], HashMap::new());
+        for (index, (request, state)) in flight.requests.iter().zip(&mut flight.states).enumerate() {
+            if state.is_sent || state.reply.is_some() {
                 continue;
             }
             let owner = self.slots.as_ref().and_then(|slots| slots.owner(request.slot));
             // A server that does not have the slot of a key replies with the address of the server that has it.
-            let home = || (owner.unwrap_or(&self.address.node).clone(), false);
+            let home = || (owner.unwrap_or(&self.home).clone(), false);
             let (node, is_asking) = state.redirected.take().unwrap_or_else(home);
             let place = *places.entry(node.clone()).or_insert_with(|| {
-                trips.push((node, vec![]));
+                trips.push((node, Trip { flight: number, requests: vec![] }));
                 trips.len() - 1
             });
-            trips[place].1.push((index, is_asking));
+            trips[place].1.requests.push((index, is_asking));
         }
         trips
     }
 
-    /// Makes sure that there is a connection to each server, before anything is sent. An error names the server.
-    fn make_ready(&mut self, trips: &Trips) -> Result<(), (Node, RedisError)> {
-        trips.iter().try_for_each(|(node, _)| self.link(node).map(drop).map_err(|error| (node.clone(), error)))
-    }
-
-    /// Sends all requests. If a connection is lost, it is closed, and its requests are marked as uncertain.
-    fn send(&mut self, requests: &[Request], trips: &Trips, states: &mut [State], trouble: &mut Trouble) {
+    /// Sends the requests of a trip to a server that is connected. If the connection is lost, the requests are
+    /// uncertain.
+    fn send_trip(&mut self, node: &Node, trip: Trip, trouble: &mut Trouble) {
+        let Some(line) = self.lines.get_mut(node) else { return };
+        let flight = &mut self.flights[(trip.flight - self.first) as usize];
         let asking = redis::cmd("ASKING").get_packed_command();
-        for (node, indices) in trips {
-            let Some(link) = self.links.get_mut(node) else { continue };
-            let mut packed = vec![];
-            for &(index, is_asking) in indices {
-                packed.extend_from_slice(if is_asking { &asking } else { &[] });
-                packed.extend_from_slice(&requests[index].packed);
-            }
-            if let Err(error) = link.send(&packed) {
-                self.links.remove(node);
-                indices.iter().for_each(|&(index, _)| states[index].is_uncertain = true);
-                *trouble = Some((node.clone(), error));
-            }
+        let mut packed = vec![];
+        for &(index, is_asking) in &trip.requests {
+            packed.extend_from_slice(if is_asking { &asking } else { &[] });
+            packed.extend_from_slice(&flight.requests[index].packed);
+            flight.states[index].is_sent = true;
+        }
+        line.trips.push_back(trip);
+        if let Err(error) = line.link.send(&packed) {
+            self.lose(node);
+            *trouble = Some((node.clone(), error));
         }
     }
 
-    /// Receives the answers to all requests that were sent. If a connection is lost, it is closed, and its requests
-    /// without an answer are marked as uncertain.
-    fn receive(&mut self, trips: &Trips, states: &mut [State], trouble: &mut Trouble) {
-        for (node, indices) in trips {
-            for (nth, &(index, is_asking)) in indices.iter().enumerate() {
-                let Some(link) = self.links.get_mut(node) else { break };
-                let answer = match is_asking.then(|| link.receive()) {
-                    Some(Err(error)) if !is_refusal(&error) => Err(error),
-                    _ => link.receive(),
-                };
-                match answer {
-                    Err(error) if !is_refusal(&error) => {
-                        self.links.remove(node);
-                        indices[nth..].iter().for_each(|&(index, _)| states[index].is_uncertain = true);
-                        *trouble = Some((node.clone(), error));
-                    }
-                    Err(error) if may_pass(&error) && (self.slots.is_some() || is_loading(&error)) => {
-                        states[index].redirected = redirect(&error, node);
-                        *trouble = trouble.take().or(Some((node.clone(), error)));
-                    }
-                    reply => states[index].reply = Some(reply),
+    /// The server that will answer requests of the first flight. `None` if there is none.
+    fn line_of_first(&self) -> Option<Node> {
+        let has = |line: &Line| line.trips.iter().any(|trip| trip.flight == self.first);
+        self.lines.iter().find(|(_, line)| has(line)).map(|(node, _)| node.clone())
+    }
+
+    /// Receives the answers to the requests of the trip whose turn it is.
+    fn receive_trip(&mut self, node: &Node, trouble: &mut Trouble) {
+        let follows = self.follows();
+        let Some(line) = self.lines.get_mut(node) else { return };
+        let Some(Trip { flight, requests }) = line.trips.front() else { return };
+        let flight = &mut self.flights[(flight - self.first) as usize];
+        for &(index, is_asking) in requests {
+            let answer = match is_asking.then(|| line.link.receive()) {
+                Some(Err(error)) if !is_refusal(&error) => Err(error),
+                _ => line.link.receive(),
+            };
+            let state = &mut flight.states[index];
+            match answer {
+                Err(error) if !is_refusal(&error) => {
+                    *trouble = Some((node.clone(), error));
+                    return self.lose(node);
+                }
+                Err(error) if may_pass(&error) && (follows || is_loading(&error)) => {
+                    state.redirected = redirect(&error, node);
+                    *trouble = trouble.take().or(Some((node.clone(), error)));
+                }
+                reply => state.reply = Some(reply),
+            }
+            state.is_sent = false;
+        }
+        line.trips.pop_front();
+    }
+
+    /// Closes a connection. The requests that it has not answered are uncertain, and will be sent again.
+    fn lose(&mut self, node: &Node) {
+        for Trip { flight, requests } in self.lines.remove(node).into_iter().flat_map(|line| line.trips) {
+            let states = &mut self.flights[(flight - self.first) as usize].states;
+            for (index, _) in requests {
+                if std::mem::take(&mut states[index].is_sent) {
+                    states[index].is_uncertain = true;
                 }
             }
         }
     }
 
     /// Returns a connection to a server: the existing one if it still works, or a new one.
-    fn link(&mut self, node: &Node) -> RedisResult<&mut Link> {
-        if self.links.get_mut(node).is_some_and(|link| !link.works()) {
-            self.links.remove(node);
+    fn line(&mut self, node: &Node) -> RedisResult<&mut Line> {
+        if self.lines.get_mut(node).is_some_and(|line| line.trips.is_empty() && !line.link.works()) {
+            self.lines.remove(node);
         }
-        if !self.links.contains_key(node) {
-            self.links.insert(node.clone(), Link::connect(node, &self.address.login)?);
+        if !self.lines.contains_key(node) {
+            let line = Line { link: Link::connect(node, &self.address.login)?, trips: VecDeque::new() };
+            self.lines.insert(node.clone(), line);
         }
-        self.links.get_mut(node).ok_or_else(|| (ErrorKind::Client, "no connection").into())
+        self.lines.get_mut(node).ok_or_else(|| (ErrorKind::Client, "no connection").into())
     }
 
-    /// Asks the known servers for the hash slots of the cluster, until one answers. If none answers, the known slots
-    /// are kept.
+    /// Asks the Sentinels for the present master, and the known servers for the hash slots of the cluster, until one
+    /// answers. If none answers, what was known is kept.
     fn learn(&mut self) {
+        if let Some(watched) = &self.address.watched
+            && let Ok(master) = watched.master()
+            && master != self.home
+        {
+            // Its answers are not awaited: it is no master any more, or cut off.
+            let old = std::mem::replace(&mut self.home, master);
+            self.lose(&old);
+        }
         let Some(slots) = &self.slots else { return };
         let mut known: Vec<Node> = vec![];
-        for node in slots.nodes().chain([&self.address.node]) {
+        for node in slots.nodes().chain([&self.home]) {
             if !known.contains(node) {
                 known.push(node.clone());
             }
@@ -222,12 +272,16 @@ impl Nodes {
     /// Asks a server for the hash slots of its cluster. `None` if it is not part of a cluster, or refuses to report
     /// them.
     fn learn_from(&mut self, node: &Node) -> RedisResult<Option<Slots>> {
-        match self.link(node)?.ask(redis::cmd("CLUSTER").arg("SLOTS")) {
+        // Answers to earlier requests come first.
+        while self.lines.get(node).is_some_and(|line| !line.trips.is_empty()) {
+            self.receive_trip(node, &mut None);
+        }
+        match self.line(node)?.link.ask(redis::cmd("CLUSTER").arg("SLOTS")) {
             Ok(answer) => Ok(Slots::read(&answer, node)),
             Err(error) => {
                 if !is_refusal(&error) {
                     // A late answer must not be taken for the answer to another command.
-                    self.links.remove(node);
+                    self.lines.remove(node);
                 }
                 let text = error.to_string().to_ascii_lowercase();
                 let does_not_tell = ["cluster support disabled", "unknown command", "noperm", "no permission"];
@@ -266,7 +320,5 @@ fn may_pass(error: &RedisError) -> bool {
 /// there. `None` if the error is not a redirect.
 fn redirect(error: &RedisError, node: &Node) -> Option<(Node, bool)> {
     let (host, port) = error.redirect_node()?.0.rsplit_once(':')?;
-    let host = if host.is_empty() { &node.host } else { host };
-    let target = Node { host: host.to_owned(), port: port.parse().ok()? };
-    Some((target, error.kind() == ErrorKind::Server(ServerErrorKind::Ask)))
+    Some((node.other(host, port.parse().ok()?), error.kind() == ErrorKind::Server(ServerErrorKind::Ask)))
 }

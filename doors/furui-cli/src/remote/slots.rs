@@ -25,8 +25,7 @@ impl Slots {
                 Value::SimpleString(name) => name,
                 _ => "",
             };
-            let host = if matches!(host, "" | "?") { &asked.host } else { host };
-            let node = Node { host: host.to_owned(), port: u16::try_from(*port).ok()? };
+            let node = asked.other(if host == "?" { "" } else { host }, u16::try_from(*port).ok()?);
             Some((u16::try_from(*first).ok()?, u16::try_from(*last).ok()?, node))
         };
         let mut ranges = entries.iter().map(range).collect::<Option<Vec<_>>>()?;
@@ -95,7 +94,7 @@ mod tests {
             let master = Value::Array(vec![host, Value::Int(port), text("id")]);
             Value::Array(vec![Value::Int(first), Value::Int(last), master])
         };
-        let asked = Node { host: "asked".into(), port: 1 };
+        let asked = Node::Tcp { host: "asked".into(), port: 1 };
         let answer = Value::Array(vec![range(100, 200, text("b"), 7), range(0, 50, Value::Nil, 8)]);
         let slots = Slots::read(&answer, &asked).unwrap();
         let owner = |slot| slots.owner(slot).map(ToString::to_string);

@@ -14,7 +14,8 @@ pub struct Batch {
     pub block: Block,
     pub keys: Keys,
     pub hashes: Hashes,
-    /// The keys themselves, in place of their hashes, if the set is in a server; otherwise `None`.
+    /// The keys themselves, in place of their hashes, if the set is in a server. `None` otherwise, and while the server
+    /// decides about the keys.
     pub asked: Option<RemoteKeys>,
     /// The indices, among the hashes of the block, of those that the recent cache of the worker did not know.
     pub misses: Vec<u32>,

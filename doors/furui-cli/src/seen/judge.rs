@@ -76,6 +76,15 @@ impl Judge {
         }
     }
 
+    /// Takes the keys of a batch that is to be [decided](Self::observe) after all that were lent before it, so that a
+    /// server can begin with it. Returns false if no batch after it can be lent now.
+    pub fn lend(&mut self, batch: &mut Batch) -> bool {
+        match self {
+            Self::Set(..) | Self::Filter(_) => false,
+            Self::Server(server) => server.lend(batch),
+        }
+    }
+
     /// Decides which lines of a batch are new. If that fails, the batch stores the error.
     pub fn observe(&mut self, batch: &mut Batch) {
         match self {

@@ -16,7 +16,7 @@ use crate::complain;
 use crate::error::Error;
 use crate::files::Files;
 use crate::memory;
-use crate::remote::{RemoteKeys, RemoteSet};
+use crate::remote::{Failure, RemoteKeys, RemoteSet};
 use crate::say::number::counted;
 
 /// A set in a server, as `furui seen` uses it.
@@ -28,6 +28,11 @@ pub struct Server {
     /// from the server's set again.
     takes_back: bool,
     answers: Vec<bool>,
+    /// The keys of the blocks that the server decides about at this moment, with the number of lines of each block, in
+    /// the order of the input.
+    flight: VecDeque<(RemoteKeys, usize)>,
+    /// The number of lists of keys at the front of `flight` that were sent.
+    sent: usize,
     /// The new keys whose lines may not have been read yet, in the order of the input, one list for each block.
     unread: VecDeque<RemoteKeys>,
     /// The number of keys in the first list of `unread` whose lines were read.
@@ -52,6 +57,8 @@ impl Server {
             dry: options.dry_run.then(Dry::new).transpose()?.map(Box::new),
             takes_back: !options.dry_run && !options.quiet && Printing::of(options).tells_new(),
             answers: vec![],
+            flight: VecDeque::new(),
+            sent: 0,
             unread: VecDeque::new(),
             read: 0,
             uncertain: 0,
@@ -68,24 +75,80 @@ impl Server {
         self.set.url()
     }
 
-    /// Asks the server about the keys of a batch. If that fails, the batch stores the error.
-    pub fn observe(&mut self, batch: &mut Batch) {
-        let Some(keys) = &batch.asked else { return };
-        let asked = match &mut self.dry {
-            None => self.set.see(keys, &mut self.answers).map(|uncertain| self.uncertain += uncertain),
-            Some(_) => self.set.has(keys, &mut self.answers),
-        };
-        if let Err(failure) = asked {
-            let (url, reason) = (self.set.url(), failure.reason);
-            let fate = match failure.may_have_recorded {
-                true => {
-                    "not printed, but the server may have recorded some of them, which a later run then takes for seen"
-                }
-                false => "neither printed nor recorded",
-            };
-            let (from, lines) = (batch.block.place(0), counted(batch.block.len() as u64, "line"));
-            return batch.fail(Error::Message(format!("{url}: {reason}; from {from} on, {lines}: {fate}")));
+    /// Takes the keys of a batch, to send them to the server the next time that it [decides](Self::observe) about a
+    /// batch, so that it need not wait for them then. Returns false if it is not known whether later batches will be
+    /// decided.
+    pub fn lend(&mut self, batch: &mut Batch) -> bool {
+        if batch.is_void {
+            return false;
         }
+        if batch.header.is_none()
+            && let Some(keys) = batch.asked.take()
+        {
+            self.flight.push_back((keys, batch.block.len()));
+        }
+        batch.failure.is_none()
+    }
+
+    /// Asks the server about the keys of the batch that was [lent](Self::lend) first. If that fails, the batch stores
+    /// the error.
+    pub fn observe(&mut self, batch: &mut Batch) {
+        let records = self.dry.is_none();
+        for (keys, _) in self.flight.range(self.sent..) {
+            self.set.send(keys, records);
+        }
+        self.sent = self.flight.len();
+        let Some((keys, _)) = self.next_in_flight() else { return };
+        match self.set.receive(&keys, records, &mut self.answers) {
+            Ok(uncertain) => self.uncertain += uncertain,
+            Err(failure) => self.fail(batch, &keys, failure),
+        }
+        if !batch.is_void {
+            self.tell(batch, &keys);
+        }
+        batch.asked = Some(keys);
+    }
+
+    /// The keys whose answers come next, and the number of lines of their block.
+    fn next_in_flight(&mut self) -> Option<(RemoteKeys, usize)> {
+        self.sent = self.sent.saturating_sub(1);
+        self.flight.pop_front()
+    }
+
+    /// Stores in a batch the failure of the server to decide about it. What the server has recorded of it, or of the
+    /// batches after it, is removed from the set again as far as possible.
+    fn fail(&mut self, batch: &mut Batch, keys: &RemoteKeys, failure: Failure) {
+        let lines = batch.block.len() + self.flight.iter().map(|(_, lines)| lines).sum::<usize>();
+        let recorded = keys.only(|index| self.answers[index]);
+        let is_clean = self.dry.is_some() || self.take_back(vec![recorded]).is_ok();
+        let (url, reason) = (self.set.url(), failure.reason);
+        let fate = match failure.may_have_recorded || !is_clean {
+            true => "not printed, but the server may have recorded some of them, which a later run then takes for seen",
+            false => "neither printed nor recorded",
+        };
+        let (from, lines) = (batch.block.place(0), counted(lines as u64, "line"));
+        batch.fail(Error::Message(format!("{url}: {reason}; from {from} on, {lines}: {fate}")));
+    }
+
+    /// Removes recorded keys from the server's set, and those that it records while their batches are in flight.
+    fn take_back(&mut self, mut recorded: Vec<RemoteKeys>) -> Result<(), Failure> {
+        let mut failed = None;
+        while self.set.in_flight() > 0
+            && let Some((keys, _)) = self.next_in_flight()
+        {
+            let received = self.set.receive(&keys, true, &mut self.answers);
+            failed = received.err().filter(|failure| failure.may_have_recorded).or(failed);
+            recorded.push(keys.only(|index| self.answers[index]));
+        }
+        self.flight.clear();
+        for keys in recorded.iter().filter(|keys| keys.len() > 0) {
+            self.set.forget(keys)?;
+        }
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Stores the answers of the server, which are those for `keys`, in their batch.
+    fn tell(&mut self, batch: &mut Batch, keys: &RemoteKeys) {
         if let Some(dry) = &mut self.dry
             && let Err(error) = dry.tell_new(keys, &mut self.answers)
         {
@@ -123,17 +186,19 @@ impl Server {
                 self.set.url()
             )));
         }
-        for keys in self.unread.drain(..) {
-            let read = std::mem::take(&mut self.read);
-            self.set.forget(&keys.only(|index| index >= read)).map_err(|failure| {
-                let (url, reason) = (self.set.url(), failure.reason);
-                let lines = counted((keys.len() - read) as u64, "line");
-                Error::Message(format!(
-                    "{url}: {reason}; {lines} that nobody has read may stay recorded, and are repeats in the next run"
-                ))
-            })?;
+        let read = std::mem::take(&mut self.read);
+        let mut unread: Vec<RemoteKeys> = self.unread.drain(..).collect();
+        if let Some(first) = unread.first_mut() {
+            *first = first.only(|index| index >= read);
         }
-        Ok(())
+        let lines =
+            unread.iter().map(RemoteKeys::len).chain(self.flight.iter().map(|(_, lines)| *lines)).sum::<usize>();
+        self.take_back(unread).map_err(|failure| {
+            let (url, reason, lines) = (self.set.url(), failure.reason, counted(lines as u64, "line"));
+            Error::Message(format!(
+                "{url}: {reason}; {lines} that nobody has read may stay recorded, and are repeats in the next run"
+            ))
+        })
     }
 }
 

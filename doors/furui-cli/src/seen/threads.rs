@@ -21,6 +21,9 @@ pub struct Plan {
 /// The maximum number of threads, unless the user asks for more.
 const MOST_THREADS: usize = 16;
 
+/// The number of threads if the set is in a server: one waits for answers while the other reads and writes lines.
+const REMOTE: usize = 2;
+
 /// The memory of a batch of short lines is this many times the size of its text.
 const BATCH: u64 = 5;
 
@@ -55,14 +58,17 @@ impl Plan {
         let default = || thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
         // The stable filter's answers depend a little on where blocks end. With several threads, the ends of blocks
         // would depend on the progress of the other threads.
-        // With a limit, no line after the last that is wanted may get into the set. Filters and servers take one block
-        // at a time.
+        // With a limit, no line after the last that is wanted may get into the set. Filters take one block at a time.
         let is_serial = options.tiers.paper
             || options.cache == Some(CacheKind::LruStable)
             || options.limit.is_some()
-            || options.filter.is_some()
-            || options.store.as_deref().is_some_and(is_url);
-        let asked = if is_serial { 1 } else { options.threads.unwrap_or_else(default) };
+            || options.filter.is_some();
+        let is_remote = options.store.as_deref().is_some_and(is_url);
+        let asked = match is_serial {
+            true => 1,
+            false if is_remote => REMOTE,
+            false => options.threads.unwrap_or_else(default),
+        };
         let mut affordable = (2..=asked).rev().map(|threads| Self::of(threads, asked, memory));
         affordable.find(|plan| plan.bytes <= memory / THREADS_SHARE).unwrap_or_else(|| {
             let large = LargeBlocks::of(memory, 1);

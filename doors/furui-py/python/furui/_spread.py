@@ -22,8 +22,9 @@ _LOADING = "loading"
 class Spread:
     """The keys ``name:{000}`` to ``name:{3ff}`` of a server, over which a set or a dictionary is spread.
 
-    A member belongs to the key whose range has its XXH3 with the seed, with the halves exchanged. The key ``name:shards``
-    records the number of keys, the seed, and what else all users of the name must agree on. Its first user writes it.
+    A member belongs to the key whose range has its XXH3 with the seed, with the halves exchanged. The key
+    ``name:shards`` records the number of keys, the seed, and what else all users of the name must agree on. Its first
+    user writes it.
     """
 
     def __init__(self, client: Any, name: str, shards: int, patience: float) -> None:

@@ -1,5 +1,7 @@
 //! The commands `BF.*`, as RedisBloom and valkey-bloom have them.
 
+use std::ffi::CStr;
+
 use super::bf_arguments::BloomShape;
 use super::{all_exist, exists, filter_of, load_chunk, missing, scan_dump, tell_first};
 use crate::call::{Call, READ};
@@ -25,13 +27,18 @@ pub const COMMANDS: [Command; 10] = [
         .fast()
         .summary(c"Inserts items, and says for each whether it is certainly new (1) or not (0).")
         .complexity(c"O(K * N) with K items and N filters in the chain"),
-    Command::add(c"BF.INSERT", "key [CAPACITY n] [ERROR rate] [EXPANSION n] [NOCREATE] [NONSCALING] ITEMS item [item ...]", -4, entry!(insert))
-        .fast()
-        .summary(
-            c"Inserts items: BF.INSERT key [CAPACITY n] [ERROR rate] [EXPANSION n] [NOCREATE] [NONSCALING] ITEMS item \
+    Command::add(
+        c"BF.INSERT",
+        "key [CAPACITY n] [ERROR rate] [EXPANSION n] [NOCREATE] [NONSCALING] [ITEMS item ...]",
+        -2,
+        entry!(insert),
+    )
+    .fast()
+    .summary(
+        c"Inserts items: BF.INSERT key [CAPACITY n] [ERROR rate] [EXPANSION n] [NOCREATE] [NONSCALING] ITEMS item \
               ...",
-        )
-        .complexity(c"O(K * N) with K items and N filters in the chain"),
+    )
+    .complexity(c"O(K * N) with K items and N filters in the chain"),
     Command::read(c"BF.EXISTS", "key item", 3, entry!(|call| exists(call, Dialect::Bf)))
         .fast()
         .summary(c"Says whether an item may be in the filter (1) or certainly is not (0).")
@@ -40,7 +47,7 @@ pub const COMMANDS: [Command; 10] = [
         .fast()
         .summary(c"Says for each item whether it may be in the filter (1) or certainly is not (0).")
         .complexity(c"O(K * N) with K items and N filters in the chain"),
-    Command::read(c"BF.INFO", "key [CAPACITY | SIZE | FILTERS | ITEMS | EXPANSION]", -2, entry!(info))
+    Command::read(c"BF.INFO", "key [CAPACITY | SIZE | FILTERS | ITEMS | EXPANSION | ERROR]", -2, entry!(info))
         .fast()
         .summary(c"Returns names and values: BF.INFO key [CAPACITY | SIZE | FILTERS | ITEMS | EXPANSION].")
         .complexity(c"O(N) with N filters in the chain"),
@@ -124,17 +131,27 @@ fn info(call: &Call<'_>) -> Result<(), Refusal> {
         return Ok(());
     }
     let word = call.bytes(2)?;
+    // valkey-bloom has this one besides.
+    if word.eq_ignore_ascii_case(b"ERROR") {
+        tell_name(call, c"Error rate");
+        call.bulk(chain.rate().to_string().as_bytes());
+        return Ok(());
+    }
     let found = fields.into_iter().find(|(name, ..)| name.eq_ignore_ascii_case(word));
     let (_, name, value) = found.ok_or_else(|| Refusal::because("invalid information value"))?;
-    // The reply for a single field has a name only for clients of RESP3, whose reply is a map.
+    tell_name(call, name);
+    tell(value);
+    Ok(())
+}
+
+/// Begins the reply for a single field. It has a name only for clients of RESP3, whose reply is a map.
+fn tell_name(call: &Call<'_>, name: &CStr) {
     if call.is_resp3() {
         call.map(1);
         call.word(name);
     } else {
         call.array(1);
     }
-    tell(value);
-    Ok(())
 }
 
 fn card(call: &Call<'_>) -> Result<(), Refusal> {

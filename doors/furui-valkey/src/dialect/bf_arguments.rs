@@ -86,8 +86,8 @@ impl BloomShape {
     /// With the messages of valkey-bloom, if an argument is invalid.
     pub fn of_insert(call: &Call<'_>) -> Result<(Self, bool, usize), Refusal> {
         let (mut shape, mut creates, mut scales, mut next) = (Self::default(), true, true, 2);
-        loop {
-            // If ITEMS or the value of an option is missing, there are too few arguments.
+        // Without ITEMS, the filter is only made, as in valkey-bloom.
+        while next < call.len() {
             let word = call.bytes(next)?.to_ascii_uppercase();
             next += 1;
             match word.as_slice() {
@@ -104,7 +104,7 @@ impl BloomShape {
         if !scales {
             shape.expansion = 0;
         }
-        if next == call.len() {
+        if next == call.len() && call.bytes(next - 1)?.eq_ignore_ascii_case(b"ITEMS") {
             return Err(Refusal::Arity);
         }
         Ok((shape, creates, next))

@@ -26,16 +26,24 @@ pub const COMMANDS: [Command; 13] = [
             c"Inserts an item if it is certainly not there (1), or else not (0). Creates the filter if there is none.",
         )
         .complexity(c"O(1)"),
-    Command::add(c"CF.INSERT", "key [CAPACITY n] [NOCREATE] ITEMS item [item ...]", -4, entry!(|call| insert(call, false)))
-        .fast()
-        .summary(c"Inserts items once more: CF.INSERT key [CAPACITY n] [NOCREATE] ITEMS item ...")
-        .complexity(c"O(K) with K items"),
-    Command::add(c"CF.INSERTNX", "key [CAPACITY n] [NOCREATE] ITEMS item [item ...]", -4, entry!(|call| insert(call, true)))
-        .fast()
-        .summary(
-            c"Inserts the items that are certainly not there: CF.INSERTNX key [CAPACITY n] [NOCREATE] ITEMS item ...",
-        )
-        .complexity(c"O(K) with K items"),
+    Command::add(
+        c"CF.INSERT",
+        "key [CAPACITY n] [NOCREATE] ITEMS item [item ...]",
+        -4,
+        entry!(|call| insert(call, false)),
+    )
+    .fast()
+    .summary(c"Inserts items once more: CF.INSERT key [CAPACITY n] [NOCREATE] ITEMS item ...")
+    .complexity(c"O(K) with K items"),
+    Command::add(
+        c"CF.INSERTNX",
+        "key [CAPACITY n] [NOCREATE] ITEMS item [item ...]",
+        -4,
+        entry!(|call| insert(call, true)),
+    )
+    .fast()
+    .summary(c"Inserts the items that are certainly not there: CF.INSERTNX key [CAPACITY n] [NOCREATE] ITEMS item ...")
+    .complexity(c"O(K) with K items"),
     Command::read(c"CF.EXISTS", "key item", 3, entry!(|call| exists(call, Dialect::Cf)))
         .fast()
         .summary(c"Says whether an item may be in the filter (1) or certainly is not (0).")
@@ -52,10 +60,7 @@ pub const COMMANDS: [Command; 13] = [
         .fast()
         .summary(c"Returns how often an item is in the filter at most.")
         .complexity(c"O(1)"),
-    Command::read(c"CF.INFO", "key", 2, entry!(info))
-        .fast()
-        .summary(c"Returns names and values.")
-        .complexity(c"O(1)"),
+    Command::read(c"CF.INFO", "key", 2, entry!(info)).fast().summary(c"Returns names and values.").complexity(c"O(1)"),
     Command::remove(c"CF.COMPACT", "key", 2, entry!(compact))
         .summary(c"Makes a filter from which items were removed as small as its items allow.")
         .complexity(c"O(N) with N the size of the filter"),

@@ -124,7 +124,7 @@ pub fn insert_into(
     filter.settle();
     let taken: Vec<&[u8]> =
         call.rest(first).zip(&answers).filter(|(_, answer)| answer.is_ok()).map(|(item, _)| item).collect();
-    if taken.is_empty() {
+    if taken.is_empty() && !answers.is_empty() {
         // A filter that could take nothing is not made.
         if is_made {
             key.remove();

@@ -113,6 +113,11 @@ impl Content {
         })
     }
 
+    /// The number of fields that begin with a prefix, if there are `len` fields in all; `None` if they must be read.
+    pub fn keys_with(&self, prefix: &[u8], len: u64) -> Result<Option<u64>, Refusal> {
+        either!(self, dict => Ok(dict.keys_with(prefix, len)?))
+    }
+
     /// The number of fields. Cost: all fields are read.
     pub fn count(&self) -> Result<u64, Refusal> {
         either!(self, dict => Ok(dict.count()?))

@@ -17,8 +17,8 @@ use valkey_module::digest::Digest;
 use valkey_module::native_types::ValkeyType;
 
 use self::content::{Answer, Content, remove_others};
+pub use self::threads::STARTED as STARTED_THREADS;
 use self::threads::{Pending, Work, free, start_threads};
-pub use self::threads::threads_running;
 use crate::fact::Fact;
 use crate::files::Files;
 use crate::limits::{Account, DICT_WINDOW, Held, Holder};
@@ -76,7 +76,17 @@ impl Dictionary {
     fn of(memory: Memory, content: Content, len: u64) -> Self {
         start_threads();
         let (freezing, merging) = (None, None);
-        Self { content, memory, len, freezing, merging, stuck: false, open: 0, full: 0, account: Account::of(Holder::Dict) }
+        Self {
+            content,
+            memory,
+            len,
+            freezing,
+            merging,
+            stuck: false,
+            open: 0,
+            full: 0,
+            account: Account::of(Holder::Dict),
+        }
     }
 
     /// The facts that `FURUI.INFO` prints about the dictionary.

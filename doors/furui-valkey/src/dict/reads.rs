@@ -41,7 +41,8 @@ pub const COMMANDS: [Command; 5] = [
             c"Returns the number of fields, or of those that begin with a prefix: DICT.COUNT key [PREFIX \
               prefix]."
         )
-        .complexity(c"O(1) for all fields; O(N) with N fields that begin with the prefix"),
+        .complexity(c"O(1) for all fields, or with a prefix of few levels; O(N) with N fields that begin with the prefix, if fields were \
+              deleted or set again since the last merge"),
 ];
 
 /// The default maximum number of fields in a reply.
@@ -137,6 +138,10 @@ fn count(call: &Call<'_>) -> Result<(), Refusal> {
     dict.tend();
     let mut count = dict.len;
     if let Some(prefix) = prefix {
+        if let Some(count) = dict.content.keys_with(prefix, dict.len)? {
+            call.integer(count);
+            return Ok(());
+        }
         count = 0;
         let end = after_prefix(prefix);
         let end = end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);

@@ -6,6 +6,7 @@
 //! command next uses the key. Large files are freed by a thread, too.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, Sender, TryRecvError, channel};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::thread;
@@ -49,11 +50,8 @@ pub fn start_threads() {
     LazyLock::force(&MERGER);
 }
 
-/// The number of threads that run.
-pub fn threads_running() -> usize {
-    let threads = [LazyLock::get(&FREEZER), LazyLock::get(&MERGER)];
-    threads.into_iter().filter(|thread| thread.is_some_and(Option::is_some)).count()
-}
+/// The number of threads that were started.
+pub static STARTED: AtomicUsize = AtomicUsize::new(0);
 
 /// Starts a thread with this name, and returns the sender of its orders. `None` if the system has no thread left.
 fn start(name: &str) -> Option<Sender<Order>> {
@@ -64,7 +62,9 @@ fn start(name: &str) -> Option<Sender<Order>> {
             order.carry_out();
         }
     };
-    thread::Builder::new().name(name.to_owned()).spawn(run).ok().map(|_| sender)
+    thread::Builder::new().name(name.to_owned()).spawn(run).ok()?;
+    STARTED.fetch_add(1, Relaxed);
+    Some(sender)
 }
 
 /// Computes the tables that the library computes when it first makes a filter. If a thread were computing them when the

@@ -28,9 +28,7 @@ pub const COMMANDS: [Command; 4] = [
         .complexity(c"O(N) with N fields"),
     Command::add(c"dict.reserve", "key BYTES|NUMBERS [SEED number] [LAYOUT compact|louds]", -3, entry!(reserve))
         .fast()
-        .summary(
-            c"Creates an empty dictionary: DICT.RESERVE key BYTES|NUMBERS [SEED number] [LAYOUT compact|louds].",
-        )
+        .summary(c"Creates an empty dictionary: DICT.RESERVE key BYTES|NUMBERS [SEED number] [LAYOUT compact|louds].")
         .complexity(c"O(1)"),
 ];
 

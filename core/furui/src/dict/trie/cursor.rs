@@ -24,11 +24,11 @@ pub struct TrieNode(u64);
 const ROOT: u64 = u64::MAX;
 
 impl TrieNode {
-    fn new(offset: usize, slot: u32) -> Self {
+    pub(super) fn new(offset: usize, slot: u32) -> Self {
         Self(Position::new(offset, slot).0)
     }
 
-    fn position(self) -> Position {
+    pub(super) fn position(self) -> Position {
         Position(self.0)
     }
 }

@@ -8,8 +8,8 @@
 //! all nodes are there. `skeleton` and `encode` supply the nodes of keys, with `codes`, `tokens` and `matcher` for the
 //! labels, and `merge` supplies the nodes of several tries.
 //!
-//! Walking: `cursor`, `iter` and `up`. Files: `file` and `check` read bytes of unknown origin; a `guard` is told which
-//! bytes are read, so that it can check them.
+//! Walking: `cursor` and `iter`; `subtree` counts without a walk. Files: `file` and `check` read bytes of unknown
+//! origin; a `guard` is told which bytes are read, so that it can check them.
 
 use std::fmt;
 use std::ops::Deref;
@@ -44,6 +44,7 @@ mod renumber;
 mod room;
 mod search;
 mod skeleton;
+mod subtree;
 mod text;
 mod token_trie;
 mod tokens;

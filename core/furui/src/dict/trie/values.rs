@@ -81,6 +81,7 @@ pub(super) fn terminal_line(inner: u64) -> (usize, usize) {
 }
 
 /// True if a key ends in the inner node with this rank.
+#[inline(always)]
 pub(super) fn is_terminal(lines: &[u8], inner: u64) -> bool {
     let line = lines.as_chunks::<64>().0.get((inner / LINE_BITS) as usize);
     let bit = (inner % LINE_BITS) as usize + 32;
@@ -96,11 +97,14 @@ pub(super) fn terminals_len(inners: u64) -> u64 {
 /// if no key ends there.
 #[inline(always)]
 pub(super) fn terminal_rank(lines: &[u8], inner: u64) -> Option<u64> {
+    if is_terminal(lines, inner) { terminals_before(lines, inner) } else { None }
+}
+
+/// The number of keys that end in inner nodes with a rank less than `inner`; `None` after the last line.
+#[inline(always)]
+pub(super) fn terminals_before(lines: &[u8], inner: u64) -> Option<u64> {
     let line = lines.as_chunks::<64>().0.get((inner / LINE_BITS) as usize)?;
     let bit = (inner % LINE_BITS) as usize + 32;
-    if line[bit / 8] >> (bit % 8) & 1 == 0 {
-        return None;
-    }
     let words = line.as_chunks::<8>().0;
     let mut count = u64::from(words[0][..4].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes)));
     for (i, word) in words.iter().enumerate().take(bit / 64 + 1) {

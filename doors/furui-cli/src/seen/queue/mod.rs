@@ -194,13 +194,19 @@ impl Queue {
         }
     }
 
-    /// Takes the set out of the queue, and the next batch. Returns the number of the batch, the set, and the batch.
+    /// Takes the set out of the queue, and the next batch. Returns the number of the batch, the set, and the batch. A
+    /// set in a server gets the keys of later batches, too, that are ready.
     pub fn take_decider(&mut self) -> Option<(u64, Box<Decider>, Box<Batch>)> {
         let place = self.places.get_mut(self.decided)?;
-        let taken = (self.left + self.decided as u64, self.decider.take()?, place.batch.take()?);
+        let (mut decider, mut batch) = (self.decider.take()?, place.batch.take()?);
         place.next = Step::Write;
+        let number = self.left + self.decided as u64;
         self.decided += 1;
-        Some(taken)
+        if decider.judge.lend(&mut batch) {
+            let mut later = self.places.range_mut(self.decided..).map_while(|place| place.batch.as_mut());
+            while later.next().is_some_and(|batch| decider.judge.lend(batch)) {}
+        }
+        Some((number, decider, batch))
     }
 
     /// Puts the set back into the queue, after the set has decided which lines of a batch are new.
