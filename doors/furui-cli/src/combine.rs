@@ -12,8 +12,9 @@ use crate::files::Files;
 use crate::filter;
 use crate::keys;
 use crate::memory;
-use crate::opening::{is_url, kind_of};
+use crate::opening::kind_of;
 use crate::remote::RemoteSet;
+use crate::schemes::is_url;
 
 /// Runs `furui union`, `subtract` or `intersect`, as `how` says.
 pub fn run(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error> {

@@ -25,6 +25,7 @@ mod pipes;
 #[cfg_attr(not(feature = "net"), path = "missing/remote.rs")]
 mod remote;
 mod say;
+mod schemes;
 mod seen;
 mod store;
 mod streams;
@@ -40,8 +41,8 @@ use furui::store::cascade::Combination;
 use cli::{Cli, Command};
 use error::Error;
 use input::missed;
-use opening::scheme;
 use output::{is_styled, print};
+use schemes::scheme;
 
 /// The exit code after an error. The codes are those of grep: 0 for done or found, 1 for nothing found, 2 for an error.
 const ERROR: u8 = 2;

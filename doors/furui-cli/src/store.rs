@@ -17,13 +17,14 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::filter::{cascade, details, fields, given_seed, refuse_pipe};
 use crate::keys;
-use crate::opening::{is_url, kind_of, open_to_write};
+use crate::opening::{kind_of, open_to_write};
 use crate::output::print;
 use crate::remote::RemoteSet;
 use crate::say::number::{counted, figure, grouped, shared};
 use crate::say::report::Report;
 use crate::say::size;
 use crate::say::windows::{ahead, date, now, of_lines};
+use crate::schemes::is_url;
 use crate::{ERROR, complain};
 
 /// The options for opening a store to maintain it. 64 MiB suffice: a merge takes little memory, and the table holds

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 
-use crate::opening::{SCHEMES, is_url, scheme};
+use crate::schemes::{SCHEMES, is_url, scheme};
 
 /// Parses the path of a store or the URL of a set in a server. A URL of another kind is an error, because a directory
 /// of that name would be a set that nobody shares.

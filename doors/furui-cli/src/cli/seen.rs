@@ -44,8 +44,8 @@ pub struct SeenOptions {
     /// it; they must give the same key options. User and password go before the host, as in
     /// redis://USER:PASSWORD@HOST/NAME, or the password into $REDISCLI_AUTH. rediss:// is TLS, in a build with the
     /// feature tls; unix:///PATH?name=NAME is a server behind a socket; redis+sentinel://HOST:PORT/SERVICE/NAME is the
-    /// master that Sentinels know. Other URLs are refused. The server records a line before it is printed, so lines that
-    /// are on their way when this process is killed are recorded, but never printed. --memory, --threads, --cache,
+    /// master that Sentinels know. Other URLs are refused. The server records a line before it is printed, so lines
+    /// that are on their way when this process is killed are recorded, but never printed. --memory, --threads, --cache,
     /// --sync and other options of a set on this machine are refused
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = place::anywhere(), help_heading = headings::SET)]
     pub store: Option<PathBuf>,

@@ -16,8 +16,9 @@ use crate::input::block::Block;
 use crate::interrupt::Interrupt;
 use crate::keys::{self, Keys};
 use crate::memory;
-use crate::opening::{is_url, kind_of};
+use crate::opening::kind_of;
 use crate::remote::{RemoteKeys, RemoteSet};
+use crate::schemes::is_url;
 
 /// A set of lines in which other lines are looked up. Nothing is written to it, and its lock is not taken.
 pub struct Set {

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-use super::stream::Uninterrupted;
+use super::uninterrupted::Uninterrupted;
 
 /// A connection to a server that is encrypted by TLS.
 pub type Encrypted = StreamOwned<ClientConnection, Uninterrupted<TcpStream>>;

@@ -3,7 +3,8 @@ use std::time::{Duration, Instant};
 use redis::{Cmd, Parser, RedisResult, Value};
 
 use super::node::Node;
-use super::stream::{Stream, Uninterrupted};
+use super::stream::Stream;
+use super::uninterrupted::Uninterrupted;
 
 /// The user, with the password, and the database of a connection.
 #[derive(Default)]

@@ -16,6 +16,7 @@ mod nodes;
 mod set;
 mod slots;
 mod stream;
+mod uninterrupted;
 mod watched;
 
 pub use failure::Failure;

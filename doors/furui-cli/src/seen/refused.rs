@@ -2,7 +2,7 @@
 
 use crate::cli::SeenOptions;
 use crate::error::Error;
-use crate::opening::is_url;
+use crate::schemes::is_url;
 
 /// An option of the command: its name, true if the user gives it, and the reason why it is refused.
 type Refused = (&'static str, bool, &'static str);

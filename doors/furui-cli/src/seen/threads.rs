@@ -4,7 +4,7 @@ use super::queue::{LARGE_BATCHES, Limits};
 use crate::cli::{CacheKind, SeenOptions};
 use crate::input::block::BLOCK;
 use crate::input::large_blocks::LargeBlocks;
-use crate::opening::is_url;
+use crate::schemes::is_url;
 
 /// The number of threads, and the memory that they need, which is subtracted from that of the set.
 pub struct Plan {
