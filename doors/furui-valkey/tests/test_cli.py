@@ -104,8 +104,8 @@ def test_keys_and_outputs_are_those_of_a_set_of_its_own(server: Server, tmp_path
 def test_members_are_the_bytes_that_other_clients_have(server: Server) -> None:
     server("SET", "set:shards", "1024 0x0000000000000000")
     furui("seen", "--store", url(server, "set"), "--csv", "--key", "url", lines=b"url,n\na,1\nb,2\n\"https://example.com/\",3\n")
-    # The shards are 1024 ranges of the XXH3 of the key with the seed of the set.
-    for member, shard in [("a", 923), ("b", 349), ("https://example.com/", 306)]:
+    # The shards are 1024 ranges of the XXH3 of the key with the seed of the set, with exchanged halves.
+    for member, shard in [("a", 122), ("b", 275), ("https://example.com/", 257)]:
         assert server("SEEN.HAS", f"set:{{{shard:03x}}}", member) == [1]
 
 
@@ -534,7 +534,10 @@ def test_a_master_that_sentinels_replace(watched: tuple[Server, Server, str], tm
     assert (ask(process, b"a"), ask(process, b"a")) == (b"1\n", b"0\n")
     master("WAIT", 1, 10_000)
     master.kill()
-    assert (ask(process, b"b"), ask(process, b"a"), ask(process, b"b")) == (b"1\n", b"0\n", b"0\n")
+    assert ask(process, b"b") == b"1\n"
+    # A Sentinel breaks the connections of a replica that becomes the master. What was on its way then is called new.
+    for line in [b"a", b"b"]:
+        until(lambda: ask(process, line) == b"0\n")
     process.communicate(timeout=60)
     assert process.returncode == 0 and replica.client.info("replication")["role"] == "master"
     assert furui("has", store, lines=b"a\nb\nc\n").stdout == b"a\nb\n"

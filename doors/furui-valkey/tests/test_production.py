@@ -154,7 +154,7 @@ def test_the_server_counts_the_memory(server: Server) -> None:
 def test_a_limit_of_a_key_is_firm(server: Server) -> None:
     limit = 1 << 20
     server("CONFIG", "SET", "furui.max-key-memory", limit)
-    for number in range(40):
+    for number in range(12):
         first = 0
         try:
             while True:
