@@ -27,6 +27,7 @@ def test_transcripts(server: Server) -> None:
 
 
 def test_every_command_is_described(server: Server) -> None:
-    names = {name.decode().upper() for name in server("COMMAND LIST") if name.startswith(b"furui.")}
-    described = set(re.findall(r"`(FURUI\.[A-Z.]+)", PAGE.read_text()))
+    families = (b"seen.", b"sieve.", b"dict.", b"furui.")
+    names = {name.decode().upper() for name in server("COMMAND LIST") if name.startswith(families)}
+    described = set(re.findall(r"`((?:SEEN|SIEVE|DICT|FURUI)\.[A-Z]+)", PAGE.read_text()))
     assert described == names
