@@ -15,7 +15,7 @@ use crate::store::Fingerprints;
 /// It takes bare hashes, as [`Cascade`](super::Cascade) does: the caller must have made them all by one
 /// [`HashSpec`], which the set does not know. The hashes 0 and 1 are one key.
 ///
-/// A large set is [`PARTS`] tables, each with an equal range of the hashes, so that no insertion waits until all of its
+/// A large set is sixteen tables, each with an equal range of the hashes, so that no insertion waits until all of its
 /// keys have moved into a larger table.
 ///
 /// Memory: 256 bytes for an empty set, and 8.9 to 12.9 bytes a key, of which it asks at once for at most an eighth more
