@@ -46,7 +46,11 @@ extern "C" fn tick(context: *mut raw::RedisModuleCtx, _data: *mut c_void) {
     };
     forget_abandoned(now);
     let has_windows = [Holder::Set, Holder::Filter].iter().any(|holder| holder.sums().1.slices > 0);
+    // While a failover has stopped the writes, a replica would lose what is replicated now.
+    // SAFETY: the function has no preconditions.
+    let is_stopped = unsafe { raw::RedisModule_AvoidReplicaTraffic.expect("Redis 7")() } != 0;
     if has_windows
+        && !is_stopped
         && flags & raw::REDISMODULE_CTX_FLAGS_MASTER != 0
         && let Ok(mut place) = PLACE.try_lock()
     {

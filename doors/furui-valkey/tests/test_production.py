@@ -309,6 +309,21 @@ def test_a_replica_loads_beside_what_it_has(servers: Callable[..., Server], mode
         assert replica.digests() == master.digests()
 
 
+def test_nothing_fades_while_a_failover_has_stopped_writes(servers: Callable[..., Server]) -> None:
+    """A server that replicates anything during such a pause ends, because its replica could lose it."""
+    server = servers("--appendonly", "yes", clock=True)
+    server.set_clock(NOON)
+    server("SEEN.RESERVE", "s", "WINDOW", "1h")
+    server("SEEN.ADD", "s", *some("member", 5000))
+    server("CLIENT", "PAUSE", 1_000_000, "WRITE")
+    server.set_clock(NOON + 4_000_000)
+    begun = server("INFO", "server")["uptime_in_seconds"]
+    until(lambda: server("INFO", "server")["uptime_in_seconds"] >= begun + 3, "some calls of the timer")
+    assert server("INFO", "furui")["furui_members"] == 5000
+    server("CLIENT", "UNPAUSE")
+    until(lambda: server("INFO", "furui")["furui_members"] == 0, "memory is given back")
+
+
 def test_info_counts(servers: Callable[..., Server]) -> None:
     server = servers("BF", "CF")
     server("SEEN.ADD", "s", "a", "b", "a")
