@@ -315,7 +315,7 @@ def test_nothing_fades_while_a_failover_has_stopped_writes(servers: Callable[...
     server.set_clock(NOON)
     server("SEEN.RESERVE", "s", "WINDOW", "1h")
     server("SEEN.ADD", "s", *some("member", 5000))
-    server("CLIENT", "PAUSE", 1_000_000, "WRITE")
+    server("CLIENT", "PAUSE", 10_000_000, "WRITE")
     server.set_clock(NOON + 4_000_000)
     begun = server("INFO", "server")["uptime_in_seconds"]
     until(lambda: server("INFO", "server")["uptime_in_seconds"] >= begun + 3, "some calls of the timer")
