@@ -1,4 +1,4 @@
-//! What the module does each second: it gives back the memory of what nobody can ask for any more.
+//! A timer of the server, which frees each second what no command can reach any more.
 #![allow(unsafe_code, reason = "the server's interface passes pointers")]
 
 use std::ffi::{CStr, c_int, c_void};

@@ -179,7 +179,7 @@ fn kind_of(files: &Files) -> Result<ValueKind, Refusal> {
 /// The files of a value of which a client has not fetched all pieces. They are kept so that all pieces are of one
 /// moment.
 struct Leaving {
-    /// The number of the dump, by which the client asks for the next piece.
+    /// The number of this dump, which a client names when it fetches the next piece.
     dump: u64,
     files: Files,
     /// The time in milliseconds at which the client has fetched the last piece.

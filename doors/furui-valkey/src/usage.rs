@@ -85,7 +85,7 @@ fn one(arguments: Vec<raw::RedisModuleCommandArg>, kind: raw::RedisModuleCommand
     }
 }
 
-/// The same argument, which may be repeated if `...` follows.
+/// Marks an argument as one that may be repeated, if the next word is `...`.
 fn repeated(mut argument: raw::RedisModuleCommandArg, words: &mut &[&str]) -> raw::RedisModuleCommandArg {
     if let ["...", rest @ ..] = *words {
         *words = rest;

@@ -76,11 +76,13 @@ fn seen_at(call: &Call<'_>) -> Result<(), Refusal> {
 /// no room. Returns true if at least one is new.
 fn insert(call: &Call<'_>, set: &mut Set, first: usize) -> Result<bool, Refusal> {
     set.admit(call.rest(first).len())?;
+    let mut answers = [0; 2];
     let changed = call.insert_each(first, |member| {
         let is_new = set.insert(set.key(member))?;
-        ANSWERS[usize::from(is_new)].fetch_add(1, Relaxed);
+        answers[usize::from(is_new)] += 1;
         Ok(is_new)
     });
+    ANSWERS.iter().zip(answers).for_each(|(sum, count)| _ = sum.fetch_add(count, Relaxed));
     set.settle();
     if changed {
         call.notify(c"seen.add");
