@@ -69,3 +69,13 @@ def service() -> Iterator[Service]:
     }
     yield Service(endpoint, options)
     server.stop()
+
+
+@pytest.fixture
+def url(service: Service, request: pytest.FixtureRequest) -> str:
+    """The URL of a new set with four shards."""
+    import furui.cloud
+
+    url = service.new(request)
+    furui.cloud.create(url, shards=4, **service.options)
+    return url

@@ -9,17 +9,7 @@ import furui.cloud as cloud
 import pytest
 from conftest import Service
 from furui._bucket import Bucket
-
-
-def keys(start: int, stop: int) -> list[str]:
-    return [f"key {number}" for number in range(start, stop)]
-
-
-@pytest.fixture
-def url(service: Service, request: pytest.FixtureRequest) -> str:
-    url = service.new(request)
-    cloud.create(url, shards=4, **service.options)
-    return url
+from tables import keys
 
 
 def test_runs_are_recorded_by_their_commit_alone(url: str, service: Service, tmp_path: Path) -> None:

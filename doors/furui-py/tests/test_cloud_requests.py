@@ -15,21 +15,11 @@ import pytest
 from bad_proxy import BadProxy, Fate
 from conftest import Service
 from furui._bucket import Bucket
+from tables import keys
 
 #: The number of seeds that are tried; soak tries more.
 SEEDS = int(os.environ.get("FURUI_SEEDS", "6"))
 TICK = timedelta(milliseconds=1)
-
-
-def keys(start: int, stop: int) -> list[str]:
-    return [f"key {number}" for number in range(start, stop)]
-
-
-@pytest.fixture
-def url(service: Service, request: pytest.FixtureRequest) -> str:
-    url = service.new(request)
-    cloud.create(url, shards=4, **service.options)
-    return url
 
 
 @pytest.fixture

@@ -50,13 +50,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     made.stop()
 
 
-@pytest.fixture
-def url(service: Service, request: pytest.FixtureRequest) -> str:
-    url = service.new(request)
-    cloud.create(url, shards=4, **service.options)
-    return url
-
-
 def days(spark: Any, first: int, rows: int, distinct: int, partitions: int) -> Any:
     """Rows whose keys come from a range that begins at `first`."""
     from pyspark.sql import functions as f
