@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use sha2::{Digest, Sha256};
 
@@ -13,6 +13,8 @@ pub const MAX_TITLE: usize = 4 << 10;
 /// The maximum length of a text, in bytes. A record with a text of this length fits into a message.
 pub const MAX_TEXT: usize = (1 << 20) - (64 << 10);
 
+/// A word counts once more for each so many different words of its document.
+const REPEATS: u32 = 16;
 /// The length of the record's header, in bytes: the version, and the lengths of the parts.
 const HEADER: usize = 14;
 /// The encoded length of a publisher key, which a record states if it has one.
@@ -110,6 +112,21 @@ impl Record {
         self.postings().into_keys().collect()
     }
 
+    /// The number that counts of these `occurrences` of one of the record's words: at most one, and one more for each
+    /// [`REPEATS`] different words. Reads only as much of the record as decides it.
+    pub(super) fn counted(&self, occurrences: u32) -> u32 {
+        let most = occurrences.min(Weight::of_steps(Weight::STEPS - 1, 0).occurrences());
+        let enough = most.saturating_sub(1) * REPEATS;
+        let mut different = HashSet::new();
+        let mut words = words(&self.title).chain(words(&self.text));
+        while (different.len() as u32) < enough
+            && let Some(word) = words.next()
+        {
+            different.insert(word);
+        }
+        most.min(1 + different.len() as u32 / REPEATS)
+    }
+
     /// The head of the record, which proves URL, title and publisher key without the text.
     pub fn head(&self) -> RecordHead {
         RecordHead {
@@ -123,7 +140,8 @@ impl Record {
     }
 
     /// The [`words`](Self::words), each with its weight: the number of its occurrences, and the number of words in the
-    /// document. An occurrence in the title counts [`Weight::TITLE`] times.
+    /// document. An occurrence in the title counts [`Weight::TITLE`] times. Occurrences count up to one, and one more for
+    /// each sixteen different words of the document, so that a text that repeats a word does not come before others.
     pub fn postings(&self) -> BTreeMap<String, Weight> {
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         let mut length = 0u32;
@@ -138,6 +156,9 @@ impl Record {
                 }
             }
         }
+        // A text that repeats a word has few words.
+        let most = 1 + counts.len() as u32 / REPEATS;
+        counts.values_mut().for_each(|count| *count = most.min(*count));
         counts.extend(sites(&self.url).map(|site| (site, 1)));
         counts.into_iter().map(|(word, count)| (word, Weight::new(count, length))).collect()
     }
@@ -257,10 +278,12 @@ mod tests {
     #[test]
     fn a_word_counts_for_more_in_the_title_and_the_more_often_it_occurs() {
         let postings = record("u", "Sieve sieve", "a sieve, and a filter").postings();
-        assert_eq!(postings["sieve"], Weight::new(9, 13));
-        assert_eq!(postings["a"], Weight::new(2, 13));
-        assert_eq!(postings["filter"], Weight::new(1, 13));
-        assert_eq!(postings.len(), 4);
+        assert_eq!((postings["sieve"], postings["a"], postings.len()), (Weight::new(1, 9), Weight::new(1, 9), 4));
+        let many: String = (0..60).map(|number| format!("w{number} ")).collect();
+        let postings =
+            record("u", "Sieve sieve", &format!("a sieve, and a filter {many}{}", "filter ".repeat(60))).postings();
+        let occurrences = ["sieve", "a", "filter", "w7"].map(|word| postings[word].occurrences());
+        assert_eq!(occurrences, [5, 2, 5, 1]);
     }
 
     /// The bytes of the hex dump in this section of the protocol's description.

@@ -130,7 +130,9 @@ impl<'a> Showings<'a> {
         self.fit.sites(&record.url).for_each(|site| counts[site] = 1);
         let has: Vec<bool> = counts.iter().map(|&count| count > 0).collect();
         let fits = self.fit.clauses().any(|clause| clause.fits(&has, &phrases));
-        let weights = counts.into_iter().map(|count| (count > 0).then(|| Weight::new(count, length))).collect();
+        let most = counts.iter().max().map_or(0, |&most| record.counted(most));
+        let weight = |count: u32| (count > 0).then(|| Weight::new(count.min(most), length));
+        let weights = counts.into_iter().map(weight).collect();
         (fits, weights, title_marks, marks)
     }
 

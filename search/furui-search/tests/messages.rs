@@ -5,8 +5,8 @@
 use furui::filter::{Gamma, RingedParams};
 use furui_search::{
     Clause, Coding, ContentId, Cost, Golomb, IdRange, Listed, Lock, LockKey, Meet, MessageError, Met, Part, Peer,
-    Phrase, PhraseWord, Place, PublisherKey, Query, Ranked, Ranking, Record, Refusal, Request, Response, Search,
-    Settle, Showings, Shown, Surveyed, Term, Wants, Weight, WordSize, limits,
+    Phrase, PhraseWord, Place, PublisherKey, Query, Ranked, Ranking, Record, Refusal, Request, Response, Scale, Search,
+    Settle, Showings, Shown, Term, Wants, Weight, WordSize, limits,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -72,8 +72,8 @@ fn place() -> impl Strategy<Value = Place> {
 
 fn ranking() -> impl Strategy<Value = Ranking> {
     let places = (proptest::option::of(place()), proptest::option::of(place()));
-    (any::<[u32; 3]>(), vec(any::<u32>(), 0..5), places).prop_map(
-        |([mean_length, best, floor], idfs, (after, from))| Ranking { mean_length, idfs, best, floor, after, from },
+    (Scale::LENGTHS, any::<[u32; 2]>(), vec(any::<u32>(), 0..5), places).prop_map(
+        |(log_length, [best, floor], idfs, (after, from))| Ranking { log_length, idfs, best, floor, after, from },
     )
 }
 
@@ -106,7 +106,6 @@ fn request() -> impl Strategy<Value = Request> {
             range,
             most
         }),
-        Just(Request::Survey),
         vec((word(), id()), 0..9).prop_map(|claims| Request::Doubt { claims }),
     ]
 }
@@ -149,8 +148,8 @@ fn word_or_none() -> impl Strategy<Value = String> {
 }
 
 fn response() -> impl Strategy<Value = Response> {
-    let size =
-        (any::<u64>(), any::<bool>(), peers()).prop_map(|(ids, whole, holders)| WordSize { ids, whole, holders });
+    let size = (any::<u64>(), Scale::LENGTHS, any::<bool>(), peers());
+    let size = size.prop_map(|(ids, log_length, whole, holders)| WordSize { ids, log_length, whole, holders });
     let golomb = (1..=64u8, 0..=64u8, any::<u32>(), any::<bool>());
     let coding = prop_oneof![
         Just(Coding::Ids),
@@ -200,9 +199,6 @@ fn response() -> impl Strategy<Value = Response> {
         any::<u64>().prop_map(|opened| Response::Withdrawn { opened }),
         vec(vec((lock(), any::<u8>()), 0..=limits::LOCKS), 0..9).prop_map(Response::Locks),
         (vec((id(), key(), any::<u8>()), 0..9), any::<bool>()).prop_map(|(keys, more)| Response::Keys { keys, more }),
-        (any::<u64>(), any::<u32>(), any::<bool>()).prop_map(|(documents, mean_length, whole)| {
-            Response::Surveyed(Surveyed { documents, mean_length, whole })
-        }),
         proptest::sample::select(refusals).prop_map(Response::Refused),
     ]
 }
@@ -287,7 +283,7 @@ fn the_example_of_the_format_is_what_is_written() {
         most: 300,
         wants: Wants::Ringed { probes: Some(7), delta: 1000 },
         salt: 0x1122_3344_5566_7788,
-        ranking: Ranking { mean_length: 128, idfs: vec![5000, 900], best: 11, floor: 0, after: None, from: None },
+        ranking: Ranking { log_length: 7, idfs: vec![5000, 900], best: 11, floor: 0, after: None, from: None },
     };
 
     let ranked = Ranked {

@@ -33,7 +33,7 @@ use tokio::task::AbortHandle;
 
 use crate::net::{CallError, Config, Identity, IdentityError, Net, Prefix, StartError};
 use crate::shelf::{Bounds, Origin, Shelf, ShelfOptions, Statistics};
-use ask::{answer, asking, doubts, fetch, filling, publishers, search, showing, spent, survey, versions};
+use ask::{answer, asking, doubts, fetch, filling, publishers, search, showing, spent, versions};
 use blocklist::Blocklist;
 use claims::Checker;
 use history::History;
@@ -45,7 +45,6 @@ use repair::Repair;
 use reputation::Reputation;
 use search::KnownTerms;
 use serve::{claims, keeper};
-use survey::LastSurvey;
 
 pub use answer::{Hit, SearchError, SearchEvent, Version};
 pub use blocklist::{Block, NoBlock};
@@ -73,7 +72,6 @@ struct Inner {
     reputation: Reputation,
     checker: Checker,
     known: KnownTerms,
-    survey: LastSurvey,
     blocklist: Arc<Blocklist>,
     published: PublishedTable,
     /// The identity with which this node signs the documents that it publishes. The keys that open the locks of these
@@ -182,7 +180,6 @@ impl Node {
             reputation,
             checker,
             known: KnownTerms::default(),
-            survey: LastSurvey::default(),
             published,
             identity,
             whole: AtomicBool::new(false),

@@ -235,7 +235,11 @@ impl Shelf {
 impl Index for Shelf {
     fn size(&mut self, word: &str) -> Result<Listing> {
         let whole = self.whole;
-        Ok(Listing { ids: self.fingerprint(word)?.0, whole })
+        let extent = self.asking(|shelf| match shelf.number_of(word)? {
+            Some(number) => shelf.extent(number),
+            None => Ok(Extent::default()),
+        })?;
+        Ok(Listing { ids: extent.ids, log_length: extent.log_length(), whole })
     }
 
     /// Implements `Index::slice`, but returns at most [`run_ids`](super::ShelfOptions::run_ids) ids at a time.

@@ -60,13 +60,12 @@ impl Shelf {
         }
         origins.forget_empty();
         let hash = totals.id_hash();
-        let dead = changed.iter().map(|(&number, document)| (number, document.id.hash().get())).collect();
         let gone = self.tables.rewrite(|transaction, view| {
             let mut tables = Tablets::open(transaction)?;
             let mut gone = vec![];
             for row in view.words.iter()? {
                 let word = row?.0.value();
-                let (removed, left) = lists::remove(&mut tables, view, word, &dead)?;
+                let (removed, left) = lists::remove(&mut tables, view, word, &changed)?;
                 if word != RECORDS && removed > 0 {
                     totals.postings = totals.postings.saturating_sub(removed);
                     gone.extend((left == 0).then_some(word));

@@ -23,7 +23,7 @@ pub(super) const LOCKS: TableDefinition<u32, Row> = TableDefinition::new("locks"
 pub(super) const WITHDRAWN: TableDefinition<&[u8; 40], &[u8; 24]> = TableDefinition::new("withdrawn");
 
 /// The version of the tables' format, which is described in docs/format.md, "A node's directory".
-const VERSION: u64 = 5;
+const VERSION: u64 = 6;
 
 /// The database of a shelf, and the snapshot of it from which readers are served.
 #[derive(Debug)]

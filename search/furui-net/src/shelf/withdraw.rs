@@ -187,8 +187,7 @@ impl Shelf {
                 return Ok(());
             }
             let blocks: BTreeSet<u32> = changed.values().filter_map(|document| document.block).collect();
-            let ids = changed.iter().map(|(&number, document)| (number, document.id.hash().get())).collect();
-            lists::remove(&mut tables, view, RECORDS, &ids)?;
+            lists::remove(&mut tables, view, RECORDS, &changed)?;
             changed.values_mut().for_each(|document| document.block = None);
             expire::write_without(&mut tables, view, &mut totals, changed, blocks)?;
             totals.write(&mut transaction.open_table(META)?)

@@ -11,8 +11,7 @@ use crate::common::{check, config, document, network};
 use crate::siege::keeper::hide;
 use furui_net::net::{MAX_MESSAGE, Net};
 use furui_search::{
-    ContentId, Listed, Lock, LockKey, Met, Place, Ranked, Refusal, Request, Response, Shown, Surveyed, Weight,
-    WordSize, limits,
+    ContentId, Listed, Lock, LockKey, Met, Place, Ranked, Refusal, Request, Response, Shown, Weight, WordSize, limits,
 };
 
 /// How a hostile node treats requests.
@@ -52,7 +51,7 @@ fn lie(request: &Request) -> Vec<u8> {
     let id = |byte| ContentId::new([byte; 20]);
     let response = match request {
         Request::Size { words } => {
-            let size = WordSize { ids: u64::MAX, whole: true, holders: Vec::new() };
+            let size = WordSize { ids: u64::MAX, log_length: 12, whole: true, holders: Vec::new() };
             Response::Sizes(vec![size; words.len()])
         }
         Request::Search(_) => Response::Ranked(Ranked {
@@ -79,7 +78,6 @@ fn lie(request: &Request) -> Vec<u8> {
             keys: vec![(id(3), LockKey::new([1; 20]), 30), (id(9), LockKey::new([2; 20]), 30)],
             more: true,
         },
-        Request::Survey => Response::Surveyed(Surveyed { documents: u64::MAX, mean_length: 1, whole: true }),
         // The answer says that more follow.
         Request::Compare { from, .. } => {
             let lists = vec![(format!("{from}x").split_off(from.len().saturating_sub(100)), 1, 1)];

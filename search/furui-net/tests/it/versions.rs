@@ -12,9 +12,9 @@ const DOCUMENTS: u32 = 3000;
 /// The time at which everything expires.
 const EXPIRES: u64 = 4_000_000_000;
 
-/// A directory in version 5 of the format, with its large file compressed.
+/// A directory as it is described, with its large file compressed.
 fn golden() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v5")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/shelf")
 }
 
 fn id(n: u32) -> ContentId {

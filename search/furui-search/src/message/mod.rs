@@ -8,11 +8,10 @@ mod reader;
 mod request;
 mod response;
 mod show;
-mod surveyed;
 mod wants;
 mod writer;
 
-use super::{Clause, ContentId, IdRange, Lock, LockKey, Peer, Surveyed, Weight, WordPostings};
+use super::{Clause, ContentId, IdRange, Lock, LockKey, Peer, Weight, WordPostings};
 
 pub use error::MessageError;
 pub use exchange::{Cost, Meet, Met, Settle};
@@ -87,8 +86,6 @@ pub enum Request {
         /// The maximum number of ids that are requested from each list.
         most: u32,
     },
-    /// Asks for the receiver's estimate of the number and the mean length of all documents.
-    Survey,
     /// Reports to a node that keeps lists that some of its postings contradict the documents' records. The node checks
     /// this itself, whoever reports it.
     Doubt {
@@ -150,8 +147,6 @@ pub enum Response {
     /// Answers a [`Request::List`]: the lists of the first words, up to the maximum size of a message. At least a part
     /// of the first list is included.
     Listed(Vec<Listed>),
-    /// Answers a [`Request::Survey`].
-    Surveyed(Surveyed),
     /// Refuses a request for the stated reason.
     Refused(Refusal),
 }
@@ -212,6 +207,9 @@ pub struct Search {
 pub struct WordSize {
     /// The number of ids in the word's list on this node.
     pub ids: u64,
+    /// The mean of the base-2 logarithms of the lengths of these documents, rounded; in
+    /// [`Scale::LENGTHS`](super::Scale::LENGTHS).
+    pub log_length: u8,
     /// True if the list is complete: this node has been given everything that it should hold.
     pub whole: bool,
     /// The nodes nearest to the word's key that this node knows, including itself, in ascending distance.

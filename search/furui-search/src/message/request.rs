@@ -53,7 +53,6 @@ impl Request {
                 to.range(*range);
                 to.varint(u64::from(*most));
             }
-            Self::Survey => {}
             Self::Doubt { claims } => to.all("claims", claims, limits::DOUBTS, |to, (word, id)| {
                 to.word(word);
                 to.id(*id);
@@ -106,7 +105,6 @@ impl Request {
                 range: from.range()?,
                 most: from.varint32("ids of a list")?,
             },
-            0x0e => Self::Survey,
             0x0d => Self::Doubt {
                 claims: from
                     .all("claims", limits::DOUBTS, 2 + ContentId::BYTES, |from| Ok((from.word()?, from.id()?)))?,
@@ -130,7 +128,6 @@ impl Request {
             Self::Withdraw { .. } => 0x09,
             Self::Locks { .. } => 0x0a,
             Self::Withdrawn { .. } => 0x0b,
-            Self::Survey => 0x0e,
             Self::Doubt { .. } => 0x0d,
         }
     }

@@ -1,4 +1,3 @@
-use super::super::Surveyed;
 use super::super::{Coding, ContentId, Lock, LockKey, limits};
 use super::reader::Reader;
 use super::writer::Writer;
@@ -23,11 +22,14 @@ impl Response {
     pub fn encode(&self) -> Result<Vec<u8>, MessageError> {
         let mut to = Writer::new(self.kind());
         match self {
-            Self::Sizes(sizes) => to.all("words", sizes, limits::WORDS, |to, WordSize { ids, whole, holders }| {
-                to.varint(*ids);
-                to.flag(*whole);
-                to.peers(holders);
-            }),
+            Self::Sizes(sizes) => {
+                to.all("words", sizes, limits::WORDS, |to, WordSize { ids, log_length, whole, holders }| {
+                    to.varint(*ids);
+                    to.log_length(*log_length);
+                    to.flag(*whole);
+                    to.peers(holders);
+                })
+            }
             Self::Ranked(ranked) => ranked.encode(&mut to),
             Self::Met(Met { matches, whole, session, steps }) => {
                 to.flag(*whole);
@@ -78,7 +80,6 @@ impl Response {
                 to.require(days.len() == ids.len(), "the days of ids");
                 to.raw(days);
             }),
-            Self::Surveyed(surveyed) => surveyed.encode(&mut to),
             Self::Refused(why) => to.byte(*why as u8),
         }
         to.finish()
@@ -91,9 +92,10 @@ impl Response {
     pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
         let (kind, mut from) = Reader::new(bytes)?;
         let response = match kind {
-            0x81 => Self::Sizes(from.all("words", limits::WORDS, 3, |from| {
+            0x81 => Self::Sizes(from.all("words", limits::WORDS, 4, |from| {
                 Ok(WordSize {
                     ids: from.varint("the size of a list")?,
+                    log_length: from.log_length()?,
                     whole: from.flag("whether a list is whole")?,
                     holders: from.peers()?,
                 })
@@ -142,7 +144,6 @@ impl Response {
                 let weights = if weighted { from.weights(ids.len())? } else { Vec::new() };
                 Ok(Listed { days: from.take("the days of ids", ids.len())?.to_vec(), ids, weights, more })
             })?),
-            0x8f => Self::Surveyed(Surveyed::decode(&mut from)?),
             0x89 => Self::Refused(REFUSALS[usize::from(from.tag("why it was refused", REFUSALS.len() as u8)?)]),
             _ => return Err(MessageError::Invalid { what: "the kind of an answer", at: 1 }),
         };
@@ -161,7 +162,6 @@ impl Response {
             Self::Withdrawn { .. } => 0x8b,
             Self::Locks(_) => 0x8c,
             Self::Keys { .. } => 0x8d,
-            Self::Surveyed(_) => 0x8f,
             Self::Compared { .. } => 0x87,
             Self::Listed(_) => 0x88,
             Self::Refused(_) => 0x89,

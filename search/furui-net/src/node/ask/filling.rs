@@ -47,21 +47,20 @@ pub(in crate::node) struct Filling<'a> {
 }
 
 impl<'a> Filling<'a> {
-    /// Makes the state of a search. `limit` is the number of documents to find, `after` the cursor of an earlier
-    /// search, and `mean_length` the mean number of words of a document.
+    /// Makes the state of a search. `limit` is the number of documents to find, and `after` the cursor of an earlier
+    /// search.
     pub(in crate::node) fn new(
         inner: &'a Inner,
         clauses: &'a [Clause],
         showings: &'a Showings<'a>,
         (limit, after): (u64, Option<Place>),
-        mean_length: u32,
     ) -> Self {
         let words = showings.words().len();
         Self {
             inner,
             gathering: Gathering::new(inner, clauses, showings),
             showings,
-            ranks: Ranks { idfs: vec![0; words], scale: Scale::new(mean_length) },
+            ranks: Ranks { idfs: vec![0; words], scale: Scale::new(Scale::USUAL) },
             has_phrases: clauses.iter().any(Clause::has_phrases),
             blocked: inner.blocklist.sites(),
             limit,
@@ -108,6 +107,7 @@ impl<'a> Filling<'a> {
     pub(in crate::node) async fn sift(&mut self, querier: &mut Querier, candidates: Vec<Place>) -> Vec<Hit> {
         let words = self.showings.words();
         self.ranks.idfs = words.iter().map(|word| querier.idf(word).unwrap_or_default()).collect();
+        self.ranks.scale = Scale::new(querier.log_length().unwrap_or(Scale::USUAL));
         let mut hits = Vec::new();
         let mut left = &candidates[..];
         while !left.is_empty() && !self.is_over() {

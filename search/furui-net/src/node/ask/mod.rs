@@ -9,5 +9,4 @@ pub(in crate::node) mod publishers;
 pub(in crate::node) mod search;
 pub(in crate::node) mod showing;
 pub(in crate::node) mod spent;
-pub(in crate::node) mod survey;
 pub(in crate::node) mod versions;

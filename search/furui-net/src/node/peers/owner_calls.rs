@@ -58,7 +58,6 @@ impl Node {
             removed += removing.await.ok_or(NodeError::Stopped)??;
         }
         self.0.known.forget();
-        self.0.survey.expire();
         Ok(removed)
     }
 

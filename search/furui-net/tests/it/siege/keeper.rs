@@ -6,7 +6,7 @@ use furui_net::net::Net;
 use furui_net::node::Node;
 use furui_search::{
     CodedSet, ContentId, Listed, LockKey, Matcher, Met, Part, Peer, Place, Ranked, Refusal, Request, Response, Shown,
-    Surveyed, Weight, WordSize,
+    Weight, WordSize,
 };
 
 use super::town::{LONG, config};
@@ -85,7 +85,7 @@ fn falsify(response: Response) -> Response {
 pub fn hide(request: &Request) -> Response {
     match request {
         Request::Size { words } => {
-            Response::Sizes(vec![WordSize { ids: 20, whole: true, holders: vec![] }; words.len()])
+            Response::Sizes(vec![WordSize { ids: 20, log_length: 12, whole: true, holders: vec![] }; words.len()])
         }
         Request::Search(_) => {
             Response::Ranked(Ranked { places: vec![], next: None, seen: 0, found: 0, whole: true, costs: vec![] })
@@ -106,7 +106,6 @@ pub fn hide(request: &Request) -> Response {
         Request::Withdrawn { .. } => Response::Keys { keys: vec![], more: false },
         Request::Withdraw { .. } => Response::Withdrawn { opened: 0 },
         Request::Locks { ids } => Response::Locks(vec![vec![]; ids.len()]),
-        Request::Survey => Response::Surveyed(Surveyed { documents: 1, mean_length: 1, whole: true }),
         Request::Store { .. } | Request::Doubt { .. } => Response::Stored { new: 0 },
     }
 }
@@ -116,7 +115,7 @@ fn forge(request: &Request) -> Response {
     let id = |byte: u8| ContentId::new([byte; ContentId::BYTES]);
     match request {
         Request::Size { words } => {
-            Response::Sizes(vec![WordSize { ids: 1 << 40, whole: true, holders: vec![] }; words.len()])
+            Response::Sizes(vec![WordSize { ids: 1 << 40, log_length: 12, whole: true, holders: vec![] }; words.len()])
         }
         Request::Search(_) => {
             let places = (0..10).map(|number| Place { score: 1 << 20, id: id(number) }).collect();
@@ -145,7 +144,6 @@ fn forge(request: &Request) -> Response {
             let (weights, days) = (vec![Weight::of_steps(15, 1); ids.len()], vec![29; ids.len()]);
             Response::Listed(vec![Listed { ids, weights, days, more: false }; words.len()])
         }
-        Request::Survey => Response::Surveyed(Surveyed { documents: 1 << 50, mean_length: 1, whole: true }),
         other => hide(other),
     }
 }

@@ -187,7 +187,6 @@ impl Rounds {
         self.failed = if failures == 0 { 0 } else { self.failed + 1 };
         if new > 0 {
             inner.known.forget();
-            inner.survey.expire();
         }
         if is_full {
             inner.whole.store(false, Ordering::Relaxed);

@@ -54,10 +54,6 @@ impl EventLoop {
             Request::Withdrawn { range } => self.withdrawn(from, range)?,
             Request::Compare { from: after, since } => self.compare(from, &after, since)?,
             Request::List { words, range, most } => Response::Listed(self.list(from, &words, range, most)?),
-            Request::Survey => {
-                let now = self.now();
-                Response::Surveyed(self.surveys.survey(&mut self.kept, now)?)
-            }
             Request::Doubt { claims } => self.doubt((from, prefix), claims)?,
             // Searches and meetings are handled by the answerer before this function is called.
             Request::Search(_) | Request::Meet(_) | Request::Settle(_) => Response::Refused(Refusal::Invalid),
@@ -72,7 +68,8 @@ impl EventLoop {
             let keys = words.iter().map(|word| word_key(word)).collect();
             let holders = net.replicas(keys, limits::REPLICAS).await;
             let sizes = listings.into_iter().zip(holders);
-            let sizes = sizes.map(|(Listing { ids, whole }, holders)| WordSize { ids, whole, holders });
+            let sizes =
+                sizes.map(|(Listing { ids, log_length, whole }, holders)| WordSize { ids, log_length, whole, holders });
             let response = Response::Sizes(sizes.collect());
             move |this: &mut Self| {
                 this.respond(call, &response);

@@ -10,7 +10,6 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::estimate::Surveys;
 use super::scheduler::Scheduler;
 use super::{Counts, Order};
 use crate::net::{Inbound, Net, Prefix, Reply};
@@ -74,7 +73,6 @@ pub(super) struct EventLoop {
     started: Instant,
     pub(super) counts: Arc<Counts>,
     pub(super) blocklist: Arc<Blocklist>,
-    pub(super) surveys: Surveys,
     /// The directory of the shelf; `None` if the shelf is in memory.
     directory: Option<PathBuf>,
     /// The time at which to reopen the shelf after the disk was full or too many files were open; `None` if there was
@@ -104,7 +102,6 @@ impl EventLoop {
             answerer: Answerer::new(net.me()),
             directory: kept.shelf.directory().map(Path::to_owned),
             reopen: None,
-            surveys: Surveys::new(net.me()),
             kept,
             net,
             comings: 0,

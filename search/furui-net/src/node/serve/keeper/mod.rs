@@ -3,7 +3,6 @@
 mod answers;
 mod check;
 mod doubting;
-mod estimate;
 mod event_loop;
 mod scheduler;
 mod storing;
