@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 pub use error::Error;
-use options::block::{BlockOptions, PurgeOptions, UnblockOptions};
+use options::block::{BlockOptions, PurgeOptions, TrustOptions, UnblockOptions, UntrustOptions};
 use options::demo::DemoOptions;
 use options::node::NodeOptions;
 use options::publish::PublishOptions;
@@ -41,6 +41,8 @@ pub enum NetworkCommand {
     Block(BlockOptions),
     Unblock(UnblockOptions),
     Purge(PurgeOptions),
+    Trust(TrustOptions),
+    Untrust(UntrustOptions),
     Demo(DemoOptions),
 }
 
@@ -57,6 +59,8 @@ pub fn run(command: &NetworkCommand, program: &'static dyn Program) -> Result<Ex
         NetworkCommand::Block(options) => block::block(options, program),
         NetworkCommand::Unblock(options) => block::unblock(options, program),
         NetworkCommand::Purge(options) => block::purge(options, program),
+        NetworkCommand::Trust(options) => block::trust(options, program),
+        NetworkCommand::Untrust(options) => block::untrust(options, program),
         NetworkCommand::Demo(options) => demo::run(options, program),
     }
 }

@@ -11,7 +11,6 @@ mod fit;
 mod id;
 mod index;
 pub mod limits;
-mod lock;
 mod message;
 mod pattern;
 mod peer;
@@ -25,6 +24,7 @@ mod record;
 mod record_error;
 mod showing;
 mod shunned;
+mod signature;
 mod site;
 mod snippet;
 pub mod varint;
@@ -41,10 +41,9 @@ pub use first::First;
 pub use fit::Fit;
 pub use id::{ContentId, IdRange, NoContentId};
 pub use index::{Index, ListPart, Listing, WordPostings};
-pub use lock::{Lock, LockKey};
 pub use message::{
     Cost, Listed, Meet, MessageError, Met, Part, Ranked, Ranking, Refusal, Request, Response, Search, Settle, Shown,
-    Term, Wants, WantsError, WordSize,
+    ShownDocument, Term, Wants, WantsError, WordSize,
 };
 pub use peer::Peer;
 pub use phrase::{Phrase, PhraseWord};
@@ -56,6 +55,7 @@ pub use record::{MAX_TEXT, MAX_TITLE, MAX_URL, Record, RecordHead};
 pub use record_error::RecordError;
 pub use showing::{Showing, Showings};
 pub use shunned::Shunned;
+pub use signature::{Act, Publication, Signature, Withdrawal};
 pub use snippet::Snippet;
 pub use weight::Weight;
 pub use words::words;

@@ -4,9 +4,9 @@
 
 use furui::filter::{Gamma, RingedParams};
 use furui_search::{
-    Clause, Coding, ContentId, Cost, Golomb, IdRange, Listed, Lock, LockKey, Meet, MessageError, Met, Part, Peer,
-    Phrase, PhraseWord, Place, PublisherKey, Query, Ranked, Ranking, Record, Refusal, Request, Response, Scale, Search,
-    Settle, Showings, Shown, Term, Wants, Weight, WordSize, limits,
+    Clause, Coding, ContentId, Cost, Golomb, IdRange, Listed, Meet, MessageError, Met, Part, Peer, Phrase, PhraseWord,
+    Place, Publication, PublisherKey, Query, Ranked, Ranking, Record, Refusal, Request, Response, Scale, Search,
+    Settle, Showings, Shown, ShownDocument, Signature, Term, Wants, Weight, Withdrawal, WordSize, limits,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -23,16 +23,21 @@ fn id() -> impl Strategy<Value = ContentId> {
     any::<[u8; 20]>().prop_map(ContentId::new)
 }
 
-fn key() -> impl Strategy<Value = LockKey> {
-    any::<[u8; 20]>().prop_map(LockKey::new)
+fn signature() -> impl Strategy<Value = Signature> {
+    any::<(u32, u8)>().prop_map(|(at, byte)| Signature { at, bytes: [byte; 64] })
 }
 
-fn lock() -> impl Strategy<Value = Lock> {
-    vec(any::<u8>(), Lock::BYTES).prop_map(|bytes| Lock::new(bytes.try_into().unwrap()))
+fn publication() -> impl Strategy<Value = Publication> {
+    let publication = |(signature, (first, network))| Publication { signature, first, network };
+    (signature(), any::<(u64, u32)>()).prop_map(publication)
 }
 
-fn publisher() -> impl Strategy<Value = Option<PublisherKey>> {
-    proptest::option::of(any::<[u8; 32]>().prop_map(PublisherKey::new))
+fn withdrawal() -> impl Strategy<Value = Withdrawal> {
+    (id(), publisher(), signature()).prop_map(|(id, publisher, signature)| Withdrawal { id, publisher, signature })
+}
+
+fn publisher() -> impl Strategy<Value = PublisherKey> {
+    any::<[u8; 32]>().prop_map(PublisherKey::new)
 }
 
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
@@ -94,11 +99,10 @@ fn request() -> impl Strategy<Value = Request> {
             .prop_map(|(documents, clauses)| Request::Show { documents, clauses }),
         (
             vec((word(), vec((any::<[u8; 20]>().prop_map(ContentId::new), weight()), 0..5)), 0..9),
-            vec((lock(), bytes()), 0..5)
+            vec((signature(), bytes()), 0..5)
         )
             .prop_map(|(postings, records)| Request::Store { postings, records }),
-        vec((id(), key()), 0..9).prop_map(|keys| Request::Withdraw { keys }),
-        ids(50).prop_map(|ids| Request::Locks { ids }),
+        vec(withdrawal(), 0..9).prop_map(|withdrawals| Request::Withdraw { withdrawals }),
         range().prop_map(|range| Request::Withdrawn { range }),
         (word_or_none(), any::<u64>()).prop_map(|(from, since)| Request::Compare { from, since }),
         (vec(word_or_none(), 0..9), range(), any::<u32>()).prop_map(|(words, range, most)| Request::List {
@@ -111,25 +115,31 @@ fn request() -> impl Strategy<Value = Request> {
 }
 
 fn part() -> impl Strategy<Value = Part> {
-    prop_oneof![Just(Part::Snippet), Just(Part::Presence), Just(Part::Record)]
+    prop_oneof![Just(Part::Snippet), Just(Part::Presence), Just(Part::Record), Just(Part::Version)]
 }
 
 /// What a keeper shows of a random document.
 fn shown() -> impl Strategy<Value = Shown> {
     let query = "[ab東京]{1,2}( (-|OR )?\"?[ab東京]{1,3}( [ab]\")?){0,3}";
-    let document = (query, "\\PC{1,9}", "[ab東京é ,]{0,9}", "([ab東京é \n,-]|\\PC){0,400}", publisher());
-    let document = document.prop_map(|(query, url, title, text, publisher)| {
+    let record = ("\\PC{1,9}", "[ab東京é ,]{0,9}", "([ab東京é \n,-]|\\PC){0,400}", publisher());
+    let record = record.prop_map(|(url, title, text, publisher)| Record { url, title, text, publisher }).boxed();
+    let document = (query, record.clone(), signature(), ids(limits::VERSIONS));
+    let document = document.prop_map(|(query, record, signature, others)| {
         let query = Query::parse(&query).unwrap_or_else(|_| Query::parse("a").unwrap());
-        let showing = Showings::new(query.clauses()).unwrap().of(&Record { url, title, text, publisher });
-        showing.map_or(Shown::Unfit, |showing| Shown::Document(Box::new(showing)))
+        let showing = Showings::new(query.clauses()).unwrap().of(&record);
+        let shown = |showing| Shown::Document(Box::new(ShownDocument { showing, signature, others }));
+        showing.map_or(Shown::Unfit, shown)
     });
+    let version = (record, publication())
+        .prop_map(|(record, publication)| Shown::Version { head: Box::new(record.head()), publication });
     prop_oneof![
         document,
-        bytes().prop_map(Shown::Record),
-        Just(Shown::Kept),
+        version,
+        (publication(), bytes()).prop_map(|(publication, record)| Shown::Record { publication, record }),
+        ids(limits::VERSIONS).prop_map(|others| Shown::Kept { others }),
         Just(Shown::Unknown),
         Just(Shown::Later),
-        vec(key(), 1..=limits::LOCKS).prop_map(Shown::Withdrawn),
+        (publisher(), signature()).prop_map(|(publisher, signature)| Shown::Withdrawn { publisher, signature }),
     ]
 }
 
@@ -196,9 +206,9 @@ fn response() -> impl Strategy<Value = Response> {
         (any::<u64>(), vec((word(), any::<u64>(), any::<u64>()), 0..9), any::<bool>())
             .prop_map(|(state, lists, more)| Response::Compared { state, lists, more }),
         vec(listed, 0..9).prop_map(Response::Listed),
-        any::<u64>().prop_map(|opened| Response::Withdrawn { opened }),
-        vec(vec((lock(), any::<u8>()), 0..=limits::LOCKS), 0..9).prop_map(Response::Locks),
-        (vec((id(), key(), any::<u8>()), 0..9), any::<bool>()).prop_map(|(keys, more)| Response::Keys { keys, more }),
+        any::<u64>().prop_map(|gone| Response::Withdrawn { gone }),
+        (vec((withdrawal(), any::<u8>()), 0..9), any::<bool>())
+            .prop_map(|(withdrawals, more)| Response::Withdrawals { withdrawals, more }),
         proptest::sample::select(refusals).prop_map(Response::Refused),
     ]
 }
@@ -325,10 +335,10 @@ fn what_is_too_large_is_neither_written_nor_read() {
     too_many("words", Request::decode(&[1, 1, 65]).unwrap_err());
     let claims = vec![("word".to_owned(), ContentId::new([7; 20])); limits::DOUBTS + 1];
     too_many("257 claims", Request::Doubt { claims }.encode().unwrap_err());
-    // The number of ids is valid, but the bytes are missing: no memory is allocated for them.
-    let short = MessageError::Short { what: "ids", at: 2 };
-    assert_eq!(Request::decode(&[1, 10, 0xff, 1]).unwrap_err(), short);
-    assert_eq!(short.to_string(), "message: ids begins at byte 2 and is cut short");
+    // The number of withdrawals is valid, but the bytes are missing: no memory is allocated for them.
+    let short = MessageError::Short { what: "withdrawals", at: 2 };
+    assert_eq!(Request::decode(&[1, 9, 0xff, 1]).unwrap_err(), short);
+    assert_eq!(short.to_string(), "message: withdrawals begins at byte 2 and is cut short");
 }
 
 #[test]

@@ -15,8 +15,8 @@ pub const NOTES: &[Notes] = &[];
 /// The text below the list of all commands in the help, which says that the commands of the search engine are missing.
 pub fn missing() -> Option<String> {
     Some(format!(
-        "This build has no search engine. The commands node, publish, unpublish, search, block, unblock, purge and \
-         demo are in a build with it: {}",
+        "This build has no search engine. The commands node, publish, unpublish, search, block, unblock, purge, \
+         trust, untrust and demo are in a build with it: {}",
         install("node")
     ))
 }
@@ -38,6 +38,10 @@ pub enum NetworkCommand {
     #[command(hide = true, disable_help_flag = true)]
     Purge(Anything),
     #[command(hide = true, disable_help_flag = true)]
+    Trust(Anything),
+    #[command(hide = true, disable_help_flag = true)]
+    Untrust(Anything),
+    #[command(hide = true, disable_help_flag = true)]
     Demo(Anything),
 }
 
@@ -58,6 +62,8 @@ pub fn run(command: &NetworkCommand) -> Result<ExitCode, Error> {
         NetworkCommand::Block(_) => "block",
         NetworkCommand::Unblock(_) => "unblock",
         NetworkCommand::Purge(_) => "purge",
+        NetworkCommand::Trust(_) => "trust",
+        NetworkCommand::Untrust(_) => "untrust",
         NetworkCommand::Demo(_) => "demo",
     };
     Err(Error::Message(format!(

@@ -46,4 +46,4 @@ pub use identity::{Identity, IdentityError};
 pub use known::{identity_of, name, peer_of};
 pub use prefix::Prefix;
 pub use refusals::{Refusal, Refusals};
-pub(crate) use signature::is_signed;
+pub(crate) use signature::{is_signed, is_withdrawn};

@@ -25,7 +25,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use std::{fmt, io};
 
-use furui_search::{ContentId, Peer, Refusal, Request, Response};
+use furui_search::{ContentId, Peer, PublisherKey, Refusal, Request, Response};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
@@ -33,22 +33,23 @@ use tokio::task::AbortHandle;
 
 use crate::net::{CallError, Config, Identity, IdentityError, Net, Prefix, StartError};
 use crate::shelf::{Bounds, Origin, Shelf, ShelfOptions, Statistics};
-use ask::{answer, asking, doubts, fetch, filling, publishers, search, showing, spent, versions};
-use blocklist::Blocklist;
+use ask::{answer, asking, doubts, fetch, filling, search, showing, spent, versions};
 use claims::Checker;
 use history::History;
 use keeper::Keeper;
 use own::{loads, publish, publish_error, published, repair, withdraw};
-use peers::{allowance, blocklist, reputation, sources};
+use owner_list::{BLOCKED, OwnerList, TRUSTED};
+use peers::{allowance, owner_list, reputation, sources};
 use published::PublishedTable;
 use repair::Repair;
 use reputation::Reputation;
 use search::KnownTerms;
 use serve::{claims, keeper};
+use versions::Opinion;
 
 pub use answer::{Hit, SearchError, SearchEvent, Version};
-pub use blocklist::{Block, NoBlock};
 pub use history::{SPAN, SPANS, Span};
+pub use owner_list::{Block, NoBlock};
 pub use publish::{Document, Published};
 pub use publish_error::PublishError;
 pub use repair::Progress;
@@ -72,10 +73,10 @@ struct Inner {
     reputation: Reputation,
     checker: Checker,
     known: KnownTerms,
-    blocklist: Arc<Blocklist>,
+    blocklist: Arc<OwnerList>,
+    trusted: OwnerList,
     published: PublishedTable,
-    /// The identity with which this node signs the documents that it publishes. The keys that open the locks of these
-    /// documents are derived from its secret.
+    /// The identity with which this node signs the documents that it publishes and withdraws.
     identity: Identity,
     whole: AtomicBool,
     searches: AtomicU64,
@@ -149,9 +150,11 @@ impl Node {
         };
         shelf.set_bounds(Bounds::of(directory, disk));
         let published = PublishedTable::open(directory)?;
-        let blocklist = Blocklist::open(directory)
-            .map_err(|source| NodeError::Directory { file: PathBuf::from("blocked"), source })?;
-        let blocklist = Arc::new(blocklist);
+        let list = |file: &'static str| {
+            let list = OwnerList::open(directory, file);
+            list.map_err(|source| NodeError::Directory { file: PathBuf::from(file), source })
+        };
+        let (blocklist, trusted) = (Arc::new(list(BLOCKED)?), list(TRUSTED)?);
         let identity = config.identity.clone();
         let (net, inbound) = Net::start(config).await?;
         let reputation = Reputation::new(net.clone());
@@ -187,6 +190,7 @@ impl Node {
             documents: AtomicU64::new(0),
             thread: std::sync::Mutex::new(Some(thread)),
             blocklist,
+            trusted,
             net,
             keeper,
         }));
@@ -197,6 +201,11 @@ impl Node {
     /// The network of the node.
     pub fn net(&self) -> &Net {
         &self.0.net
+    }
+
+    /// The key under which this node publishes.
+    pub fn publisher(&self) -> PublisherKey {
+        self.0.identity.publisher()
     }
 
     /// The state of the node.
@@ -277,9 +286,18 @@ fn word_key(word: &str) -> Vec<u8> {
     Sha256::new().chain_update(b"word/").chain_update(word).finalize().to_vec()
 }
 
-/// The key whose nearest nodes keep a document's record.
+impl Inner {
+    /// Whom the owner of this node trusts, which is always the node itself, and of whom he wants to see nothing.
+    fn opinion(&self) -> Opinion {
+        let mut trusted = self.trusted.publishers();
+        trusted.insert(self.identity.publisher());
+        Opinion { trusted: Some(trusted), blocked: self.blocklist.publishers() }
+    }
+}
+
+/// The key whose nearest nodes keep a document's record. It is that of all documents of the URL.
 fn record_key(id: ContentId) -> Vec<u8> {
-    [&b"record/"[..], id.as_bytes()].concat()
+    [&b"record/"[..], &id.of_url()].concat()
 }
 
 /// Sends a request to a peer, and decodes the answer. `None` if the peer does not answer, or its answer is invalid.

@@ -6,6 +6,7 @@ use redb::ReadableTable;
 
 use super::documents::{self, DocumentEntry, Documents};
 use super::fault::{Fault, Outcome};
+use super::publications::Publications;
 use super::tables::{META, ORIGINS, Tablets, Totals, View};
 use super::{RECORDS, Shelf, lists, records};
 
@@ -71,7 +72,9 @@ impl Shelf {
                     gone.extend((left == 0).then_some(word));
                 }
             }
+            let mut publications = Publications::open(transaction)?;
             for (&number, document) in &changed {
+                publications.clear(number, document.id)?;
                 tables.ids.remove((hash.hash(document.id.as_bytes()).get(), number))?;
             }
             let blocks: BTreeSet<u32> = changed.values().filter_map(|document| document.block).collect();

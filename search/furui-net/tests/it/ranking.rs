@@ -1,5 +1,6 @@
 //! The best documents come first, in the same order on every node.
 
+use crate::common::{NOBODY, Publishes, all_by};
 use std::collections::BTreeMap;
 
 use crate::answer::search;
@@ -21,7 +22,7 @@ fn records() -> Vec<Record> {
         url: format!("http://rank.example/{number}"),
         title: title(number),
         text: text(number),
-        publisher: None,
+        publisher: NOBODY,
     };
     (0..600).map(record).collect()
 }
@@ -44,8 +45,8 @@ async fn pages(node: &Node, query: &str, limit: u64) -> (Vec<Place>, Option<Plac
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_node_gives_the_best_documents_in_one_order() {
     let nodes = network(5).await;
-    let documents: Vec<Document> = records().iter().map(|record| Document::new(record).unwrap()).collect();
-    let published = nodes[0].publish(documents.clone(), false).await.unwrap();
+    let documents = all_by(&nodes[0], records().iter().map(|record| Document::new(record).unwrap()));
+    let published = nodes[0].publishes(documents.clone(), false).await.unwrap();
     assert_eq!((published.new, published.scarce), (600, 0));
 
     futures::future::join_all(nodes.iter().map(Node::repaired)).await;

@@ -11,12 +11,12 @@ mod show;
 mod wants;
 mod writer;
 
-use super::{Clause, ContentId, IdRange, Lock, LockKey, Peer, Weight, WordPostings};
+use super::{Clause, ContentId, IdRange, Peer, Signature, Weight, Withdrawal, WordPostings};
 
 pub use error::MessageError;
 pub use exchange::{Cost, Meet, Met, Settle};
 pub use ranked::{Ranked, Ranking};
-pub use show::{Part, Shown};
+pub use show::{Part, Shown, ShownDocument};
 pub use wants::{Wants, WantsError};
 
 /// The version of the protocol, which is the first byte of every message.
@@ -49,22 +49,17 @@ pub enum Request {
     Store {
         /// For each word, the postings to add to its list.
         postings: Vec<WordPostings>,
-        /// The documents to store, each with the lock of its publisher.
-        records: Vec<(Lock, Vec<u8>)>,
+        /// The documents to store, each with the signature of its publisher.
+        records: Vec<(Signature, Vec<u8>)>,
     },
-    /// Withdraws documents: each key opens the lock that the publisher put on a document.
+    /// Withdraws documents.
     Withdraw {
-        /// Documents, each with the key to one of its locks.
-        keys: Vec<(ContentId, LockKey)>,
+        /// The withdrawals, signed by the publishers.
+        withdrawals: Vec<Withdrawal>,
     },
-    /// Asks for the locks of these documents, in order to store copies of them.
-    Locks {
-        /// The ids of the documents whose locks are requested.
-        ids: Vec<ContentId>,
-    },
-    /// Asks for the keys that have opened locks of documents, in order to store copies of them.
+    /// Asks for the withdrawals of documents, in order to store copies of them.
     Withdrawn {
-        /// The range of the ids of the documents whose keys are requested.
+        /// The range of the ids of the documents whose withdrawals are requested.
         range: IdRange,
     },
     /// Asks for the sizes and fingerprints of those of the receiver's lists that the sender should hold too, in the
@@ -120,18 +115,15 @@ pub enum Response {
     },
     /// Answers a [`Request::Withdraw`].
     Withdrawn {
-        /// The number of locks that the keys opened.
-        opened: u64,
+        /// The number of documents that are gone from the node because of it.
+        gone: u64,
     },
-    /// Answers a [`Request::Locks`]: for each document its locks, each with the number of whole days for which the lock
-    /// is still kept.
-    Locks(Vec<Vec<(Lock, u8)>>),
     /// Answers a [`Request::Withdrawn`].
-    Keys {
-        /// Documents in ascending order, each with a key that opened one of its locks, and the number of whole days for
-        /// which the key is still remembered.
-        keys: Vec<(ContentId, LockKey, u8)>,
-        /// True if there are further keys, for later documents in the range.
+    Withdrawals {
+        /// Withdrawals in the order of their documents, each with the number of whole days for which it is still
+        /// remembered.
+        withdrawals: Vec<(Withdrawal, u8)>,
+        /// True if there are further withdrawals, of later documents in the range.
         more: bool,
     },
     /// Answers a [`Request::Compare`]: the sizes and fingerprints of lists, in the order of their words.

@@ -1,4 +1,4 @@
-use super::super::{Coding, ContentId, Lock, LockKey, limits};
+use super::super::{Coding, Withdrawal, limits};
 use super::reader::Reader;
 use super::writer::Writer;
 use super::{Cost, Listed, MessageError, Met, Ranked, Refusal, Response, Shown, WordSize};
@@ -46,18 +46,11 @@ impl Response {
                 to.all("documents", documents, limits::FETCHED, |to, shown| shown.encode(to));
             }
             Self::Stored { new } => to.varint(*new),
-            Self::Withdrawn { opened } => to.varint(*opened),
-            Self::Locks(documents) => to.all("documents", documents, limits::FETCHED, |to, locks| {
-                to.all("locks", locks, limits::LOCKS, |to, (lock, days)| {
-                    to.raw(lock.as_bytes());
-                    to.byte(*days);
-                });
-            }),
-            Self::Keys { keys, more } => {
+            Self::Withdrawn { gone } => to.varint(*gone),
+            Self::Withdrawals { withdrawals, more } => {
                 to.flag(*more);
-                to.all("keys", keys, limits::KEYS, |to, (id, key, days)| {
-                    to.id(*id);
-                    to.raw(key.as_bytes());
+                to.all("withdrawals", withdrawals, limits::WITHDRAWALS, |to, (withdrawal, days)| {
+                    withdrawal.encode(to);
                     to.byte(*days);
                 });
             }
@@ -117,16 +110,11 @@ impl Response {
                 documents: from.all("documents", limits::FETCHED, 1, Shown::decode)?,
             },
             0x86 => Self::Stored { new: from.varint("how many were new")? },
-            0x8b => Self::Withdrawn { opened: from.varint("how many locks were opened")? },
-            0x8c => Self::Locks(from.all("documents", limits::FETCHED, 1, |from| {
-                from.all("locks", limits::LOCKS, Lock::BYTES + 1, |from| {
-                    Ok((Lock::new(from.raw("a lock")?), from.byte("the days of a lock")?))
-                })
-            })?),
-            0x8d => Self::Keys {
+            0x8b => Self::Withdrawn { gone: from.varint("how many are gone")? },
+            0x8d => Self::Withdrawals {
                 more: from.flag("whether there are more")?,
-                keys: from.all("keys", limits::KEYS, ContentId::BYTES + LockKey::BYTES + 1, |from| {
-                    Ok((from.id()?, LockKey::new(from.raw("a key")?), from.byte("the days of a key")?))
+                withdrawals: from.all("withdrawals", limits::WITHDRAWALS, Withdrawal::BYTES + 1, |from| {
+                    Ok((Withdrawal::decode(from)?, from.byte("the days of a withdrawal")?))
                 })?,
             },
             0x87 => {
@@ -160,8 +148,7 @@ impl Response {
             Self::Shown { .. } => 0x8e,
             Self::Stored { .. } => 0x86,
             Self::Withdrawn { .. } => 0x8b,
-            Self::Locks(_) => 0x8c,
-            Self::Keys { .. } => 0x8d,
+            Self::Withdrawals { .. } => 0x8d,
             Self::Compared { .. } => 0x87,
             Self::Listed(_) => 0x88,
             Self::Refused(_) => 0x89,

@@ -79,7 +79,7 @@ const PASSES: u32 = 2;
 /// use std::time::Duration;
 /// use furui_search::{
 ///     AnswerEvent, Answerer, ContentId, IdRange, Index, ListPart, Listing, Peer, Querier, Query, QueryEvent,
-///     QueryOptions, Record, Request, Response, Weight, WordSize,
+///     PublisherKey, QueryOptions, Record, Request, Response, Weight, WordSize,
 /// };
 ///
 /// /// The lists of the only node of this network.
@@ -101,7 +101,7 @@ const PASSES: u32 = 2;
 /// let mut lists = Lists::default();
 /// for text in ["a bloom filter", "a coffee filter", "a filter that Bloom described"] {
 ///     let record = Record {
-///         url: "https://example.org/".into(), title: String::new(), text: text.into(), publisher: None,
+///         url: "https://example.org/".into(), title: String::new(), text: text.into(), publisher: PublisherKey::new([7; 32]),
 ///     };
 ///     let id = ContentId::of(&record.encode()?);
 ///     for (word, weight) in record.postings() {
@@ -286,6 +286,11 @@ impl Querier {
     /// withdrawn. Nodes that name many such documents which other nodes do not name are ignored from then on.
     pub fn miss(&mut self, place: Place) {
         self.disputes.miss(&place);
+    }
+
+    /// True if only some of the asked nodes have named this document.
+    pub fn is_disputed(&self, place: &Place) -> bool {
+        self.disputes.has(place)
     }
 
     /// The query's words with the sizes of their lists and the nodes that keep the lists, for later queries with any of

@@ -81,7 +81,12 @@ mod tests {
 
     fn record(number: usize, words: usize) -> Vec<u8> {
         let text = (0..words).map(|word| format!("w{word}")).collect::<Vec<_>>().join(" ");
-        let record = Record { url: format!("http://a.example/{number}"), title: "w0".into(), text, publisher: None };
+        let record = Record {
+            url: format!("http://a.example/{number}"),
+            title: "w0".into(),
+            text,
+            publisher: furui_search::PublisherKey::new([7; 32]),
+        };
         record.encode().expect("a short record")
     }
 

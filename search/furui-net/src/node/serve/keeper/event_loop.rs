@@ -15,9 +15,9 @@ use super::{Counts, Order};
 use crate::net::{Inbound, Net, Prefix, Reply};
 use crate::node;
 use crate::node::allowance::Allowance;
-use crate::node::blocklist::Blocklist;
 use crate::node::claims::{Budget, Checker};
 use crate::node::kept::Kept;
+use crate::node::owner_list::OwnerList;
 use crate::node::places::Places;
 use crate::node::sources::Sources;
 use crate::shelf::Origin;
@@ -72,7 +72,7 @@ pub(super) struct EventLoop {
     next_reply: u64,
     started: Instant,
     pub(super) counts: Arc<Counts>,
-    pub(super) blocklist: Arc<Blocklist>,
+    pub(super) blocklist: Arc<OwnerList>,
     /// The directory of the shelf; `None` if the shelf is in memory.
     directory: Option<PathBuf>,
     /// The time at which to reopen the shelf after the disk was full or too many files were open; `None` if there was
@@ -87,7 +87,7 @@ type Done = Box<dyn FnOnce(&mut EventLoop) -> Option<(Prefix, Peer)> + Send>;
 impl EventLoop {
     /// Makes the state of the thread that owns the node's storage. Must be called on a thread of the runtime that runs
     /// the tasks which wait for other nodes.
-    pub(super) fn new(kept: Kept, net: Net, counts: Arc<Counts>, blocklist: Arc<Blocklist>, checker: Checker) -> Self {
+    pub(super) fn new(kept: Kept, net: Net, counts: Arc<Counts>, blocklist: Arc<OwnerList>, checker: Checker) -> Self {
         let (done, ended) = mpsc::unbounded_channel();
         Self {
             checker,
