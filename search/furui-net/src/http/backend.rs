@@ -1,6 +1,7 @@
 use furui_search::{ContentId, Query};
 use tokio::sync::mpsc;
 
+use crate::net::Invitation;
 use crate::node::{
     Block, Document, Node, NodeError, NodeStatus, PublishError, Published, SearchError, SearchEvent, SearchOptions,
 };
@@ -34,6 +35,8 @@ pub trait Backend: Clone + Send + Sync + 'static {
     fn purge(&self, blocks: &[Block]) -> impl Future<Output = Result<u64, NodeError>> + Send;
     /// Returns all blocked peers, networks, sites and words.
     fn blocked(&self) -> Vec<Block>;
+    /// The invitation into the node's private network; `None` in the open one.
+    fn invitation(&self) -> Option<Invitation>;
     /// The state of the node.
     fn status(&self) -> impl Future<Output = Result<NodeStatus, NodeError>> + Send;
 }
@@ -74,6 +77,10 @@ impl Backend for Node {
 
     fn blocked(&self) -> Vec<Block> {
         self.blocked()
+    }
+
+    fn invitation(&self) -> Option<Invitation> {
+        self.invitation()
     }
 
     async fn status(&self) -> Result<NodeStatus, NodeError> {

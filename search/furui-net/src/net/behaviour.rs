@@ -2,10 +2,13 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::Either;
+use futures::{AsyncRead, AsyncWrite};
 use libp2p::core::muxing::StreamMuxerBox;
 use libp2p::core::transport::{Boxed, MemoryTransport};
 use libp2p::core::upgrade::Version;
 use libp2p::kad::store::{MemoryStore, MemoryStoreConfig};
+use libp2p::pnet::{PnetConfig, PnetError, PreSharedKey};
 use libp2p::swarm::NetworkBehaviour;
 use libp2p::{
     Multiaddr, PeerId, StreamProtocol, Swarm, Transport as _, connection_limits, identify, kad, multiaddr, noise, ping,
@@ -14,12 +17,12 @@ use libp2p::{
 
 use super::buffer_budget::BufferBudget;
 use super::codec::Codec;
-use super::counters::Counted;
+use super::counters::{Counted, Tally};
 use super::incoming_limits::IncomingLimits;
 use super::reach::{Reach, Within};
 use super::shared::Shared;
 use super::streams::Streams;
-use super::{Config, StartError, Transport};
+use super::{Config, Network, StartError, Transport};
 
 /// The name of the Kademlia protocol in this network.
 pub(super) const KAD: StreamProtocol = StreamProtocol::new("/furui/kad/1");
@@ -138,23 +141,45 @@ pub(super) fn swarm(config: &Config, shared: &Shared) -> Result<Swarm<Behaviour>
 
 fn transport(config: &Config, shared: &Shared) -> Result<Boxed<(PeerId, StreamMuxerBox)>, noise::Error> {
     let noise = noise::Config::new(config.identity.keypair())?;
+    let key = config.network.as_ref().map(Network::secret);
     let tally = Arc::clone(&shared.tally);
     Ok(match config.transport {
-        Transport::Tcp => Within::new(Arc::clone(&shared.reach), tcp::tokio::Transport::new(tcp::Config::default()))
-            .map(move |stream, _| Counted::new(stream, tally))
-            .upgrade(Version::V1Lazy)
-            .authenticate(noise)
-            .multiplex(Streams)
-            .timeout(DIAL_TIMEOUT)
-            .boxed(),
-        Transport::Memory => MemoryTransport::new()
-            .map(move |stream, _| Counted::new(stream, tally))
-            .upgrade(Version::V1Lazy)
-            .authenticate(noise)
-            .multiplex(Streams)
-            .timeout(DIAL_TIMEOUT)
-            .boxed(),
+        Transport::Tcp => {
+            let tcp = tcp::tokio::Transport::new(tcp::Config::default());
+            secured(Within::new(Arc::clone(&shared.reach), tcp), key, noise, tally)
+        }
+        Transport::Memory => secured(MemoryTransport::new(), key, noise, tally),
     })
+}
+
+/// Encrypts the connections of a transport, first with the key of a private network, if there is one, so that a
+/// stranger cannot exchange a byte; then between the two nodes.
+fn secured<T>(
+    transport: T,
+    key: Option<PreSharedKey>,
+    noise: noise::Config,
+    tally: Arc<Tally>,
+) -> Boxed<(PeerId, StreamMuxerBox)>
+where
+    T: libp2p::Transport + Send + Unpin + 'static,
+    T::Output: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    T::Error: Send + Sync,
+    T::Dial: Send,
+    T::ListenerUpgrade: Send,
+{
+    transport
+        .map(move |stream, _| Counted::new(stream, tally))
+        .and_then(move |stream, _| async move {
+            Ok::<_, PnetError>(match key {
+                Some(key) => Either::Left(PnetConfig::new(key).handshake(stream).await?),
+                None => Either::Right(stream),
+            })
+        })
+        .upgrade(Version::V1Lazy)
+        .authenticate(noise)
+        .multiplex(Streams)
+        .timeout(DIAL_TIMEOUT)
+        .boxed()
 }
 
 /// True if this transport supports the address, and [`Reach`] allows dialling it. Both are checked because peers can

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use super::Identity;
+use super::{Identity, Network};
 
 /// The configuration of a node in the network.
 #[derive(Clone, Debug)]
@@ -11,6 +11,8 @@ pub struct Config {
     pub identity: Identity,
     /// The transport of the node's connections: TCP, or channels within the process.
     pub transport: Transport,
+    /// The private network that the node is in; `None` for the open one.
+    pub network: Option<Network>,
     /// The multiaddresses to listen on, for example `/ip4/127.0.0.1/tcp/0`. Port 0 selects a free port.
     pub listen: Vec<String>,
     /// The multiaddresses at which other nodes reach the node if they differ from `listen`, for example behind a router
@@ -37,6 +39,7 @@ impl Config {
         Self {
             identity,
             transport,
+            network: None,
             listen: vec![any.to_owned()],
             external: Vec::new(),
             bootstrap: Vec::new(),

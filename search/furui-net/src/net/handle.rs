@@ -4,14 +4,16 @@ use std::time::Duration;
 
 use furui_search::Peer;
 use ipnet::IpNet;
+use libp2p::Multiaddr;
 use libp2p::kad::K_VALUE;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
 use super::codec::MAX_MESSAGE;
 use super::driver::{Command, Driver};
 use super::quota::MAX_IN_FLIGHT;
+use super::reach::Kind;
 use super::shared::{Shared, Status};
-use super::{CallError, Config, Counters, Inbound, Prefix, Refusals, Reply, StartError, diversity, known};
+use super::{CallError, Config, Counters, Inbound, PeerAddress, Prefix, Refusals, Reply, StartError, diversity, known};
 
 /// The maximum number of this node's calls to other nodes in flight. Further calls wait. The value is a choice, not a
 /// measurement.
@@ -165,6 +167,16 @@ impl Net {
     pub fn listen_addresses(&self) -> Vec<String> {
         let (_, addresses) = &*self.shared.me.lock().unwrap_or_else(PoisonError::into_inner);
         addresses.iter().map(ToString::to_string).collect()
+    }
+
+    /// The addresses of this node that are of use on other machines. If it has only loopback addresses, these.
+    pub fn addresses_for_others(&self) -> Vec<PeerAddress> {
+        let (_, all) = &*self.shared.me.lock().unwrap_or_else(PoisonError::into_inner);
+        let named = |addresses: &mut dyn Iterator<Item = &Multiaddr>| -> Vec<PeerAddress> {
+            addresses.cloned().filter_map(PeerAddress::new).collect()
+        };
+        let far = named(&mut all.iter().filter(|address| Kind::of(address) != Some(Kind::Loopback)));
+        if far.is_empty() { named(&mut all.iter()) } else { far }
     }
 
     /// The other nodes in the routing table.

@@ -11,6 +11,7 @@
 mod ask;
 mod history;
 mod kept;
+mod membership;
 mod own;
 mod peers;
 mod places;
@@ -31,7 +32,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 use tokio::task::AbortHandle;
 
-use crate::net::{CallError, Config, Identity, IdentityError, Net, Prefix, StartError};
+use crate::net::{CallError, Config, Identity, IdentityError, Net, Network, NetworkError, Prefix, StartError};
 use crate::shelf::{Bounds, Origin, Shelf, ShelfOptions, Statistics};
 use ask::{answer, asking, doubts, fetch, filling, publishers, search, showing, spent, survey, versions};
 use blocklist::Blocklist;
@@ -69,6 +70,8 @@ pub struct Node(Arc<Inner>);
 
 struct Inner {
     net: Net,
+    /// The private network that the node is in; `None` for the open one.
+    network: Option<Network>,
     keeper: Keeper,
     reputation: Reputation,
     checker: Checker,
@@ -95,6 +98,9 @@ struct Inner {
 pub struct NodeStatus {
     /// The node's peer id, by which other nodes know it.
     pub peer: String,
+    /// The name of the private network that the node is in; left out in the open one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<String>,
     /// The addresses at which other nodes reach the node.
     pub addresses: Vec<String>,
     /// True if the node has been given everything that it should hold.
@@ -125,6 +131,16 @@ pub struct NodeStatus {
     pub lately: Vec<Span>,
 }
 
+/// The options of the start of a node, beside the configuration of its network.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StartOptions {
+    /// The maximum size of the data that the node stores for others, in bytes. `None` stands for the default:
+    /// [`Bounds::DISK`] or a tenth of the disk, whichever is less.
+    pub disk: Option<u64>,
+    /// True if a node with documents may change its network, and take them along.
+    pub rekey: bool,
+}
+
 impl Node {
     /// Starts a node with the identity `config.identity`, for example that of [`identity`]. Its lists and documents are
     /// stored in `directory` or, without a directory, in memory.
@@ -133,15 +149,19 @@ impl Node {
     /// If the directory cannot be used (another node uses it, or it is damaged), or the node cannot listen on an
     /// address.
     pub async fn start(directory: Option<&Path>, config: Config) -> Result<Self, NodeError> {
-        Self::start_with(directory, config, None).await
+        Self::start_with(directory, config, StartOptions::default()).await
     }
 
-    /// Starts a node as [`start`](Self::start) does. The data that it stores for others has at most `disk` bytes.
-    /// `None` stands for the default: [`Bounds::DISK`] or a tenth of the disk, whichever is less.
+    /// Starts a node as [`start`](Self::start) does, with these options. If `config` names no private network, the node
+    /// is in that of its directory.
     ///
     /// # Errors
-    /// Those of [`start`](Self::start).
-    pub async fn start_with(directory: Option<&Path>, config: Config, disk: Option<u64>) -> Result<Self, NodeError> {
+    /// Those of [`start`](Self::start), and if the directory has documents of another network than that of `config`.
+    pub async fn start_with(
+        directory: Option<&Path>,
+        mut config: Config,
+        options: StartOptions,
+    ) -> Result<Self, NodeError> {
         let mut shelf = match directory {
             Some(directory) => {
                 private::make(directory)?;
@@ -149,8 +169,11 @@ impl Node {
             }
             None => Shelf::in_memory(ShelfOptions::default())?,
         };
-        shelf.set_bounds(Bounds::of(directory, disk));
+        shelf.set_bounds(Bounds::of(directory, options.disk));
         let published = PublishedTable::open(directory)?;
+        let has_documents = shelf.statistics()?.records > 0 || !published.stale(u64::MAX, 1)?.is_empty();
+        let network = membership::settle(directory, config.network.take(), has_documents, options.rekey)?;
+        config.network.clone_from(&network);
         let blocklist = Blocklist::open(directory)
             .map_err(|source| NodeError::Directory { file: PathBuf::from("blocked"), source })?;
         let blocklist = Arc::new(blocklist);
@@ -191,6 +214,7 @@ impl Node {
             thread: std::sync::Mutex::new(Some(thread)),
             blocklist,
             net,
+            network,
             keeper,
         }));
         node.apply_blocked().await;
@@ -214,6 +238,7 @@ impl Node {
         let peers = net.peers().await.len() as u64;
         Ok(NodeStatus {
             peer: net.name(),
+            network: self.network().map(|network| network.name().to_owned()),
             addresses: net.listen_addresses(),
             whole: self.0.whole.load(Ordering::Relaxed),
             repair: self.0.repair.progress(net),
@@ -313,6 +338,23 @@ pub enum NodeError {
     /// The secret key of the node is not available.
     #[error(transparent)]
     Identity(#[from] IdentityError),
+    /// The key of the private network is not available.
+    #[error(transparent)]
+    Membership(#[from] NetworkError),
+    /// The node is to be in another network, but its directory has documents, which all nodes there would find.
+    #[error(
+        "{} has documents of {had}; in the network {wanted} everybody would find them: add --rekey to take them along, \
+         or name another directory by --data",
+        .directory.display()
+    )]
+    OtherNetwork {
+        /// The directory of the node.
+        directory: PathBuf,
+        /// The network that the documents come from.
+        had: String,
+        /// The name of the network that the node is to be in.
+        wanted: String,
+    },
     /// A file of the directory cannot be used.
     #[error("cannot use {}: {source}", .file.display())]
     Directory {

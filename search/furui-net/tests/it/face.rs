@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
 use furui_net::http::{Backend, serve};
+use furui_net::net::Invitation;
 use furui_net::node::{
     Block, Document, Hit, NodeError, NodeStatus, PublishError, Published, SearchError, SearchEvent, SearchOptions,
 };
@@ -92,6 +93,10 @@ impl Backend for Played {
 
     fn blocked(&self) -> Vec<Block> {
         vec![]
+    }
+
+    fn invitation(&self) -> Option<Invitation> {
+        None
     }
 
     async fn status(&self) -> Result<NodeStatus, NodeError> {

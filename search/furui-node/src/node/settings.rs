@@ -9,6 +9,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use crate::Error;
+use crate::node::membership::Membership;
 use crate::options::node::NodeOptions;
 
 /// The maximum size of a configuration file in bytes.
@@ -28,6 +29,9 @@ pub struct Settings {
     pub bootstrap: Vec<String>,
     pub disk: Option<u64>,
     pub wants: Wants,
+    pub membership: Membership,
+    /// True if the documents may be taken along into another network.
+    pub rekey: bool,
 }
 
 /// The contents of a configuration file. Its keys are the long names of the options.
@@ -84,17 +88,15 @@ impl Settings {
     /// Combines the options with the configuration file and the defaults.
     ///
     /// # Errors
-    /// If the configuration file cannot be read or understood, if nothing says where the node's data is, or if the
-    /// coding does not exist or cannot have the rate.
+    /// If the configuration file cannot be read or understood, if neither an option nor the environment says where the
+    /// node's data is, if the coding does not exist or cannot have the rate, or if the network is not understood.
     pub fn new(options: &NodeOptions) -> Result<Self, Error> {
         let file = options.config.as_deref().map_or_else(|| Ok(Configuration::default()), read)?;
         let first = |given: &Vec<String>, file: Vec<String>| if given.is_empty() { file } else { given.clone() };
-        let data = options.data.clone().or(file.data).ok_or_else(|| {
-            let file = options.config.as_deref().unwrap_or(Path::new("the configuration file")).display();
-            Error::Message(format!(
-                "no directory for the node: {file} has no line data = \"DIR\"; add one, or say --data"
-            ))
+        let data = options.data.clone().or(file.data).or_else(usual_directory).ok_or_else(|| {
+            Error::Message("no directory for the node, as there is no home directory; say --data DIR".to_owned())
         })?;
+        let (membership, rekey) = Membership::new(&options.private)?;
         let mut listen = first(&options.listen, file.listen);
         if listen.is_empty() {
             listen.push(LISTEN.to_owned());
@@ -116,8 +118,18 @@ impl Settings {
             http: options.http.or(file.http).unwrap_or_else(|| HTTP.parse().expect("an address")),
             bootstrap: first(&options.bootstrap, file.bootstrap),
             disk: options.disk.or(file.disk),
+            membership,
+            rekey,
         })
     }
+}
+
+/// The directory of a node whose owner names none, by the XDG Base Directory Specification; `None` without a home
+/// directory. A relative path in `XDG_DATA_HOME` is not valid, and ignored.
+fn usual_directory() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))?;
+    Some(data.join("furui/node"))
 }
 
 /// Reads a configuration file. Relative paths in it are resolved against its directory.
@@ -167,6 +179,8 @@ mod tests {
             bootstrap: vec![],
             disk: None,
             wants: Wants::Best,
+            membership: Membership::Stay,
+            rekey: false,
         };
         assert_eq!(settings(&["--data", "d"]).unwrap(), usual);
         std::fs::write(&file, "").unwrap();
@@ -184,6 +198,8 @@ mod tests {
             bootstrap: vec!["/d".into()],
             disk: Some(3 << 30),
             wants: Wants::Ringed { probes: Some(7), delta: 1000 },
+            membership: Membership::Stay,
+            rekey: false,
         };
         assert_eq!(settings(&["--config", path]).unwrap(), of_file);
         assert_eq!(percent, of_file);

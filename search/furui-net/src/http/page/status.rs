@@ -43,6 +43,10 @@ pub(in crate::http) fn status(status: &NodeStatus) -> Response {
                 p { "Other nodes reach it at" }
                 ul { @for address in &status.addresses { li { code.long { (address) } } } }
             }
+            @if let Some(network) = &status.network {
+                p { "It is in the network " strong { (network) } ", which only those enter who have its key." }
+                form method="post" action="/invite" { button { "Invite others" } }
+            }
             p { "For programs: " a href="/metrics" { "/metrics" } " for Prometheus, and this page's address, asked without "
                 code { "Accept: text/html" } ", for JSON." }
         }
