@@ -10,16 +10,17 @@ use libp2p::core::upgrade::Version;
 use libp2p::kad::store::{MemoryStore, MemoryStoreConfig};
 use libp2p::pnet::{PnetConfig, PnetError, PreSharedKey};
 use libp2p::swarm::NetworkBehaviour;
+use libp2p::swarm::behaviour::toggle::Toggle;
 use libp2p::{
-    Multiaddr, PeerId, StreamProtocol, Swarm, Transport as _, connection_limits, identify, kad, multiaddr, noise, ping,
-    request_response, swarm, tcp,
+    Multiaddr, PeerId, StreamProtocol, Swarm, Transport as _, connection_limits, identify, kad, mdns, multiaddr, noise,
+    ping, request_response, swarm, tcp,
 };
 
 use super::buffer_budget::BufferBudget;
 use super::codec::Codec;
 use super::counters::{Counted, Tally};
 use super::incoming_limits::IncomingLimits;
-use super::reach::{Reach, Within};
+use super::reach::{Kind, Reach, Within};
 use super::shared::Shared;
 use super::streams::Streams;
 use super::{Config, Network, StartError, Transport};
@@ -69,10 +70,12 @@ pub(super) struct Behaviour {
     pub(super) exchange: request_response::Behaviour<Codec>,
     pub(super) identify: identify::Behaviour,
     pub(super) ping: ping::Behaviour,
+    /// Finds the nodes of a private network in the local networks.
+    pub(super) mdns: Toggle<mdns::tokio::Behaviour>,
 }
 
 impl Behaviour {
-    fn new(config: &Config, shared: &Shared) -> Self {
+    fn new(config: &Config, shared: &Shared) -> Result<Self, StartError> {
         let public = config.identity.keypair().public();
         let me = public.to_peer_id();
         let limits = connection_limits::ConnectionLimits::default()
@@ -80,7 +83,9 @@ impl Behaviour {
             .with_max_established_per_peer(Some(MAX_PER_PEER))
             .with_max_pending_outgoing(Some(MAX_PENDING));
         let buffers = BufferBudget::new(Arc::clone(&shared.refusals));
-        Self {
+        let mdns = finds_by_mdns(config).then(|| mdns::tokio::Behaviour::new(mdns::Config::default(), me)).transpose();
+        let mdns = mdns.map_err(|error| StartError::Mdns { why: error.to_string() })?;
+        Ok(Self {
             limits: connection_limits::Behaviour::new(limits),
             incoming_limits: IncomingLimits::new(
                 Arc::clone(&buffers),
@@ -103,8 +108,17 @@ impl Behaviour {
                     .with_cache_size(0),
             ),
             ping: ping::Behaviour::new(ping::Config::new().with_interval(PING_INTERVAL)),
-        }
+            mdns: mdns.into(),
+        })
     }
+}
+
+/// True if the node looks for others by mDNS: in a private network, unless only its own machine reaches it.
+fn finds_by_mdns(config: &Config) -> bool {
+    let is_far = |text: &String| text.parse().is_ok_and(|address| Kind::of(&address) != Some(Kind::Loopback));
+    let is_wide = |text: &String| text.contains("/0.0.0.0/") || text.contains("/::/");
+    let is_reached = config.listen.iter().any(|text| is_far(text) || is_wide(text));
+    config.mdns && config.network.is_some() && config.transport == Transport::Tcp && is_reached
 }
 
 /// Makes the Kademlia behaviour, which serves for routing only: it stores nothing for other nodes, and the driver
@@ -136,7 +150,7 @@ pub(super) fn swarm(config: &Config, shared: &Shared) -> Result<Swarm<Behaviour>
     let swarm_config = swarm::Config::with_tokio_executor()
         .with_idle_connection_timeout(IDLE)
         .with_substream_upgrade_protocol_override(Version::V1Lazy);
-    Ok(Swarm::new(transport, Behaviour::new(config, shared), me, swarm_config))
+    Ok(Swarm::new(transport, Behaviour::new(config, shared)?, me, swarm_config))
 }
 
 fn transport(config: &Config, shared: &Shared) -> Result<Boxed<(PeerId, StreamMuxerBox)>, noise::Error> {
@@ -190,7 +204,10 @@ pub(super) fn dialable(address: &Multiaddr, transport: Transport, reach: &Reach)
     let found = match (transport, parts.next()) {
         (Transport::Memory, Some(Memory(port))) => port != 0,
         (Transport::Tcp, Some(Ip4(ip))) => !ip.is_unspecified() && matches!(parts.next(), Some(Tcp(1..))),
-        (Transport::Tcp, Some(Ip6(ip))) => !ip.is_unspecified() && matches!(parts.next(), Some(Tcp(1..))),
+        // A link-local address means nothing without the name of the interface.
+        (Transport::Tcp, Some(Ip6(ip))) => {
+            !ip.is_unspecified() && !ip.is_unicast_link_local() && matches!(parts.next(), Some(Tcp(1..)))
+        }
         _ => false,
     };
     found && reach.allows(address) && matches!(parts.next(), None | Some(P2p(_))) && parts.next().is_none()

@@ -16,6 +16,7 @@ mod own;
 mod peers;
 mod places;
 mod private;
+mod remembered;
 mod serve;
 
 use std::path::{Path, PathBuf};
@@ -42,6 +43,7 @@ use keeper::Keeper;
 use own::{loads, publish, publish_error, published, repair, withdraw};
 use peers::{allowance, blocklist, reputation, sources};
 use published::PublishedTable;
+use remembered::Remembered;
 use repair::Repair;
 use reputation::Reputation;
 use search::KnownTerms;
@@ -79,6 +81,7 @@ struct Inner {
     survey: LastSurvey,
     blocklist: Arc<Blocklist>,
     published: PublishedTable,
+    remembered: Remembered,
     /// The identity with which this node signs the documents that it publishes. The keys that open the locks of these
     /// documents are derived from its secret.
     identity: Identity,
@@ -86,8 +89,8 @@ struct Inner {
     searches: AtomicU64,
     documents: AtomicU64,
     repair: Arc<Repair>,
-    /// The tasks that repair the lists, record the history and tidy the published documents.
-    tasks: [AbortHandle; 3],
+    /// The tasks that repair the lists, record the history, tidy the published documents and remember other nodes.
+    tasks: [AbortHandle; 4],
     history: History,
     /// The handle of the keeper's thread; `None` once the thread was joined.
     thread: std::sync::Mutex<Option<JoinHandle<()>>>,
@@ -105,6 +108,8 @@ pub struct NodeStatus {
     pub addresses: Vec<String>,
     /// True if the node has been given everything that it should hold.
     pub whole: bool,
+    /// True if the node knew other nodes, now or before, and knows none: then it is not whole.
+    pub cut_off: bool,
     /// The progress of taking over the data that the node should hold.
     #[serde(flatten)]
     pub repair: Progress,
@@ -178,6 +183,10 @@ impl Node {
             .map_err(|source| NodeError::Directory { file: PathBuf::from("blocked"), source })?;
         let blocklist = Arc::new(blocklist);
         let identity = config.identity.clone();
+        let remembered = Remembered::open(directory)?;
+        remembered.add(&config.remembered);
+        config.remembered = remembered.others(&identity.name());
+        remembered.choose_ports(&identity.name(), &mut config.listen);
         let (net, inbound) = Net::start(config).await?;
         let reputation = Reputation::new(net.clone());
         let checker = Checker::new(net.clone(), reputation.clone());
@@ -199,6 +208,7 @@ impl Node {
                 spawn("the task that repairs its lists", Box::pin(repair::run(inner.clone(), Arc::clone(&repair)))),
                 spawn("the task that records its history", Box::pin(history::run(inner.clone()))),
                 spawn("the task that tidies its published documents", Box::pin(PublishedTable::tidy(inner.clone()))),
+                spawn("the task that remembers other nodes", Box::pin(remembered::run(inner.clone()))),
             ],
             repair,
             history: History::default(),
@@ -207,6 +217,7 @@ impl Node {
             known: KnownTerms::default(),
             survey: LastSurvey::default(),
             published,
+            remembered,
             identity,
             whole: AtomicBool::new(false),
             searches: AtomicU64::new(0),
@@ -236,12 +247,15 @@ impl Node {
         let counts = keeper.counts();
         // The peers are read before the progress of repair, so that a settled repair includes all of these peers.
         let peers = net.peers().await.len() as u64;
+        let cut_off = net.is_cut_off().await;
+        let progress = self.0.repair.progress(net);
         Ok(NodeStatus {
             peer: net.name(),
             network: self.network().map(|network| network.name().to_owned()),
             addresses: net.listen_addresses(),
-            whole: self.0.whole.load(Ordering::Relaxed),
-            repair: self.0.repair.progress(net),
+            whole: self.0.whole.load(Ordering::Relaxed) && !cut_off,
+            cut_off,
+            repair: Progress { settled: progress.settled && !cut_off, ..progress },
             peers,
             shelf,
             searches: self.0.searches.load(Ordering::Relaxed),
@@ -268,6 +282,7 @@ impl Node {
     /// Leaves the network and closes the storage.
     pub async fn shutdown(&self) {
         self.0.tasks.iter().for_each(AbortHandle::abort);
+        self.0.remembered.save(&self.0.net).await;
         self.0.net.shutdown().await;
         self.0.keeper.stop().await;
         let thread = self.0.thread.lock().ok().and_then(|mut thread| thread.take());

@@ -111,13 +111,18 @@ async fn start(directory: &Path, network: Option<&Network>, rekey: bool) -> Resu
     Node::start_with(Some(directory), config, StartOptions { rekey, ..StartOptions::default() }).await
 }
 
+/// Ends a node. Its files are closed when the last handle is dropped.
+async fn end(node: Node) {
+    node.shutdown().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_stays_in_its_network_and_takes_documents_along_only_if_it_is_told_to() {
     let directory = directory("stays");
     let (lab, club) = (Network::generate("lab").unwrap(), Network::generate("club").unwrap());
     // Without documents, a node may go wherever it wants.
     for network in [None, Some(&club), Some(&lab)] {
-        start(&directory, network, false).await.unwrap().shutdown().await;
+        end(start(&directory, network, false).await.unwrap()).await;
     }
     let node = start(&directory, None, false).await.unwrap();
     assert_eq!(node.network(), Some(&lab));
@@ -126,22 +131,22 @@ async fn a_node_stays_in_its_network_and_takes_documents_along_only_if_it_is_tol
     let at: Vec<String> = invitation.addresses.iter().map(PeerAddress::to_string).collect();
     assert_eq!(at, node.net().listen_addresses());
     node.publish(vec![document(1)], false).await.unwrap();
-    node.shutdown().await;
+    end(node).await;
 
     let refused = start(&directory, Some(&club), false).await.unwrap_err().to_string();
     assert!(refused.contains("the network lab") && refused.contains("--rekey"), "{refused}");
     let node = start(&directory, Some(&club), true).await.unwrap();
     assert_eq!((node.network(), find(&node, "document").await.unwrap()), (Some(&club), [url(1)].into()));
-    node.shutdown().await;
+    end(node).await;
     let node = start(&directory, Some(&club), false).await.unwrap();
     assert_eq!(node.network(), Some(&club));
-    node.shutdown().await;
+    end(node).await;
 
     let file = directory.join("network");
     std::fs::write(&file, "no key").unwrap();
     let damaged = start(&directory, None, false).await.unwrap_err().to_string();
     assert!(damaged.contains("private-stays") && damaged.contains("--rekey LINE"), "{damaged}");
-    start(&directory, Some(&club), true).await.unwrap().shutdown().await;
+    end(start(&directory, Some(&club), true).await.unwrap()).await;
     assert_eq!(Network::load(&file).unwrap(), Some(club.clone()));
 
     // A node of the open network with documents does not enter a private one either.

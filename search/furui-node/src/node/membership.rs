@@ -2,7 +2,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 
-use furui_net::net::{Invitation, InvitationError, Network, NetworkError};
+use furui_net::net::{Invitation, InvitationError, Network, NetworkError, PeerAddress};
 
 use crate::Error;
 use crate::options::node::PrivateOptions;
@@ -58,12 +58,11 @@ impl Membership {
     }
 
     /// The addresses through which the node joins.
-    pub fn addresses(&self) -> impl Iterator<Item = String> {
-        let addresses = match self {
-            Self::Join(invitation) => &invitation.addresses[..],
+    pub fn addresses(&self) -> &[PeerAddress] {
+        match self {
+            Self::Join(invitation) => &invitation.addresses,
             Self::Stay | Self::Make(..) => &[],
-        };
-        addresses.iter().map(ToString::to_string)
+        }
     }
 
     /// Writes the key of a network that the node has made to its file. The node must be in the network already.

@@ -51,14 +51,15 @@ fn raise_files() {
 }
 
 async fn serve(settings: Settings, program: &'static dyn Program) -> Result<ExitCode, Error> {
-    let Settings { data, listen, external, http, mut bootstrap, disk, wants, membership, rekey } = settings;
+    let Settings { data, listen, external, http, mut bootstrap, disk, wants, membership, rekey, mdns } = settings;
     let failed = |error: node::NodeError| Error::Message(error.to_string());
     let interrupted = interruption().map_err(|source| Error::io("cannot listen to", "signals", source))?;
     let hangups = signal(SignalKind::hangup()).map_err(|source| Error::io("cannot listen to", "signals", source))?;
-    bootstrap.extend(membership.addresses());
+    bootstrap.extend(membership.addresses().iter().map(ToString::to_string));
+    let remembered = membership.addresses().to_vec();
     let network = membership.network().cloned();
     let usual = Config::new(node::identity(&data).map_err(failed)?, Transport::Tcp);
-    let config = Config { network, listen, external, bootstrap, ..usual };
+    let config = Config { network, listen, external, bootstrap, remembered, mdns, ..usual };
     let listener = TcpListener::bind(http).await;
     let listener = listener.map_err(|source| Error::io("cannot listen on", http.to_string(), source))?;
     let node = Node::start_with(Some(&data), config, StartOptions { disk, rekey }).await.map_err(failed)?;

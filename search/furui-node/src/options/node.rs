@@ -23,8 +23,8 @@ pub struct NodeOptions {
     /// furui/node in $XDG_DATA_HOME, which is ~/.local/share if it is not set]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub data: Option<PathBuf>,
-    /// An address to listen on for other nodes, such as /ip4/0.0.0.0/tcp/4001; may be repeated. Port 0 picks a free
-    /// port [default: /ip4/0.0.0.0/tcp/0]
+    /// An address to listen on for other nodes, such as /ip4/0.0.0.0/tcp/4001; may be repeated. Port 0 picks the
+    /// port of the last run, if it is free, or any free one [default: /ip4/0.0.0.0/tcp/0 and /ip6/::/tcp/0]
     #[arg(long, value_name = "MULTIADDR")]
     pub listen: Vec<String>,
     /// An address at which other nodes reach this one, if this node does not listen on it, for example behind a router
@@ -35,8 +35,9 @@ pub struct NodeOptions {
     /// port. Anybody who can reach this address may publish and search [default: 127.0.0.1:7717]
     #[arg(long, value_name = "HOST:PORT")]
     pub http: Option<SocketAddr>,
-    /// The address of a node in the network, with its identity, such as /ip4/192.0.2.1/tcp/4001/p2p/12D3…; may be
-    /// repeated. Without it, this is the first node of a network
+    /// The address of a node in the network, with its identity, such as /ip4/192.0.2.1/tcp/4001/p2p/12D3…, or a name
+    /// with addresses in its DNS records, such as /dnsaddr/node.example; may be repeated. A node that has met others
+    /// finds them again without it
     #[arg(long, value_name = "MULTIADDR")]
     pub bootstrap: Vec<String>,
     /// The most that the node keeps on disk for other nodes, such as 20GiB. When it is reached, the oldest documents of
@@ -75,6 +76,10 @@ pub struct PrivateOptions {
     /// --new-network. To remove somebody, make a new network so, and send the others, but not him, its line for --rekey
     #[arg(long, value_name = "LINE", num_args = 0..=1, conflicts_with = "join")]
     pub rekey: Option<Option<String>>,
+    /// Do not look for nodes of the private network in the local networks of this machine (by multicast DNS, to which
+    /// the node tells its addresses)
+    #[arg(long)]
+    pub no_mdns: bool,
 }
 
 /// How the lists of words are sent between nodes. The documents that are found do not depend on it.
