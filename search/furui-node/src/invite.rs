@@ -19,8 +19,10 @@ struct Answer {
 pub fn run(options: &InviteOptions, program: &dyn Program) -> Result<ExitCode, Error> {
     let answer: Answer = Client::new(&options.node.url).post("/invite", b"")?.read()?;
     // What is printed is to be pasted, so an answer that is no invitation is not printed.
-    let line: furui_net::net::Invitation =
-        answer.invitation.parse().map_err(|error: furui_net::net::InvitationError| Error::Message(error.to_string()))?;
+    let line: furui_net::net::Invitation = answer
+        .invitation
+        .parse()
+        .map_err(|error: furui_net::net::InvitationError| Error::Message(error.to_string()))?;
     program.print(format!("{line}\n").as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

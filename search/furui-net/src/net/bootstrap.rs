@@ -42,8 +42,9 @@ impl Bootstrap {
         use Protocol::{Dns, Dns4, Dns6, Dnsaddr, Ip4, Ip6, Memory, P2p, Tcp};
         let parts: Vec<Protocol<'_>> = address.iter().collect();
         let (at, rest) = match (transport, &parts[..]) {
-            (Transport::Memory, [Memory(_), rest @ ..])
-            | (Transport::Tcp, [Ip4(_) | Ip6(_), Tcp(1..), rest @ ..]) => (At::Address, rest),
+            (Transport::Memory, [Memory(_), rest @ ..]) | (Transport::Tcp, [Ip4(_) | Ip6(_), Tcp(1..), rest @ ..]) => {
+                (At::Address, rest)
+            }
             (Transport::Tcp, [Dns(name) | Dns4(name) | Dns6(name), Tcp(port @ 1..), rest @ ..]) => {
                 (At::Name(name.clone().into_owned(), *port), rest)
             }

@@ -8,9 +8,9 @@ use furui_search::Peer;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use libp2p::kad::{KBucketKey as Key, QueryId};
+use libp2p::multiaddr::Protocol;
 use libp2p::request_response::{InboundRequestId, OutboundRequestId, ResponseChannel};
 use libp2p::swarm::{ConnectionError, ConnectionId, DialError, SwarmEvent};
-use libp2p::multiaddr::Protocol;
 use libp2p::{Multiaddr, PeerId, Swarm, identify, mdns, ping};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
@@ -125,7 +125,7 @@ impl Driver {
         // What was dialled before may be dialled again.
         config.remembered.iter().for_each(|known| shared.reach.name(known.address()));
         if config.network.is_some() {
-            shared.reach.allow_all();
+            shared.reach.allow_private();
         }
         for text in &config.external {
             swarm.add_external_address(parse(text)?);

@@ -245,7 +245,8 @@ impl Net {
     }
 
     /// Waits until the node has joined the network: until a bootstrap node has answered and the node knows its
-    /// neighbours. The first node of a network does not wait. Also returns if the node is shut down before.
+    /// neighbours. The first node of a network does not wait, but one that has met others before does. Also returns if
+    /// the node is shut down before.
     pub async fn joined(&self) {
         // Waiting fails if the driver has ended.
         let _ = self.status.clone().wait_for(|status| *status != Status::Joining).await;

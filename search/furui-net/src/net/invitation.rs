@@ -132,7 +132,10 @@ mod tests {
             (format!("furui-network:lab,{key},"), InvitationError::Address { number: 1 }),
             (format!("furui-network:lab,{key},{at},/ip4/192.0.2.1/tcp/1"), InvitationError::Address { number: 2 }),
             (format!("furui-network:lab,{key},{at}\n"), InvitationError::Address { number: 1 }),
-            (format!("furui-network:lab,{key},/ip4/192.0.2.1/udp/1/p2p/{PEER}"), InvitationError::Address { number: 1 }),
+            (
+                format!("furui-network:lab,{key},/ip4/192.0.2.1/udp/1/p2p/{PEER}"),
+                InvitationError::Address { number: 1 },
+            ),
             (format!("furui-network:lab,{key},/ip4/1.2.3.4/tcp/0/p2p/{PEER}"), InvitationError::Address { number: 1 }),
             (format!("furui-network:lab,{key}{many}"), InvitationError::Addresses),
             (format!("furui-network:lab,{key}{}", ",".repeat(5000)), InvitationError::Length),

@@ -90,10 +90,8 @@ impl Network {
     /// If the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), NetworkError> {
         let text = self.to_file();
-        publish(path, Access::Owner, |out| {
-            out.write_all(text.as_bytes()).map_err(WriteError::at("cannot write", path))
-        })
-        .map_err(|error: WriteError| NetworkError::File { path: path.to_owned(), error: error.source })
+        publish(path, Access::Owner, |out| out.write_all(text.as_bytes()).map_err(WriteError::at("cannot write", path)))
+            .map_err(|error: WriteError| NetworkError::File { path: path.to_owned(), error: error.source })
     }
 
     /// Writes the file of the network as [`save`](Self::save) does, but never in place of another file.

@@ -17,7 +17,7 @@ use super::prefix::ip_of;
 /// A node with a public address dials public addresses only. A node whose own addresses are all private or loopback
 /// addresses also dials private ones, and a node that has loopback addresses only dials everything. IPv4 and IPv6 are
 /// told apart if the node has addresses of both. A bootstrap address in the node's configuration counts as one of its
-/// own. The members of a private network are trusted, so there everything is dialled.
+/// own. The members of a private network are trusted, so there a node dials private addresses in any case.
 #[derive(Debug)]
 pub(super) struct Reach {
     /// The [`Kind`] of the node's own addresses, of IPv4 and of IPv6: the most public one that it has.
@@ -90,9 +90,9 @@ impl Reach {
         }
     }
 
-    /// Allows all addresses.
-    pub(super) fn allow_all(&self) {
-        self.named.store(Kind::Loopback as u8, Ordering::Relaxed);
+    /// Allows private addresses, whatever the node's own are.
+    pub(super) fn allow_private(&self) {
+        self.named.fetch_max(Kind::Private as u8, Ordering::Relaxed);
     }
 
     /// Records a bootstrap address of the configuration, so that addresses of its kind may be dialled.
@@ -242,7 +242,9 @@ mod tests {
         reach.name(&private);
         assert_eq!(all.map(|address| reach.allows(address)), [true, true, false]);
         assert!(reach.allows(&"/memory/7".parse().expect("an address")));
-        reach.allow_all();
-        assert_eq!(all.map(|address| reach.allows(address)), [true; 3]);
+        let reach = Reach::default();
+        assert_eq!(all.map(|address| reach.allows(address)), [true, false, false]);
+        reach.allow_private();
+        assert_eq!(all.map(|address| reach.allows(address)), [true, true, false]);
     }
 }

@@ -65,7 +65,8 @@ impl Kept {
     pub(super) fn met_others(&mut self, near: Places) {
         self.near = near;
         let Some(since) = &mut self.since else { return };
-        let (was_alone, is_alone) = [&*since, &self.near].map(|places| places.neighbours(&self.me, 1).is_empty()).into();
+        let (was_alone, is_alone) =
+            [&*since, &self.near].map(|places| places.neighbours(&self.me, 1).is_empty()).into();
         since.extend(&self.near);
         if was_alone || is_alone || since.len() > MET {
             self.since = None;

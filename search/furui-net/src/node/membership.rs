@@ -32,7 +32,8 @@ pub(super) fn settle(
     if !is_same && has_documents && !rekey {
         return Err(NodeError::OtherNetwork {
             directory: directory.to_owned(),
-            had: before.map_or_else(|| "the open network".to_owned(), |before| format!("the network {}", before.name())),
+            had: before
+                .map_or_else(|| "the open network".to_owned(), |before| format!("the network {}", before.name())),
             wanted: wanted.name().to_owned(),
         });
     }

@@ -1,15 +1,18 @@
 //! Private networks: who has the key is in, and nobody else exchanges a byte.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use furui_net::http::serve;
 use furui_net::net::{Config, Identity, Invitation, Net, Network, PeerAddress, Transport};
 use furui_net::node::{Node, NodeError, StartOptions};
+use furui_search::Wants;
+use tokio::net::TcpListener;
 use tokio::time::timeout;
 
 use crate::common::{document, find, url};
+use crate::face::Asked;
 
 /// The time limit of what happens at once.
 const LONG: Duration = Duration::from_secs(60);
@@ -54,7 +57,7 @@ async fn with_the_key_nodes_meet_and_without_it_they_do_not() {
 fn sent_to(address: &str, bytes: &[u8]) -> usize {
     let mut parts = address.split('/').skip(2).step_by(2);
     let (ip, port) = (parts.next().unwrap(), parts.next().unwrap());
-    let mut stream = TcpStream::connect(format!("{ip}:{port}")).unwrap();
+    let mut stream = std::net::TcpStream::connect(format!("{ip}:{port}")).unwrap();
     stream.set_read_timeout(Some(LONG)).unwrap();
     // The node may close the connection before it has read everything.
     let _ = stream.write_all(bytes);
@@ -154,4 +157,57 @@ async fn a_node_stays_in_its_network_and_takes_documents_along_only_if_it_is_tol
     let refused = start(&directory, Some(&club), false).await.unwrap_err().to_string();
     assert!(refused.contains("the open network"), "{refused}");
     std::fs::remove_dir_all(directory).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_page_of_an_invitation_comes_by_a_click_only() {
+    let network = Network::generate("lab").unwrap();
+    let config = Config { network: Some(network), ..Config::new(Identity::generate(), Transport::Memory) };
+    let node = Node::start(None, config).await.unwrap();
+    let line = node.invitation().unwrap().to_string();
+    let key = line.split(',').nth(1).unwrap().to_owned();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(serve(listener, node.clone(), Wants::Best, std::future::pending()));
+    let wide = TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let wide_address = std::net::SocketAddr::from(([127, 0, 0, 1], wide.local_addr().unwrap().port()));
+    tokio::spawn(serve(wide, node.clone(), Wants::Best, std::future::pending()));
+    let open = Node::start(None, Config::new(Identity::generate(), Transport::Memory)).await.unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let open_address = listener.local_addr().unwrap();
+    tokio::spawn(serve(listener, open, Wants::Best, std::future::pending()));
+    tokio::task::spawn_blocking(move || {
+        let ask = |address, request: &str, headers: &str| {
+            let host = format!("Host: {address}\r\n{headers}");
+            Asked::new(address, request, &host, b"").answer()
+        };
+        let person = "Accept: text/html\r\n";
+        let own = format!("{person}Origin: http://{address}\r\nSec-Fetch-Site: same-origin\r\n");
+        let (status, page) = ask(address, "POST /invite", &own);
+        assert!(status == 200 && page.contains(&line) && page.contains("<svg class=\"code\""), "{page}");
+        assert!(!page.contains("style="), "the policy forbids it");
+        let (status, answer) = ask(address, "POST /invite", "");
+        assert_eq!((status, answer), (200, format!("{{\"invitation\":\"{line}\"}}\n")));
+        // Neither a link nor another site gets it, and no other page has it.
+        let foreign = format!("{person}Origin: http://evil.example\r\n");
+        for (address, request, headers, expected) in [
+            (address, "GET /invite", person, 405),
+            (address, "POST /invite", &foreign, 403),
+            (address, "POST /invite", "Sec-Fetch-Site: cross-site\r\n", 403),
+            (wide_address, "POST /invite", "", 403),
+            (open_address, "POST /invite", "", 404),
+            (address, "GET /status", person, 200),
+            (address, "GET /status", "", 200),
+            (address, "GET /metrics", "", 200),
+            (address, "GET /", person, 200),
+        ] {
+            let (status, body) = ask(address, request, headers);
+            assert_eq!(status, expected, "{request} {headers}: {body}");
+            assert!(!body.contains(&key), "{request} {headers}");
+        }
+        let (_, page) = ask(address, "GET /status", person);
+        assert!(page.contains("<form method=\"post\" action=\"/invite\">") && page.contains("<strong>lab</strong>"));
+    })
+    .await
+    .unwrap();
 }

@@ -28,7 +28,9 @@ impl Membership {
         let line = options.join.as_ref().or(options.rekey.as_ref().and_then(Option::as_ref));
         let membership = match (&options.new_network, line) {
             (Some(_), Some(_)) => {
-                return Err(Error::Message("--new-network makes a key; say --rekey without a line beside it".to_owned()));
+                return Err(Error::Message(
+                    "--new-network makes a key; say --rekey without a line beside it".to_owned(),
+                ));
             }
             (None, None) if rekey => {
                 return Err(Error::Message(
