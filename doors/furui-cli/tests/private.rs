@@ -356,10 +356,11 @@ fn in_a_room_without_an_internet_two_commands_are_enough_on_each_machine() {
         trap 'kill $STARTED 2>/dev/null; wait' EXIT
         until [ "$(readlink /proc/$THERE/ns/net)" != "$(readlink /proc/self/ns/net)" ]; do sleep .05; done
         there() { nsenter -t $THERE -n "$@"; }
-        ip link add a type veth peer name b && ip link set b netns $THERE
-        ip link set lo up && ip address add 10.9.8.1/24 dev a && ip link set a up && ip route add default dev a
-        there ip link set lo up && there ip address add 10.9.8.2/24 dev b && there ip link set b up
-        there ip route add default dev b
+        ip link add name cable0 type veth peer name cable1 && ip link set cable1 netns $THERE
+        ip link set lo up && ip address add 10.9.8.1/24 dev cable0 && ip link set cable0 up
+        ip route add default dev cable0
+        there ip link set lo up && there ip address add 10.9.8.2/24 dev cable1 && there ip link set cable1 up
+        there ip route add default dev cable1
     "#;
     const SCRIPT: &str = r#"
         soon() { for i in $(seq 300); do "$@" 2>/dev/null && return; sleep .1; done; cat *.out >&2; exit 1; }
@@ -375,8 +376,10 @@ fn in_a_room_without_an_internet_two_commands_are_enough_on_each_machine() {
         soon there "$0" search sieve >found
 
         cut -d, -f1,2 line >bare
-        nsenter -t $THERE -n "$0" node --data three --join @bare --http 127.0.0.1:7002 >three.out 2>&1 & STARTED="$STARTED $!"
-        nsenter -t $THERE -n "$0" node --data four --join @bare --http 127.0.0.1:7003 --no-mdns >four.out 2>&1 & STARTED="$STARTED $!"
+        nsenter -t $THERE -n "$0" node --data three --join @bare --http 127.0.0.1:7002 >three.out 2>&1 &
+        STARTED="$STARTED $!"
+        nsenter -t $THERE -n "$0" node --data four --join @bare --http 127.0.0.1:7003 --no-mdns >four.out 2>&1 &
+        STARTED="$STARTED $!"
         soon there "$0" search --node http://127.0.0.1:7002 sieve >found3
         sleep 1
         cat line found found3
