@@ -51,8 +51,9 @@ impl ApiError {
 
     /// Makes the error for an invitation into the open network.
     pub(super) fn open() -> Self {
-        let text = "this node is in the open network, which needs no invitation: others join by `furui node --bootstrap \
-                    ADDRESS` with an address of /status; `furui node --new-network FILE` makes a network with a key";
+        let text = "this node is in the open network, which needs no invitation: others join by `furui node \
+                    --bootstrap ADDRESS` with an address of /status; `furui node --new-network FILE` makes a network \
+                    with a key";
         Self::new(StatusCode::NOT_FOUND, text)
     }
 

@@ -8,8 +8,8 @@ use serde_json::json;
 use super::lines::json;
 use super::{ApiError, Backend, Face, page};
 
-/// Answers `POST /invite`. Only a click on this node's own page, or a program, can send it: the guard refuses what comes
-/// from pages of other sites, and a link cannot post.
+/// Answers `POST /invite`. Only a click on this node's own page, or a program, can send it: the guard refuses what
+/// comes from pages of other sites, and a link cannot post.
 pub(super) async fn invite<N: Backend>(State(face): State<Face<N>>, headers: HeaderMap) -> Result<Response, ApiError> {
     let invitation = face.node.invitation().ok_or_else(ApiError::open)?;
     if !face.is_local {

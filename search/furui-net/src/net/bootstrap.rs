@@ -67,8 +67,8 @@ impl Bootstrap {
     }
 
     /// Returns the addresses to dial. Names are resolved by the system, a host name to the IP versions that the address
-    /// allows, and `/dnsaddr/NAME` to the addresses in the TXT records `dnsaddr=…` of `_dnsaddr.NAME`: those that end as
-    /// the address does, with the same peer.
+    /// allows, and `/dnsaddr/NAME` to the addresses in the TXT records `dnsaddr=…` of `_dnsaddr.NAME`: those that end
+    /// as the address does, with the same peer.
     pub(super) async fn resolve(&self) -> io::Result<Vec<Multiaddr>> {
         match &self.at {
             At::Records(_) => {

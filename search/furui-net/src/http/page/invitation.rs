@@ -33,7 +33,8 @@ fn code(text: &str) -> Option<Markup> {
     let path: String = dark.map(|at| format!("M{},{}h1v1h-1z", at % width + QUIET, at / width + QUIET)).collect();
     let side = width + 2 * QUIET;
     Some(html! {
-        svg.code viewBox={ "0 0 " (side) " " (side) } role="img" aria-label="The same line as a QR code" shape-rendering="crispEdges" {
+        svg.code viewBox={ "0 0 " (side) " " (side) } role="img" aria-label="The same line as a QR code"
+            shape-rendering="crispEdges" {
             rect width=(side) height=(side) fill="#fff" {}
             path d=(path) fill="#000" {}
         }
