@@ -3,7 +3,7 @@
 //! A query judges and marks a document that consists of the text of the query.
 #![no_main]
 
-use furui_search::{Fit, Query, Record, Showing, Showings, limits, words};
+use furui_search::{Fit, PublisherKey, Query, Record, Showing, Showings, limits, words};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -19,8 +19,8 @@ fuzz_target!(|bytes: &[u8]| {
             assert!((1..=limits::CLAUSES).contains(&query.clauses().len()));
             assert!(query.clauses().iter().all(|clause| !clause.must.is_empty()));
             let fit = Fit::new(query.clauses()).expect("a query keeps to the limits");
-            let record =
-                Record { url: text.to_string(), title: String::new(), text: text.to_string(), publisher: None };
+            let publisher = PublisherKey::new([7; PublisherKey::BYTES]);
+            let record = Record { url: text.to_string(), title: String::new(), text: text.to_string(), publisher };
             let showing = Showings::new(query.clauses()).expect("a query keeps to the limits").of(&record);
             assert_eq!(showing.is_some(), fit.fits(&record));
             if let Some(Showing { weights, snippet, .. }) = showing {

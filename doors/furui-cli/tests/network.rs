@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{TempDir, stdout};
+use crate::support::{TempDir, failure, run, stdout};
 use serde_json::{Value, json};
 
 /// The time limit for a network to settle.
@@ -138,8 +138,17 @@ fn nodes_are_killed_and_come_back_and_every_document_is_found() {
     }
 }
 
+/// The result of a query with one result.
+fn only(node: &Node, query: &str) -> Value {
+    let lines = stdout(&["search", "--node", &node.url, "--json", query], b"");
+    let lines = lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    let mut lines: Vec<Value> = lines.map(|line| serde_json::from_slice(line).unwrap()).collect();
+    assert_eq!((lines.len(), &lines[1]["total"], &lines[1]["whole"]), (2, &json!(1), &json!(true)), "{lines:?}");
+    lines.remove(0)
+}
+
 #[test]
-fn of_the_documents_of_one_url_the_one_of_the_sites_publisher_is_shown() {
+fn of_one_url_the_first_text_is_shown_unless_another_publisher_is_trusted() {
     let dir = TempDir::new();
     let mut nodes: Vec<Node> = Vec::new();
     for number in 0..4 {
@@ -147,37 +156,46 @@ fn of_the_documents_of_one_url_the_one_of_the_sites_publisher_is_shown() {
         nodes.push(Node::start(&dir.join(&format!("node{number}")), &bootstrap));
     }
     settle(&nodes);
-    let name = |node: &Node| node.status()["peer"].as_str().unwrap().to_owned();
+    let names: Vec<String> = nodes.iter().map(|node| node.status()["peer"].as_str().unwrap().to_owned()).collect();
     // The name of a node, which is its key as a publisher, is the end of its address.
-    assert!(nodes[0].address.ends_with(&format!("/p2p/{}", name(&nodes[0]))));
-    std::fs::create_dir_all(dir.join("site/.well-known")).unwrap();
-    dir.file("site/.well-known/furui-publisher", format!("{}\n", name(&nodes[0])).as_bytes());
-    dir.file("site/page.html", b"<title>The page</title><p>A page about a sieve, as the site has written it.");
-    let publish = ["publish", "--node", &nodes[0].url, "--base", "http://site.example/", &dir.join("site")];
+    assert!(nodes[0].address.ends_with(&format!("/p2p/{}", names[0])));
+    dir.file("site.html", b"<title>The page</title><p>A page about a sieve, as the site has written it.");
+    let publish = ["publish", "--node", &nodes[0].url, "--base", "http://site.example/", &dir.join("site.html")];
     assert_eq!(stdout(&publish, b""), b"1 documents: 1 new, 0 known\n");
-    let copy = b"{\"url\":\"http://site.example/page.html\",\"text\":\"sieve, buy a sieve\"}\n";
-    for node in &nodes[1..] {
+    let copy = b"{\"url\":\"http://site.example/site.html\",\"text\":\"sieve, buy a sieve\"}\n";
+    for node in &nodes[1..3] {
         assert_eq!(stdout(&["publish", "--node", &node.url, "-"], copy), b"1 documents: 1 new, 0 known\n");
     }
-    for node in &nodes {
-        let lines = stdout(&["search", "--node", &node.url, "--json", "sieve"], b"");
-        let lines = lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-        let lines: Vec<Value> = lines.map(|line| serde_json::from_slice(line).unwrap()).collect();
-        let [hit, end] = &lines[..] else { panic!("{lines:?}") };
-        assert_eq!((&hit["title"], &end["total"]), (&json!("The page"), &json!(1)));
-        assert_eq!(hit["publishers"], json!([name(&nodes[0])]));
+    let reader = &nodes[3];
+    let hit = only(reader, "sieve");
+    assert_eq!((&hit["title"], &hit["publishers"]), (&json!("The page"), &json!([names[0]])));
+    let also = |hit: &Value| {
         let [also] = &hit["also"].as_array().unwrap()[..] else { panic!("{hit}") };
-        let mut publishers: Vec<&str> =
-            also["publishers"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
-        publishers.sort_unstable();
-        let mut others: Vec<String> = nodes[1..].iter().map(name).collect();
-        others.sort_unstable();
-        assert_eq!(publishers, others);
-        let text = String::from_utf8(stdout(&["search", "--node", &node.url, "sieve"], b"")).unwrap();
-        let line = text.lines().last().unwrap();
-        assert!(line.starts_with("    also as published by 12D3KooW"), "{text}");
-        assert!(line.ends_with(&format!(" ({})", also["id"].as_str().unwrap())), "{text}");
-    }
+        also["publishers"].as_array().unwrap().clone()
+    };
+    assert_eq!(also(&hit), [json!(names[1]), json!(names[2])]);
+    let text = String::from_utf8(stdout(&["search", "--node", &reader.url, "sieve"], b"")).unwrap();
+    let short = |name: &str| format!("…{}", &name[name.len() - 8..]);
+    assert!(text.contains(&format!("    published by {}\n", short(&names[0]))), "{text}");
+    let others = format!("    another text is published by {}, {} (", short(&names[1]), short(&names[2]));
+    assert!(text.contains(&others), "{text}");
+
+    assert_eq!(stdout(&["trust", "--node", &reader.url, &names[2]], b""), b"1 trusted\n");
+    assert_eq!(stdout(&["trust", "--node", &reader.url], b""), format!("{}\n", names[2]).into_bytes());
+    let hit = only(reader, "sieve");
+    assert_eq!((&hit["trusted"], &hit["publishers"]), (&json!(true), &json!([names[2], names[1]])));
+    assert_eq!(stdout(&["untrust", "--node", &reader.url, &names[2]], b""), b"1 no longer trusted\n");
+    assert_eq!(run(&["untrust", "--node", &reader.url, &names[2]], b"").status.code(), Some(1));
+    assert!(failure(&["trust", "--node", &reader.url, "12D3"], b"").contains("the name of a node"));
+    assert_eq!(only(reader, "sieve")["publishers"], json!([names[0]]));
+    // What a blocked publisher alone has published is not there.
+    stdout(&["block", "--node", &reader.url, &names[0]], b"");
+    assert_eq!(only(reader, "sieve")["publishers"], json!([names[1], names[2]]));
+
+    // Who withdraws is told who else has published the text.
+    let withdrawn = stdout(&["unpublish", "--node", &nodes[1].url, "http://site.example/site.html"], b"");
+    let expected = "http://site.example/site.html: withdrawn; the same text is published by 1 other: ";
+    assert_eq!(String::from_utf8(withdrawn).unwrap(), format!("{expected}{}\n1 withdrawn\n", names[2]));
 }
 
 #[test]

@@ -29,15 +29,17 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let mut files = vec![];
     find(Path::new(&directory), &mut files)?;
     files.sort();
+    let identities: Vec<Identity> = (0..NODES).map(|_| Identity::generate()).collect();
     let mut documents = vec![];
     for file in files.iter().take(most) {
         let Ok(text) = fs::read_to_string(file) else { continue };
         let url = format!("http://files.example/{}", file.display());
-        documents.push(Document::new(&Record { url, title: file.display().to_string(), text, publisher: None })?);
+        let (title, publisher) = (file.display().to_string(), identities[0].publisher());
+        documents.push(Document::new(&Record { url, title, text, publisher })?);
     }
     let mut nodes: Vec<Node> = vec![];
-    for _ in 0..NODES {
-        let mut config = Config::new(Identity::generate(), Transport::Tcp);
+    for identity in identities {
+        let mut config = Config::new(identity, Transport::Tcp);
         config.bootstrap = nodes.first().map(|first| first.net().listen_addresses()).unwrap_or_default();
         nodes.push(Node::start(None, config).await?);
     }

@@ -1,4 +1,4 @@
-//! The commands `furui block`, `furui unblock` and `furui purge`.
+//! The commands `furui block`, `furui unblock`, `furui purge`, `furui trust` and `furui untrust`.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::Error;
 use crate::node::Client;
-use crate::options::block::{BlockOptions, PurgeOptions, UnblockOptions};
+use crate::options::block::{BlockOptions, PurgeOptions, TrustOptions, UnblockOptions, UntrustOptions};
 use crate::program::Program;
 use indicatif::HumanCount;
 
@@ -21,6 +21,23 @@ struct Answer {
     changed: u64,
     removed: u64,
     blocked: Vec<String>,
+    trusted: Vec<String>,
+}
+
+/// Runs `furui trust`.
+pub fn trust(options: &TrustOptions, program: &dyn Program) -> Result<ExitCode, Error> {
+    let client = Client::new(&options.node.url);
+    if options.peers.is_empty() {
+        let answer: Answer = client.get("/trusted", &[])?.read()?;
+        return list(&answer.trusted, program);
+    }
+    tell(ask(&client, "/trust", &options.peers)?.changed, "trusted", program)
+}
+
+/// Runs `furui untrust`.
+pub fn untrust(options: &UntrustOptions, program: &dyn Program) -> Result<ExitCode, Error> {
+    let changed = ask(&Client::new(&options.node.url), "/untrust", &options.peers)?.changed;
+    tell(changed, "no longer trusted", program)
 }
 
 /// Runs `furui block`.
@@ -28,9 +45,7 @@ pub fn block(options: &BlockOptions, program: &dyn Program) -> Result<ExitCode, 
     let client = Client::new(&options.node.url);
     if options.what.is_empty() {
         let answer: Answer = client.get("/blocked", &[])?.read()?;
-        program
-            .print(answer.blocked.iter().map(|line| format!("{}\n", Printable(line))).collect::<String>().as_bytes())?;
-        return Ok(ExitCode::SUCCESS);
+        return list(&answer.blocked, program);
     }
     let changed = ask(&client, "/block", &options.what)?.changed;
     tell(changed, "blocked", program)
@@ -46,6 +61,11 @@ pub fn unblock(options: &UnblockOptions, program: &dyn Program) -> Result<ExitCo
 pub fn purge(options: &PurgeOptions, program: &dyn Program) -> Result<ExitCode, Error> {
     let removed = ask(&Client::new(&options.node.url), "/purge", &options.what)?.removed;
     tell(removed, "removed", program)
+}
+
+fn list(lines: &[String], program: &dyn Program) -> Result<ExitCode, Error> {
+    program.print(lines.iter().map(|line| format!("{}\n", Printable(line))).collect::<String>().as_bytes())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn ask(client: &Client, path: &str, what: &[String]) -> Result<Answer, Error> {

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 pub use error::Error;
-use options::block::{BlockOptions, PurgeOptions, UnblockOptions};
+use options::block::{BlockOptions, PurgeOptions, TrustOptions, UnblockOptions, UntrustOptions};
 use options::demo::DemoOptions;
 use options::invite::InviteOptions;
 use options::node::NodeOptions;
@@ -44,6 +44,8 @@ pub enum NetworkCommand {
     Block(BlockOptions),
     Unblock(UnblockOptions),
     Purge(PurgeOptions),
+    Trust(TrustOptions),
+    Untrust(UntrustOptions),
     Demo(DemoOptions),
 }
 
@@ -61,6 +63,8 @@ pub fn run(command: &NetworkCommand, program: &'static dyn Program) -> Result<Ex
         NetworkCommand::Block(options) => block::block(options, program),
         NetworkCommand::Unblock(options) => block::unblock(options, program),
         NetworkCommand::Purge(options) => block::purge(options, program),
+        NetworkCommand::Trust(options) => block::trust(options, program),
+        NetworkCommand::Untrust(options) => block::untrust(options, program),
         NetworkCommand::Demo(options) => demo::run(options, program),
     }
 }

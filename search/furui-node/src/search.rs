@@ -12,6 +12,8 @@ use crate::node::{Client, Lines};
 use crate::options::search::SearchOptions;
 use crate::program::Program;
 
+/// The maximum number of publishers who are named with a result. The value is a choice, not a measurement.
+const NAMED: usize = 3;
 /// The exit code of `furui search` if no document was found.
 const NONE: u8 = 1;
 
@@ -134,7 +136,12 @@ impl Search<'_> {
             false => format!("    {}\n", self.marked(&hit.snippet, &hit.marks)),
         };
         let also: String = hit.also.iter().map(also).collect();
-        format!("{title}{}\n{snippet}{also}", shown(&hit.url))
+        let trusted = if hit.trusted { ", whom you trust" } else { "" };
+        let by = match hit.publishers.is_empty() {
+            true => String::new(),
+            false => format!("    published by {}{trusted}\n", names(&hit.publishers)),
+        };
+        format!("{title}{}\n{snippet}{by}{also}", shown(&hit.url))
     }
 
     /// Formats untrusted text of other nodes, with the ranges `marks` in bold.
@@ -164,13 +171,20 @@ impl Search<'_> {
     }
 }
 
-/// Formats the line about a document that is not shown, with its publishers.
+/// Formats the line about a text that is not shown, with its publishers.
 fn also(version: &Version) -> String {
-    let publishers = match version.publishers.is_empty() {
-        true => "nobody known".to_owned(),
-        false => version.publishers.iter().map(PublisherKey::to_string).collect::<Vec<_>>().join(", "),
-    };
-    format!("    also as published by {publishers} ({})\n", version.id)
+    format!("    another text is published by {} ({})\n", names(&version.publishers), version.id)
+}
+
+/// The short names of publishers; of many only the first ones.
+fn names(publishers: &[PublisherKey]) -> String {
+    let mut names: Vec<String> = publishers.iter().take(NAMED).map(PublisherKey::short).collect();
+    match publishers.len().saturating_sub(NAMED) {
+        0 => {}
+        1 => names.push("1 other".to_owned()),
+        others => names.push(format!("{others} others")),
+    }
+    names.join(", ")
 }
 
 /// Removes invisible characters that control a terminal from a text of strangers: control characters are replaced by

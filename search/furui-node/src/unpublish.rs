@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use furui::format::Printable;
 use serde::Deserialize;
 use url::Url;
 
@@ -26,6 +27,16 @@ struct Answer {
     withdrawn: u64,
     #[serde(default)]
     unknown: Vec<usize>,
+    #[serde(default)]
+    others: Vec<Others>,
+}
+
+/// The others who have published the text of a withdrawn document.
+#[derive(Deserialize)]
+struct Others {
+    /// The index of the document's URL in the request.
+    at: usize,
+    publishers: Vec<String>,
 }
 
 /// Runs `furui unpublish`.
@@ -102,8 +113,17 @@ impl Withdrawal<'_> {
         if urls.is_empty() {
             return Ok(urls);
         }
-        let Answer { withdrawn, unknown } = self.ask("/unpublish", urls.join("\n").as_bytes())?;
+        let Answer { withdrawn, unknown, others } = self.ask("/unpublish", urls.join("\n").as_bytes())?;
         self.withdrawn += withdrawn;
+        for Others { at, publishers } in others {
+            let url = urls.get(at).map_or("", String::as_str);
+            let count = match publishers.len() {
+                1 => "1 other".to_owned(),
+                count => format!("{count} others"),
+            };
+            let line = format!("{url}: withdrawn; the same text is published by {count}: {}", publishers.join(", "));
+            self.program.print(format!("{}\n", Printable(&line)).as_bytes())?;
+        }
         Ok(unknown.into_iter().filter_map(|place| urls.get(place).cloned()).collect())
     }
 

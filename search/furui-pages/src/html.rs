@@ -129,12 +129,10 @@ impl Reader {
             b"link" => {
                 let href = value.map(|href| String::from_utf8_lossy(&href).trim().to_owned());
                 let href = href.filter(|href| !href.is_empty());
-                for relation in self.named.split(u8::is_ascii_whitespace) {
-                    match relation {
-                        b"canonical" if self.page.canonical.is_none() => self.page.canonical.clone_from(&href),
-                        b"furui-publisher" if self.page.publisher.is_none() => self.page.publisher.clone_from(&href),
-                        _ => {}
-                    }
+                if self.page.canonical.is_none()
+                    && self.named.split(u8::is_ascii_whitespace).any(|it| it == b"canonical")
+                {
+                    self.page.canonical = href;
                 }
             }
             b"title" => self.in_title = !std::mem::replace(&mut self.has_title, true),
@@ -227,14 +225,6 @@ mod tests {
     }
 
     #[test]
-    fn a_page_names_the_publisher_of_its_site() {
-        let read = page("<link rel='canonical furui-publisher' href=' 12D3x '><link rel=furui-publisher href=b>");
-        assert_eq!((read.publisher.as_deref(), read.canonical.as_deref()), (Some("12D3x"), Some("12D3x")));
-        assert_eq!(page("<link rel=furui-publisher href=''><link rel=author href=x>a").publisher, None);
-        assert_eq!(page("<link rel=Furui-Publisher href='furui:12D3'>a").publisher.as_deref(), Some("furui:12D3"));
-    }
-
-    #[test]
     fn tags_that_do_not_match_hide_nothing() {
         assert_eq!(page("<nav>menu<main>text").text, "text");
         assert_eq!(page("<nav>a<nav>b</nav>c</nav>d").text, "d");
@@ -255,7 +245,7 @@ mod tests {
         #[test]
         fn any_tags_are_read(parts in prop::collection::vec(prop::sample::select(&[
             "<nav>", "</nav>", "<main>", "<pre>", "</pre>", "<title>", "</title>", "<script>", "</script>", "<svg>", "</svg>",
-            "<html lang=x>", "<link rel=canonical href=y>", "<link rel=furui-publisher href=z>", "</body>", "word", " ", "\n", "&amp", "<", "<!--", "-->", "='",
+            "<html lang=x>", "<link rel=canonical href=y>", "</body>", "word", " ", "\n", "&amp", "<", "<!--", "-->", "='",
         ][..]), 0..40)) {
             let read = page(&parts.concat());
             prop_assert!(!read.text.contains("  ") && !read.text.contains("\n\n") && read.text.trim() == read.text);

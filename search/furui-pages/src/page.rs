@@ -14,8 +14,6 @@ pub struct Page {
     pub canonical: Option<String>,
     /// The language that the page states in `<html lang>`, in lower case, such as `en` or `pt-br`.
     pub lang: Option<String>,
-    /// The publisher that the page names in `<link rel=furui-publisher>`, as written there.
-    pub publisher: Option<String>,
     /// True if the page asks search engines to leave it out: `<meta name=robots content=noindex>`.
     pub noindex: bool,
 }

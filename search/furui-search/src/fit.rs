@@ -14,12 +14,12 @@ use super::{Clause, Record, limits};
 /// at each character).
 ///
 /// ```
-/// use furui_search::{Fit, Query, Record};
+/// use furui_search::{Fit, PublisherKey, Query, Record};
 ///
 /// let query = Query::parse("\"bloom filter\" -coffee")?;
 /// let fit = Fit::new(query.clauses()).expect("few phrases");
 /// let page = |text: &str| Record {
-///     url: "https://example.org/".into(), title: String::new(), text: text.into(), publisher: None,
+///     url: "https://example.org/".into(), title: String::new(), text: text.into(), publisher: PublisherKey::new([7; 32]),
 /// };
 /// assert!(fit.fits(&page("What is a Bloom filter?")));
 /// assert!(!fit.fits(&page("A filter that Bloom described")));

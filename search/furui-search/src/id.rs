@@ -4,9 +4,10 @@ use std::str::FromStr;
 use furui::KeyHash;
 use thiserror::Error;
 
-/// The 160-bit id of a document: the first 20 bytes of a cryptographic hash of its record ([`ContentId::of`]).
+/// The 160-bit id of a document ([`ContentId::of`]): 14 bytes of a cryptographic hash of its record, and 6 bytes of a hash
+/// of its URL, so that the nodes that keep one document of a URL keep all of them.
 ///
-/// Ids are in the order of their bytes. Because an id is a uniform hash, it is not hashed again. Its first 64 bits
+/// Ids are in the order of their bytes. Because an id consists of uniform hashes, it is not hashed again. Its first 64 bits
 /// ([`head`](Self::head)) place it in slices and coded sets. The next 64 bits ([`hash`](Self::hash)), which are
 /// independent of the first, place it in Bloom filters.
 ///
@@ -25,6 +26,8 @@ impl ContentId {
     pub const BYTES: usize = 20;
     /// The size of an id in bits, ζ in the paper of Sei et al.
     pub const BITS: u64 = 160;
+    /// The number of bytes at the end of an id that depend on the URL only.
+    pub const URL_BYTES: usize = 6;
 
     /// Makes an id from its bytes.
     pub const fn new(bytes: [u8; Self::BYTES]) -> Self {
@@ -34,6 +37,12 @@ impl ContentId {
     /// The bytes of the id.
     pub const fn as_bytes(&self) -> &[u8; Self::BYTES] {
         &self.0
+    }
+
+    /// The part of the id that all documents of its URL share. Different URLs share it by chance only, or because
+    /// somebody has tried many.
+    pub fn of_url(&self) -> [u8; Self::URL_BYTES] {
+        *self.0.last_chunk().expect("longer than that")
     }
 
     /// The first 64 bits as a number. Heads are in the order of the ids.

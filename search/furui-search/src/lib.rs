@@ -11,7 +11,6 @@ mod fit;
 mod id;
 mod index;
 pub mod limits;
-mod lock;
 mod message;
 mod pattern;
 mod peer;
@@ -25,9 +24,9 @@ mod record;
 mod record_error;
 mod showing;
 mod shunned;
+mod signature;
 mod site;
 mod snippet;
-mod survey;
 pub mod varint;
 mod weight;
 mod words;
@@ -42,22 +41,21 @@ pub use first::First;
 pub use fit::Fit;
 pub use id::{ContentId, IdRange, NoContentId};
 pub use index::{Index, ListPart, Listing, WordPostings};
-pub use lock::{Lock, LockKey};
 pub use message::{
     Cost, Listed, Meet, MessageError, Met, Part, Ranked, Ranking, Refusal, Request, Response, Search, Settle, Shown,
-    Term, Wants, WantsError, WordSize,
+    ShownDocument, Term, Wants, WantsError, WordSize,
 };
 pub use peer::Peer;
 pub use phrase::{Phrase, PhraseWord};
 pub use publisher::{NoPublisherKey, PublisherKey};
-pub use querier::{Querier, QueryEvent, QueryOptions, QueryRefused, Report, Round, WordReport};
+pub use querier::{KnownWord, Querier, QueryEvent, QueryOptions, QueryRefused, Report, Round, WordReport};
 pub use query::{Query, QueryError, QueryFault};
-pub use ranking::{Place, Scale};
+pub use ranking::{Place, Scale, idf};
 pub use record::{MAX_TEXT, MAX_TITLE, MAX_URL, Record, RecordHead};
 pub use record_error::RecordError;
 pub use showing::{Showing, Showings};
 pub use shunned::Shunned;
+pub use signature::{Act, Publication, Signature, Withdrawal};
 pub use snippet::Snippet;
-pub use survey::{Survey, Surveyed};
 pub use weight::Weight;
 pub use words::words;

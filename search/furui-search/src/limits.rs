@@ -36,10 +36,10 @@ pub const RECORDS: usize = 1 << 12;
 pub const LISTS: usize = 1 << 14;
 /// The maximum number of words' lists that one message transfers.
 pub const LISTED: usize = 1 << 12;
-/// The maximum number of locks of a record, each of a publisher that can withdraw it.
-pub const LOCKS: usize = 4;
-/// The maximum number of keys that open locks, and so withdraw documents, in a message.
-pub const KEYS: usize = 1 << 13;
+/// The maximum number of other records of a URL that a message names with one of them.
+pub const VERSIONS: usize = 16;
+/// The maximum number of withdrawals in a message.
+pub const WITHDRAWALS: usize = 1 << 13;
 /// The maximum number of postings, reported as possibly false, in a message.
 pub const DOUBTS: usize = 256;
 /// The maximum number of exchanges whose costs are stated in the answer to a search.

@@ -6,12 +6,10 @@ use thiserror::Error;
 /// The bytes that precede the key in the identity of a node: the header of a multihash that contains the node's encoded
 /// Ed25519 key.
 const BEFORE_KEY: [u8; 6] = [0x00, 0x24, 0x08, 0x01, 0x12, 0x20];
-/// The optional prefix of the text form of a key.
-const SCHEME: &str = "furui:";
 
 /// The public Ed25519 key of a node that publishes documents. Its text form is the name of the node, `12D3KooW…`.
 ///
-/// See docs/protocol.md, "Records" and "Locks".
+/// See docs/protocol.md, "Records" and "Signatures".
 ///
 /// ```
 /// use furui_search::PublisherKey;
@@ -19,7 +17,6 @@ const SCHEME: &str = "furui:";
 /// let name = "12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN";
 /// let key: PublisherKey = name.parse()?;
 /// assert_eq!(key.to_string(), name);
-/// assert_eq!(format!("furui:{name}").parse(), Ok(key));
 /// assert!("12D3KooW".parse::<PublisherKey>().is_err());
 /// # Ok::<(), furui_search::NoPublisherKey>(())
 /// ```
@@ -45,6 +42,13 @@ impl PublisherKey {
         identity.strip_prefix(&BEFORE_KEY)?.try_into().ok().map(Self)
     }
 
+    /// The short name of the publisher, for people: the end of its name. Two publishers may have the same one, by chance or
+    /// because somebody has made many keys.
+    pub fn short(&self) -> String {
+        let name = self.to_string();
+        format!("…{}", &name[name.len().saturating_sub(8)..])
+    }
+
     /// The bytes of the key.
     pub const fn as_bytes(&self) -> &[u8; Self::BYTES] {
         &self.0
@@ -68,8 +72,7 @@ impl FromStr for PublisherKey {
 
     fn from_str(text: &str) -> Result<Self, NoPublisherKey> {
         let mut identity = [0; BEFORE_KEY.len() + Self::BYTES];
-        let name = text.strip_prefix(SCHEME).unwrap_or(text);
-        match bs58::decode(name).onto(&mut identity) {
+        match bs58::decode(text).onto(&mut identity) {
             Ok(length) if length == identity.len() => Self::of_identity(&identity).ok_or(NoPublisherKey),
             _ => Err(NoPublisherKey),
         }
@@ -84,12 +87,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_key_has_one_text(bytes: [u8; 32], junk in "(furui:)?12D3KooW[1-9A-Za-z]{40,50}|\\PC{0,80}") {
+        fn a_key_has_one_text(bytes: [u8; 32], junk in "12D3KooW[1-9A-Za-z]{40,50}|\\PC{0,80}") {
             let key = PublisherKey::new(bytes);
             prop_assert!(key.to_string().starts_with("12D3KooW"));
             prop_assert_eq!(key.to_string().parse(), Ok(key));
             if let Ok(key) = junk.parse::<PublisherKey>() {
-                prop_assert_eq!(key.to_string(), junk.trim_start_matches(SCHEME));
+                prop_assert_eq!(key.to_string(), junk);
             }
         }
     }

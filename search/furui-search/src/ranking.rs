@@ -1,14 +1,18 @@
 use std::cmp::Reverse;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::OnceLock;
 
-use super::{ContentId, NoContentId, Weight};
+use super::{ContentId, NoContentId, Weight, limits};
 
 /// BM25's parameter k₁: the larger it is, the more repeated occurrences of a word increase the score.
 const K1: f64 = 1.2;
 /// BM25's parameter b: the influence of a document's length on the score.
-const B: f64 = 0.75;
+const B: f64 = 0.3;
+/// The length of a shorter document in its scores, in words. Otherwise a text that says nothing but the words of a query
+/// would come before all others.
+const SHORTEST: u32 = 256;
 /// The fixed-point representation of 1 for an idf or a factor.
 const ONE: f64 = Place::ONE as f64;
 
@@ -62,28 +66,30 @@ impl FromStr for Place {
 
 /// The score of postings, for documents of a given mean length: BM25's factor for f occurrences of a word,
 ///
-/// f (k₁ + 1) / (f + k₁ (1 - b + b length / mean)), in units of 1/1024.
+/// f (k₁ + 1) / (f + k₁ (1 - b + b length / mean)), in units of 1/1024, where a length below 256 counts as 256.
 ///
-/// The factor is computed with +, × and ÷ only, so that it is equal on all machines. Cost: a table of 4,096 numbers.
-/// The last table is cached, because nodes agree about the mean length.
-#[derive(Clone, Debug)]
+/// The factor is computed with +, × and ÷ only, so that it is equal on all machines. Cost: a table of 4,096 numbers for
+/// each mean length, which is made once.
+#[derive(Clone, Copy, Debug)]
 pub struct Scale {
-    factors: Arc<[u32]>,
+    factors: &'static [u32],
 }
 
-/// The last scale that was made, with the mean length of documents for which it was made.
-static LAST: Mutex<Option<(u32, Scale)>> = Mutex::new(None);
+/// The scales for all mean lengths.
+static SCALES: [OnceLock<Vec<u32>>; 7] = [const { OnceLock::new() }; 7];
 
 impl Scale {
-    /// Makes the scale for documents of `mean_length` words on average.
-    pub fn new(mean_length: u32) -> Self {
-        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, scale)) = last.as_ref().filter(|(mean, _)| *mean == mean_length) {
-            return scale.clone();
-        }
-        let scale = Self { factors: Self::factors(f64::from(mean_length.max(1))).into() };
-        *last = Some((mean_length, scale.clone()));
-        scale
+    /// The possible mean lengths of documents, as exponents of two: 64 to 4096 words.
+    pub const LENGTHS: RangeInclusive<u8> = 6..=12;
+    /// The mean length, as an exponent of two, if no word of a query is scored.
+    pub const USUAL: u8 = 8;
+
+    /// Makes the scale for documents of 2 to the power of `log_length` words on average. An exponent outside of
+    /// [`LENGTHS`](Self::LENGTHS) is taken as the nearest one.
+    pub fn new(log_length: u8) -> Self {
+        let log_length = log_length.clamp(*Self::LENGTHS.start(), *Self::LENGTHS.end());
+        let scale = &SCALES[usize::from(log_length - Self::LENGTHS.start())];
+        Self { factors: scale.get_or_init(|| Self::factors(f64::from(1u32 << log_length))) }
     }
 
     fn factors(mean: f64) -> Vec<u32> {
@@ -92,7 +98,7 @@ impl Scale {
             for length in 0..=255 {
                 let weight = Weight::of_steps(step, length);
                 let often = f64::from(weight.occurrences());
-                let norm = K1 * (1.0 - B + B * f64::from(weight.length()) / mean);
+                let norm = K1 * (1.0 - B + B * f64::from(weight.length().max(SHORTEST)) / mean);
                 factors.push((often * (K1 + 1.0) / (often + norm) * ONE).round() as u32);
             }
         }
@@ -115,20 +121,36 @@ impl Scale {
     }
 }
 
+/// The inverse document frequency (idf) of a word whose list has `size` ids, in a query whose longest list has
+/// `longest`: 1 + ln(longest / size), in units of 1/1024.
+///
+/// Both numbers are those that the keepers of the query's own words state, so no other node can change an order. They are
+/// rounded to five bits, so that small changes do not.
+pub fn idf(longest: u64, size: u64) -> u32 {
+    let ratio = rounded(longest.max(size)).max(1) as f64 / rounded(size).max(1) as f64;
+    ((1.0 + ratio.ln()) * ONE).round().clamp(ONE, limits::IDF.into()) as u32
+}
+
+/// The number, rounded to its five most significant bits.
+pub(super) fn rounded(number: u64) -> u64 {
+    let dropped = (64 - number.leading_zeros()).saturating_sub(5);
+    // Halves are rounded up.
+    let half = if dropped == 0 { 0 } else { 1 << (dropped - 1) };
+    number.saturating_add(half) >> dropped << dropped
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::{Survey, Surveyed, limits};
     use super::*;
 
     #[test]
     fn scores_are_bm25() {
-        let survey = Survey { documents: 64_000, mean_length: 32 };
-        let scale = Scale::new(survey.mean_length);
-        for (size, often, length) in [(1, 1, 10), (500, 3, 32), (20_000, 8, 128), (64_000, 1, 15)] {
-            let idf = (1.0 + (64_000.0 - size as f64 + 0.5) / (size as f64 + 0.5)).ln();
-            let (f, l) = (f64::from(often), f64::from(length));
-            let bm25 = idf * f * 2.2 / (f + 1.2 * (0.25 + 0.75 * l / 32.0));
-            let score = f64::from(scale.score(survey.idf(size), Weight::new(often, length))) / 1024.0;
+        let scale = Scale::new(10);
+        for (size, often, length) in [(1, 1, 10), (500, 3, 32), (20_000, 8, 1280), (64_000, 1, 8192)] {
+            let exact = 1.0 + (64_000.0 / size as f64).ln();
+            let (f, l) = (f64::from(often), f64::from(length).max(256.0));
+            let bm25 = exact * f * 2.2 / (f + 1.2 * (0.7 + 0.3 * l / 1024.0));
+            let score = f64::from(scale.score(idf(64_000, size), Weight::new(often, length))) / 1024.0;
             assert!((score - bm25).abs() < 0.02 * bm25 + 0.01, "{score} {bm25}");
         }
         // More occurrences never decrease the score, and no score exceeds its bound.
@@ -141,14 +163,12 @@ mod tests {
 
     #[test]
     fn no_number_is_too_much() {
-        assert!(Survey { documents: u64::MAX, mean_length: u32::MAX }.idf(0) <= limits::IDF);
-        assert_eq!(Survey::default().idf(u64::MAX), 1);
-        let most = Surveyed { documents: u64::MAX, mean_length: u32::MAX, whole: true };
-        assert!(Survey::median(&[most]).unwrap().documents > u64::MAX / 2);
-        assert_eq!(Survey::median(&[Surveyed { documents: 0, ..most }]), Some(Survey::default()));
+        assert_eq!([idf(0, 0), idf(7, 7), idf(1, u64::MAX)], [1024; 3]);
+        assert_eq!(idf(u64::MAX, 0), limits::IDF);
         let all = limits::IDF * limits::WORDS as u32;
         assert!(u64::from(all) * 3 < u64::from(u32::MAX));
-        assert_eq!(Scale::new(1).score(all, Weight::of_steps(15, 0)), Scale::new(1).most(all, Weight::default()));
+        assert_eq!(Scale::new(0).score(all, Weight::of_steps(15, 0)), Scale::new(6).most(all, Weight::default()));
+        assert_eq!(Scale::new(99).factors, Scale::new(12).factors);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use sha2::{Digest, Sha256};
 
@@ -13,18 +13,19 @@ pub const MAX_TITLE: usize = 4 << 10;
 /// The maximum length of a text, in bytes. A record with a text of this length fits into a message.
 pub const MAX_TEXT: usize = (1 << 20) - (64 << 10);
 
-/// The length of the record's header, in bytes: the version, and the lengths of the parts.
-const HEADER: usize = 14;
-/// The encoded length of a publisher key, which a record states if it has one.
-const KEY: u8 = PublisherKey::BYTES as u8;
+/// A word counts once more for each so many different words of its document.
+const REPEATS: u32 = 16;
+/// The length of the record's header, in bytes: the version, the lengths of the parts, and the key of the publisher.
+const HEADER: usize = 13 + PublisherKey::BYTES;
 
 /// A published document. The bytes are described in docs/protocol.md, "Records".
 ///
 /// ```
-/// use furui_search::{ContentId, Record};
+/// use furui_search::{ContentId, PublisherKey, Record};
 ///
 /// let record = Record {
-///     url: "https://example.org/sieve".into(), title: "篩".into(), text: "seen before".into(), publisher: None,
+///     url: "https://example.org/sieve".into(), title: "篩".into(), text: "seen before".into(),
+///     publisher: PublisherKey::new([7; 32]),
 /// };
 /// let bytes = record.encode()?;
 /// assert_eq!(Record::decode(&bytes)?, record);
@@ -40,8 +41,9 @@ pub struct Record {
     pub title: String,
     /// The text of the document, without markup; may be empty.
     pub text: String,
-    /// The key of the publisher that the site names, whoever publishes the document.
-    pub publisher: Option<PublisherKey>,
+    /// The key of the publisher, which alone can publish and withdraw the document. The same text of another publisher is
+    /// another document.
+    pub publisher: PublisherKey,
 }
 
 impl Record {
@@ -52,13 +54,11 @@ impl Record {
     pub fn encode(&self) -> Result<Vec<u8>, RecordError> {
         let parts = [&self.url, &self.title, &self.text];
         check(parts.map(|part| part.len()))?;
-        let key = self.publisher.as_ref().map_or(&[][..], |key| key.as_bytes());
-        let mut bytes = Vec::with_capacity(HEADER + key.len() + parts.iter().map(|part| part.len()).sum::<usize>());
+        let mut bytes = Vec::with_capacity(HEADER + parts.iter().map(|part| part.len()).sum::<usize>());
         bytes.push(VERSION);
         // The conversion is lossless, because all lengths were checked to be small.
         parts.iter().for_each(|part| bytes.extend((part.len() as u32).to_le_bytes()));
-        bytes.push(key.len() as u8);
-        bytes.extend(key);
+        bytes.extend(self.publisher.as_bytes());
         parts.iter().for_each(|part| bytes.extend(part.as_bytes()));
         Ok(bytes)
     }
@@ -76,14 +76,6 @@ impl Record {
         let lengths = [0, 1, 2].map(|part| u32::from_le_bytes(lengths[part]) as usize);
         check(lengths)?;
         let [url, title, text] = lengths;
-        let (publisher, parts) = match header[HEADER - 1] {
-            0 => (None, parts),
-            KEY => {
-                let (key, parts) = parts.split_first_chunk().ok_or(RecordError::Length)?;
-                (Some(PublisherKey::new(*key)), parts)
-            }
-            _ => return Err(RecordError::Length),
-        };
         if parts.len() != url + title + text {
             return Err(RecordError::Length);
         }
@@ -92,15 +84,13 @@ impl Record {
             url: part(0, url)?,
             title: part(url, url + title)?,
             text: part(url + title, parts.len())?,
-            publisher,
+            publisher: key_in(header),
         })
     }
 
-    /// Reads the publisher key of an encoded record without decoding the rest; `None` if there is none.
+    /// Reads the publisher key of an encoded record without decoding the rest; `None` if the bytes are not a record.
     pub fn publisher_in(bytes: &[u8]) -> Option<PublisherKey> {
-        let (header, rest) = bytes.split_at_checked(HEADER)?;
-        let key = rest.first_chunk().filter(|_| header[0] == VERSION && header[HEADER - 1] == KEY)?;
-        Some(PublisherKey::new(*key))
+        bytes.split_at_checked(HEADER).filter(|(header, _)| header[0] == VERSION).map(|(header, _)| key_in(header))
     }
 
     /// The distinct words under which the document is found, in order: the words of its title and text, and `site:HOST`
@@ -108,6 +98,21 @@ impl Record {
     /// included, so that a search for the name of a site does not find all its pages.
     pub fn words(&self) -> BTreeSet<String> {
         self.postings().into_keys().collect()
+    }
+
+    /// The number that counts of these `occurrences` of one of the record's words: at most one, and one more for each
+    /// [`REPEATS`] different words. Reads only as much of the record as decides it.
+    pub(super) fn counted(&self, occurrences: u32) -> u32 {
+        let most = occurrences.min(Weight::of_steps(Weight::STEPS - 1, 0).occurrences());
+        let enough = most.saturating_sub(1) * REPEATS;
+        let mut different = HashSet::new();
+        let mut words = words(&self.title).chain(words(&self.text));
+        while (different.len() as u32) < enough
+            && let Some(word) = words.next()
+        {
+            different.insert(word);
+        }
+        most.min(1 + different.len() as u32 / REPEATS)
     }
 
     /// The head of the record, which proves URL, title and publisher key without the text.
@@ -123,7 +128,8 @@ impl Record {
     }
 
     /// The [`words`](Self::words), each with its weight: the number of its occurrences, and the number of words in the
-    /// document. An occurrence in the title counts [`Weight::TITLE`] times.
+    /// document. An occurrence in the title counts [`Weight::TITLE`] times. Occurrences count up to one, and one more for
+    /// each sixteen different words of the document, so that a text that repeats a word does not come before others.
     pub fn postings(&self) -> BTreeMap<String, Weight> {
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         let mut length = 0u32;
@@ -138,6 +144,9 @@ impl Record {
                 }
             }
         }
+        // A text that repeats a word has few words.
+        let most = 1 + counts.len() as u32 / REPEATS;
+        counts.values_mut().for_each(|count| *count = most.min(*count));
         counts.extend(sites(&self.url).map(|site| (site, 1)));
         counts.into_iter().map(|(word, count)| (word, Weight::new(count, length))).collect()
     }
@@ -147,10 +156,11 @@ impl Record {
 /// the URL, the title and the publisher key of a document.
 ///
 /// ```
-/// use furui_search::{ContentId, Record};
+/// use furui_search::{ContentId, PublisherKey, Record};
 ///
 /// let record = Record {
-///     url: "https://example.org/".into(), title: "A title".into(), text: "A long text.".into(), publisher: None,
+///     url: "https://example.org/".into(), title: "A title".into(), text: "A long text.".into(),
+///     publisher: PublisherKey::new([7; 32]),
 /// };
 /// assert_eq!(record.head().id(), ContentId::of(&record.encode()?));
 /// # Ok::<(), furui_search::RecordError>(())
@@ -161,8 +171,8 @@ pub struct RecordHead {
     pub url: String,
     /// The title of the document; may be empty.
     pub title: String,
-    /// The key of the publisher that the site names.
-    pub publisher: Option<PublisherKey>,
+    /// The key of the publisher.
+    pub publisher: PublisherKey,
     /// The length of the text, in bytes.
     pub text_bytes: u32,
     /// The SHA-256 of the text.
@@ -176,11 +186,9 @@ impl RecordHead {
         // A length that exceeds 32 bits is too long for any record.
         let lengths = [&self.url, &self.title].map(|part| u32::try_from(part.len()).unwrap_or(u32::MAX));
         lengths.iter().chain([&self.text_bytes]).for_each(|length| hash.update(length.to_le_bytes()));
-        let key = self.publisher.as_ref().map_or(&[][..], |key| key.as_bytes());
-        hash.update([key.len() as u8]);
-        ContentId::of_hash(
-            hash.chain_update(key).chain_update(&self.url).chain_update(&self.title).chain_update(self.text_hash),
-        )
+        hash.update(self.publisher.as_bytes());
+        let hash = hash.chain_update(&self.url).chain_update(&self.title).chain_update(self.text_hash);
+        ContentId::of_hashes(hash, self.url.as_bytes())
     }
 
     /// Checks that the lengths of the parts are within the limits of a record.
@@ -193,30 +201,38 @@ impl RecordHead {
 }
 
 impl ContentId {
-    /// The id of the document with this encoded [`Record`]: the first 20 bytes of the SHA-256 of everything before the
-    /// text, and of the SHA-256 of the text. So URL, title and publisher key can be checked without the text
-    /// ([`RecordHead`]).
+    /// The id of the document with this encoded [`Record`]: the first 14 bytes of the SHA-256 of everything before the
+    /// text, and of the SHA-256 of the text; and the first 6 bytes of the SHA-256 of the URL. So URL, title and publisher
+    /// key can be checked without the text ([`RecordHead`]).
     ///
     /// Bytes that are not a record have an id, too, which is that of no record.
     pub fn of(record: &[u8]) -> Self {
-        let before_text = match record.split_at_checked(HEADER) {
+        let (url_end, before_text) = match record.split_at_checked(HEADER) {
             Some((header, _)) => {
                 let (lengths, _) = header[1..].as_chunks::<4>();
                 let [url, title] = [0, 1].map(|part| u32::from_le_bytes(lengths[part]) as usize);
-                let key = usize::from(header[HEADER - 1]);
-                HEADER.saturating_add(key).saturating_add(url).saturating_add(title).min(record.len())
+                let url_end = HEADER.saturating_add(url).min(record.len());
+                (url_end, url_end.saturating_add(title).min(record.len()))
             }
-            None => record.len(),
+            None => (record.len(), record.len()),
         };
         let (head, text) = record.split_at(before_text);
-        Self::of_hash(Sha256::new().chain_update(head).chain_update(Sha256::digest(text)))
+        let hash = Sha256::new().chain_update(head).chain_update(Sha256::digest(text));
+        Self::of_hashes(hash, &record[HEADER.min(url_end)..url_end])
     }
 
-    fn of_hash(hash: Sha256) -> Self {
+    fn of_hashes(hash: Sha256, url: &[u8]) -> Self {
         let mut id = [0; Self::BYTES];
-        id.copy_from_slice(&hash.finalize()[..Self::BYTES]);
+        let (content, of_url) = id.split_at_mut(Self::BYTES - Self::URL_BYTES);
+        content.copy_from_slice(&hash.finalize()[..Self::BYTES - Self::URL_BYTES]);
+        of_url.copy_from_slice(&Sha256::digest(url)[..Self::URL_BYTES]);
         Self::new(id)
     }
+}
+
+/// The publisher key in the header of a record.
+fn key_in(header: &[u8]) -> PublisherKey {
+    PublisherKey::new(*header.last_chunk().expect("a header ends with a key"))
 }
 
 fn check(lengths: [usize; 3]) -> Result<(), RecordError> {
@@ -238,7 +254,7 @@ mod tests {
     use super::*;
 
     fn record(url: &str, title: &str, text: &str) -> Record {
-        Record { url: url.into(), title: title.into(), text: text.into(), publisher: None }
+        Record { url: url.into(), title: title.into(), text: text.into(), publisher: key(7) }
     }
 
     fn key(byte: u8) -> PublisherKey {
@@ -248,19 +264,22 @@ mod tests {
     #[test]
     fn bytes_and_id_are_those_of_the_format() {
         let bytes = record("http://a.example/", "篩", "Seen before").encode().unwrap();
-        let expected = b"\x03\x11\0\0\0\x03\0\0\0\x0b\0\0\0\0http://a.example/\xe7\xaf\xa9Seen before";
+        let header = b"\x04\x11\0\0\0\x03\0\0\0\x0b\0\0\0";
+        let expected = [&header[..], &[7; 32], b"http://a.example/\xe7\xaf\xa9Seen before"].concat();
         assert_eq!(bytes, expected);
         assert_eq!(bytes, dumped("### Example of a record"));
-        assert_eq!(ContentId::of(&bytes).to_string(), "5c45bcfbe75113ca1966031e6db3c9e94827f94d");
+        assert_eq!(ContentId::of(&bytes).to_string(), "91bf64d6836c947a391783731590217fbabc0e7a");
     }
 
     #[test]
     fn a_word_counts_for_more_in_the_title_and_the_more_often_it_occurs() {
         let postings = record("u", "Sieve sieve", "a sieve, and a filter").postings();
-        assert_eq!(postings["sieve"], Weight::new(9, 13));
-        assert_eq!(postings["a"], Weight::new(2, 13));
-        assert_eq!(postings["filter"], Weight::new(1, 13));
-        assert_eq!(postings.len(), 4);
+        assert_eq!((postings["sieve"], postings["a"], postings.len()), (Weight::new(1, 9), Weight::new(1, 9), 4));
+        let many: String = (0..60).map(|number| format!("w{number} ")).collect();
+        let postings =
+            record("u", "Sieve sieve", &format!("a sieve, and a filter {many}{}", "filter ".repeat(60))).postings();
+        let occurrences = ["sieve", "a", "filter", "w7"].map(|word| postings[word].occurrences());
+        assert_eq!(occurrences, [5, 2, 5, 1]);
     }
 
     /// The bytes of the hex dump in this section of the protocol's description.
@@ -287,10 +306,10 @@ mod tests {
         assert!(matches!(Record::decode(&claims), Err(RecordError::TooLong { part: "text", .. })));
         claims[0] = 1;
         assert_eq!(Record::decode(&claims), Err(RecordError::Version(1)));
-        assert_eq!(Record::decode(b"\x03"), Err(RecordError::Length));
-        assert_eq!(Record::decode(b"\x03\x01\0\0\0\0\0\0\0\0\0\0\0\0\xff"), Err(RecordError::Text));
-        // The publisher key has a length of 1 byte, which is invalid.
-        assert_eq!(Record::decode(b"\x03\x01\0\0\0\0\0\0\0\0\0\0\0\x01ku"), Err(RecordError::Length));
+        assert_eq!(Record::decode(b"\x04"), Err(RecordError::Length));
+        let mut bad = record("u", "", "").encode().unwrap();
+        *bad.last_mut().unwrap() = 0xff;
+        assert_eq!(Record::decode(&bad), Err(RecordError::Text));
     }
 
     #[test]
@@ -308,27 +327,33 @@ mod tests {
         others[2].text_bytes += 1;
         others[3].text_hash[31] ^= 1;
         (others[4].url, others[4].title) = ("ut".into(), "itle".into());
-        (others[5].publisher, others[6].publisher) = (Some(key(1)), Some(key(2)));
+        (others[5].publisher, others[6].publisher) = (key(1), key(2));
         let ids: BTreeSet<_> = others.iter().chain([&head]).map(RecordHead::id).collect();
         assert_eq!(ids.len(), 8);
         // Bytes that are shorter than the lengths in them are not a record, and have an id of their own.
-        for publisher in [None, Some(key(1))] {
-            let bytes = Record { publisher, ..record("u", "title", "text") }.encode().unwrap();
-            let ids: BTreeSet<_> = (0..=bytes.len()).map(|end| ContentId::of(&bytes[..end])).collect();
-            assert_eq!(ids.len(), bytes.len() + 1);
-        }
+        let bytes = record("u", "title", "text").encode().unwrap();
+        let ids: BTreeSet<_> = (0..=bytes.len()).map(|end| ContentId::of(&bytes[..end])).collect();
+        assert_eq!(ids.len(), bytes.len() + 1);
+    }
+
+    #[test]
+    fn documents_of_a_url_share_the_end_of_their_ids() {
+        let of = |url: &str, title: &str, byte| Record { publisher: key(byte), ..record(url, title, "") }.head().id();
+        let ids = [of("u", "", 1), of("u", "", 2), of("u", "t", 1)];
+        assert!(ids.iter().all(|id| id.of_url() == ids[0].of_url()));
+        assert_ne!(of("ut", "", 1).of_url(), ids[0].of_url());
     }
 
     proptest! {
         #[test]
         fn what_is_encoded_is_decoded(
-            url in ".{1,20}", title in ".{0,20}", text in ".{0,200}", key: Option<[u8; 32]>,
+            url in ".{1,20}", title in ".{0,20}", text in ".{0,200}", key: [u8; 32],
         ) {
-            let record = Record { publisher: key.map(PublisherKey::new), ..record(&url, &title, &text) };
+            let record = Record { publisher: PublisherKey::new(key), ..record(&url, &title, &text) };
             let bytes = record.encode().unwrap();
             prop_assert_eq!(Record::decode(&bytes), Ok(record.clone()));
             prop_assert_eq!(record.head().id(), ContentId::of(&bytes));
-            prop_assert_eq!(Record::publisher_in(&bytes), record.publisher);
+            prop_assert_eq!(Record::publisher_in(&bytes), Some(record.publisher));
         }
 
         #[test]
@@ -339,9 +364,6 @@ mod tests {
                 if let Some(byte) = bytes.get_mut(at) {
                     *byte = if at == 0 { VERSION } else { 0 };
                 }
-            }
-            if let Some(key) = bytes.get_mut(HEADER - 1) {
-                *key = if *key < 128 { 0 } else { KEY };
             }
             if let Ok(record) = Record::decode(&bytes) {
                 prop_assert_eq!(record.encode(), Ok(bytes));

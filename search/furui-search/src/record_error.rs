@@ -1,14 +1,14 @@
 use thiserror::Error;
 
 /// The version of the record format that this program writes, and the only one that it reads.
-pub(super) const VERSION: u8 = 3;
+pub(super) const VERSION: u8 = 4;
 
 /// The reason that a document cannot be encoded as a record, or that bytes are not a record.
 ///
 /// ```
-/// use furui_search::{Record, RecordError};
+/// use furui_search::{PublisherKey, Record, RecordError};
 ///
-/// let record = Record { url: String::new(), title: "A title".into(), text: String::new(), publisher: None };
+/// let record = Record { url: String::new(), title: "A title".into(), text: String::new(), publisher: PublisherKey::new([7; 32]) };
 /// assert_eq!(record.encode(), Err(RecordError::NoUrl));
 /// assert_eq!(Record::decode(b"short"), Err(RecordError::Length));
 /// ```

@@ -29,12 +29,12 @@ pub struct Showing {
 /// **Cost.** One pass over title and text for the words, the phrases and the marks; memory proportional to the marks.
 ///
 /// ```
-/// use furui_search::{Query, Record, Showings, Weight};
+/// use furui_search::{PublisherKey, Query, Record, Showings, Weight};
 ///
 /// let query = Query::parse("sieve -coffee")?;
 /// let showings = Showings::new(query.clauses()).expect("few phrases");
 /// let record = |text: &str| Record {
-///     url: "https://example.org/".into(), title: String::new(), text: text.into(), publisher: None,
+///     url: "https://example.org/".into(), title: String::new(), text: text.into(), publisher: PublisherKey::new([7; 32]),
 /// };
 /// let showing = showings.of(&record("A sieve, and a sieve.")).expect("it fits");
 /// assert_eq!(showing.weights, [Some(Weight::new(2, 5)), None]);
@@ -77,7 +77,7 @@ impl<'a> Showings<'a> {
         words
     }
 
-    /// Makes the showing of this record; `None` if it matches none of the clauses.
+    /// Makes the showing of this record; `None` if there are clauses and it matches none of them.
     pub fn of(&self, record: &Record) -> Option<Showing> {
         let (fits, showing) = self.view(record);
         fits.then_some(showing)
@@ -129,8 +129,11 @@ impl<'a> Showings<'a> {
         let marks = scan(&record.text, 1);
         self.fit.sites(&record.url).for_each(|site| counts[site] = 1);
         let has: Vec<bool> = counts.iter().map(|&count| count > 0).collect();
-        let fits = self.fit.clauses().any(|clause| clause.fits(&has, &phrases));
-        let weights = counts.into_iter().map(|count| (count > 0).then(|| Weight::new(count, length))).collect();
+        let mut clauses = self.fit.clauses().peekable();
+        let fits = clauses.peek().is_none() || clauses.any(|clause| clause.fits(&has, &phrases));
+        let most = counts.iter().max().map_or(0, |&most| record.counted(most));
+        let weight = |count: u32| (count > 0).then(|| Weight::new(count.min(most), length));
+        let weights = counts.into_iter().map(weight).collect();
         (fits, weights, title_marks, marks)
     }
 
@@ -163,11 +166,11 @@ impl<'a> Showings<'a> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::Query;
+    use super::super::{PublisherKey, Query};
     use super::*;
 
     fn record(url: &str, title: &str, text: &str) -> Record {
-        Record { url: url.into(), title: title.into(), text: text.into(), publisher: None }
+        Record { url: url.into(), title: title.into(), text: text.into(), publisher: PublisherKey::new([7; 32]) }
     }
 
     #[test]

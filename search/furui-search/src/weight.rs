@@ -28,7 +28,7 @@ impl Weight {
     /// The number of steps to which lengths are rounded.
     pub(crate) const LENGTHS: usize = 256;
     /// One occurrence in the title counts as this number of occurrences in the text.
-    pub const TITLE: u32 = 4;
+    pub const TITLE: u32 = 2;
 
     /// The weight of a word that occurs `occurrences` times, at least once, in a document of `length` words.
     pub fn new(occurrences: u32, length: u32) -> Self {
@@ -65,6 +65,12 @@ impl Weight {
             // From 32 on, there are sixteen steps between each power of two and the next. The last step is unbounded.
             Some(above) => (16 + above % 16) << (1 + above / 16),
         }
+    }
+
+    /// The base-2 logarithm of the document's length in units of 1/16, linear between powers of two; 80 for all lengths
+    /// below 32.
+    pub fn log_length(self) -> u64 {
+        u64::from(self.length_step().max(32)) + 48
     }
 
     /// Encodes the weight as two bytes, least significant first.
@@ -115,5 +121,8 @@ mod tests {
         assert_eq!(Weight::from_bytes([0, 16]), None);
         let lengths: Vec<u32> = (0..=255).map(|step| Weight::of_steps(0, step).length()).collect();
         assert!(lengths.is_sorted_by(|a, b| a < b));
+        for (length, sixteenths) in [(0, 80), (31, 80), (32, 80), (64, 96), (96, 104), (4096, 192)] {
+            assert_eq!(Weight::new(1, length).log_length(), sixteenths);
+        }
     }
 }

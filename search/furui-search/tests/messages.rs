@@ -4,9 +4,9 @@
 
 use furui::filter::{Gamma, RingedParams};
 use furui_search::{
-    Clause, Coding, ContentId, Cost, Golomb, IdRange, Listed, Lock, LockKey, Meet, MessageError, Met, Part, Peer,
-    Phrase, PhraseWord, Place, PublisherKey, Query, Ranked, Ranking, Record, Refusal, Request, Response, Search,
-    Settle, Showings, Shown, Surveyed, Term, Wants, Weight, WordSize, limits,
+    Clause, Coding, ContentId, Cost, Golomb, IdRange, Listed, Meet, MessageError, Met, Part, Peer, Phrase, PhraseWord,
+    Place, Publication, PublisherKey, Query, Ranked, Ranking, Record, Refusal, Request, Response, Scale, Search,
+    Settle, Showings, Shown, ShownDocument, Signature, Term, Wants, Weight, Withdrawal, WordSize, limits,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -23,16 +23,21 @@ fn id() -> impl Strategy<Value = ContentId> {
     any::<[u8; 20]>().prop_map(ContentId::new)
 }
 
-fn key() -> impl Strategy<Value = LockKey> {
-    any::<[u8; 20]>().prop_map(LockKey::new)
+fn signature() -> impl Strategy<Value = Signature> {
+    any::<(u32, u8)>().prop_map(|(at, byte)| Signature { at, bytes: [byte; 64] })
 }
 
-fn lock() -> impl Strategy<Value = Lock> {
-    vec(any::<u8>(), Lock::BYTES).prop_map(|bytes| Lock::new(bytes.try_into().unwrap()))
+fn publication() -> impl Strategy<Value = Publication> {
+    let publication = |(signature, (first, network))| Publication { signature, first, network };
+    (signature(), any::<(u64, u32)>()).prop_map(publication)
 }
 
-fn publisher() -> impl Strategy<Value = Option<PublisherKey>> {
-    proptest::option::of(any::<[u8; 32]>().prop_map(PublisherKey::new))
+fn withdrawal() -> impl Strategy<Value = Withdrawal> {
+    (id(), publisher(), signature()).prop_map(|(id, publisher, signature)| Withdrawal { id, publisher, signature })
+}
+
+fn publisher() -> impl Strategy<Value = PublisherKey> {
+    any::<[u8; 32]>().prop_map(PublisherKey::new)
 }
 
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
@@ -72,8 +77,8 @@ fn place() -> impl Strategy<Value = Place> {
 
 fn ranking() -> impl Strategy<Value = Ranking> {
     let places = (proptest::option::of(place()), proptest::option::of(place()));
-    (any::<[u32; 3]>(), vec(any::<u32>(), 0..5), places).prop_map(
-        |([mean_length, best, floor], idfs, (after, from))| Ranking { mean_length, idfs, best, floor, after, from },
+    (Scale::LENGTHS, any::<[u32; 2]>(), vec(any::<u32>(), 0..5), places).prop_map(
+        |(log_length, [best, floor], idfs, (after, from))| Ranking { log_length, idfs, best, floor, after, from },
     )
 }
 
@@ -94,11 +99,10 @@ fn request() -> impl Strategy<Value = Request> {
             .prop_map(|(documents, clauses)| Request::Show { documents, clauses }),
         (
             vec((word(), vec((any::<[u8; 20]>().prop_map(ContentId::new), weight()), 0..5)), 0..9),
-            vec((lock(), bytes()), 0..5)
+            vec((signature(), bytes()), 0..5)
         )
             .prop_map(|(postings, records)| Request::Store { postings, records }),
-        vec((id(), key()), 0..9).prop_map(|keys| Request::Withdraw { keys }),
-        ids(50).prop_map(|ids| Request::Locks { ids }),
+        vec(withdrawal(), 0..9).prop_map(|withdrawals| Request::Withdraw { withdrawals }),
         range().prop_map(|range| Request::Withdrawn { range }),
         (word_or_none(), any::<u64>()).prop_map(|(from, since)| Request::Compare { from, since }),
         (vec(word_or_none(), 0..9), range(), any::<u32>()).prop_map(|(words, range, most)| Request::List {
@@ -106,31 +110,36 @@ fn request() -> impl Strategy<Value = Request> {
             range,
             most
         }),
-        Just(Request::Survey),
         vec((word(), id()), 0..9).prop_map(|claims| Request::Doubt { claims }),
     ]
 }
 
 fn part() -> impl Strategy<Value = Part> {
-    prop_oneof![Just(Part::Snippet), Just(Part::Presence), Just(Part::Record)]
+    prop_oneof![Just(Part::Snippet), Just(Part::Presence), Just(Part::Record), Just(Part::Version)]
 }
 
 /// What a keeper shows of a random document.
 fn shown() -> impl Strategy<Value = Shown> {
     let query = "[ab東京]{1,2}( (-|OR )?\"?[ab東京]{1,3}( [ab]\")?){0,3}";
-    let document = (query, "\\PC{1,9}", "[ab東京é ,]{0,9}", "([ab東京é \n,-]|\\PC){0,400}", publisher());
-    let document = document.prop_map(|(query, url, title, text, publisher)| {
+    let record = ("\\PC{1,9}", "[ab東京é ,]{0,9}", "([ab東京é \n,-]|\\PC){0,400}", publisher());
+    let record = record.prop_map(|(url, title, text, publisher)| Record { url, title, text, publisher }).boxed();
+    let document = (query, record.clone(), signature(), ids(limits::VERSIONS));
+    let document = document.prop_map(|(query, record, signature, others)| {
         let query = Query::parse(&query).unwrap_or_else(|_| Query::parse("a").unwrap());
-        let showing = Showings::new(query.clauses()).unwrap().of(&Record { url, title, text, publisher });
-        showing.map_or(Shown::Unfit, |showing| Shown::Document(Box::new(showing)))
+        let showing = Showings::new(query.clauses()).unwrap().of(&record);
+        let shown = |showing| Shown::Document(Box::new(ShownDocument { showing, signature, others }));
+        showing.map_or(Shown::Unfit, shown)
     });
+    let version = (record, publication())
+        .prop_map(|(record, publication)| Shown::Version { head: Box::new(record.head()), publication });
     prop_oneof![
         document,
-        bytes().prop_map(Shown::Record),
-        Just(Shown::Kept),
+        version,
+        (publication(), bytes()).prop_map(|(publication, record)| Shown::Record { publication, record }),
+        ids(limits::VERSIONS).prop_map(|others| Shown::Kept { others }),
         Just(Shown::Unknown),
         Just(Shown::Later),
-        vec(key(), 1..=limits::LOCKS).prop_map(Shown::Withdrawn),
+        (publisher(), signature()).prop_map(|(publisher, signature)| Shown::Withdrawn { publisher, signature }),
     ]
 }
 
@@ -149,8 +158,8 @@ fn word_or_none() -> impl Strategy<Value = String> {
 }
 
 fn response() -> impl Strategy<Value = Response> {
-    let size =
-        (any::<u64>(), any::<bool>(), peers()).prop_map(|(ids, whole, holders)| WordSize { ids, whole, holders });
+    let size = (any::<u64>(), Scale::LENGTHS, any::<bool>(), peers());
+    let size = size.prop_map(|(ids, log_length, whole, holders)| WordSize { ids, log_length, whole, holders });
     let golomb = (1..=64u8, 0..=64u8, any::<u32>(), any::<bool>());
     let coding = prop_oneof![
         Just(Coding::Ids),
@@ -197,12 +206,9 @@ fn response() -> impl Strategy<Value = Response> {
         (any::<u64>(), vec((word(), any::<u64>(), any::<u64>()), 0..9), any::<bool>())
             .prop_map(|(state, lists, more)| Response::Compared { state, lists, more }),
         vec(listed, 0..9).prop_map(Response::Listed),
-        any::<u64>().prop_map(|opened| Response::Withdrawn { opened }),
-        vec(vec((lock(), any::<u8>()), 0..=limits::LOCKS), 0..9).prop_map(Response::Locks),
-        (vec((id(), key(), any::<u8>()), 0..9), any::<bool>()).prop_map(|(keys, more)| Response::Keys { keys, more }),
-        (any::<u64>(), any::<u32>(), any::<bool>()).prop_map(|(documents, mean_length, whole)| {
-            Response::Surveyed(Surveyed { documents, mean_length, whole })
-        }),
+        any::<u64>().prop_map(|gone| Response::Withdrawn { gone }),
+        (vec((withdrawal(), any::<u8>()), 0..9), any::<bool>())
+            .prop_map(|(withdrawals, more)| Response::Withdrawals { withdrawals, more }),
         proptest::sample::select(refusals).prop_map(Response::Refused),
     ]
 }
@@ -287,7 +293,7 @@ fn the_example_of_the_format_is_what_is_written() {
         most: 300,
         wants: Wants::Ringed { probes: Some(7), delta: 1000 },
         salt: 0x1122_3344_5566_7788,
-        ranking: Ranking { mean_length: 128, idfs: vec![5000, 900], best: 11, floor: 0, after: None, from: None },
+        ranking: Ranking { log_length: 7, idfs: vec![5000, 900], best: 11, floor: 0, after: None, from: None },
     };
 
     let ranked = Ranked {
@@ -329,10 +335,10 @@ fn what_is_too_large_is_neither_written_nor_read() {
     too_many("words", Request::decode(&[1, 1, 65]).unwrap_err());
     let claims = vec![("word".to_owned(), ContentId::new([7; 20])); limits::DOUBTS + 1];
     too_many("257 claims", Request::Doubt { claims }.encode().unwrap_err());
-    // The number of ids is valid, but the bytes are missing: no memory is allocated for them.
-    let short = MessageError::Short { what: "ids", at: 2 };
-    assert_eq!(Request::decode(&[1, 10, 0xff, 1]).unwrap_err(), short);
-    assert_eq!(short.to_string(), "message: ids begins at byte 2 and is cut short");
+    // The number of withdrawals is valid, but the bytes are missing: no memory is allocated for them.
+    let short = MessageError::Short { what: "withdrawals", at: 2 };
+    assert_eq!(Request::decode(&[1, 9, 0xff, 1]).unwrap_err(), short);
+    assert_eq!(short.to_string(), "message: withdrawals begins at byte 2 and is cut short");
 }
 
 #[test]

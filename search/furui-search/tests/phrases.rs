@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-use furui_search::{Clause, Fit, Phrase, PhraseWord, Query, QueryFault, Record, limits};
+use furui_search::{Clause, Fit, Phrase, PhraseWord, PublisherKey, Query, QueryFault, Record, limits};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use url::Url;
@@ -151,7 +151,7 @@ fn record() -> impl Strategy<Value = Record> {
         url: format!("http://{host}"),
         title,
         text,
-        publisher: None,
+        publisher: PublisherKey::new([7; 32]),
     })
 }
 
@@ -193,7 +193,7 @@ proptest! {
         user in "(u@)?", port in "(:8080)?", path in "[/?#a.@:]{0,4}",
     ) {
         let url = format!("http://{user}{name}{port}/{path}");
-        let words: Vec<String> = Record { url: url.clone(), title: String::new(), text: String::new(), publisher: None }.words().into_iter().collect();
+        let words: Vec<String> = Record { url: url.clone(), title: String::new(), text: String::new(), publisher: PublisherKey::new([7; 32]) }.words().into_iter().collect();
         let Ok(url) = Url::parse(&url) else { return Ok(()) };
         let host = url.host_str().unwrap();
         let host = host.strip_suffix('.').unwrap_or(host);
@@ -205,7 +205,7 @@ proptest! {
 
     #[test]
     fn no_text_has_a_word_that_stands_for_a_host(text in "(site:|a\\.b|[:：ː︓;a東. ]|\\PC){0,20}") {
-        let record = Record { url: "u:1".into(), title: text.clone(), text, publisher: None };
+        let record = Record { url: "u:1".into(), title: text.clone(), text, publisher: PublisherKey::new([7; 32]) };
         prop_assert!(!record.words().iter().any(|word| word.contains(':')));
     }
 }
@@ -216,7 +216,7 @@ fn case_width_accents_and_punctuation_are_as_in_words() {
         url: "http://a.example/".into(),
         title: "The State-of-the-Art".into(),
         text: "In NEW\n YORK (Ｎｅｗ　Ｔｏｗｎ). Café crème; データベースの、検索エンジン。".into(),
-        publisher: None,
+        publisher: PublisherKey::new([7; 32]),
     };
     let fits = |text: &str| Fit::new(Query::parse(text).unwrap().clauses()).unwrap().fits(&record);
     for text in [
@@ -252,7 +252,8 @@ fn long_phrases_are_found_to_their_last_word() {
     let text: String =
         (0..limits::WORDS).map(|at| if at % 2 == 0 { "東京".into() } else { format!(" w{at} ") }).collect();
     let query = Query::parse(&format!("\"{text}\"")).unwrap();
-    let record = |text: String| Record { url: "u:1".into(), title: String::new(), text, publisher: None };
+    let record =
+        |text: String| Record { url: "u:1".into(), title: String::new(), text, publisher: PublisherKey::new([7; 32]) };
     let fit = Fit::new(query.clauses()).unwrap();
     assert!(fit.fits(&record(format!("東京 w1 {text}"))));
     assert!(!fit.fits(&record(format!("w63 {}", text.replace("w63", "w0 w63")))));
@@ -276,7 +277,8 @@ fn too_many_phrases_are_refused() {
 fn phrases_of_any_words_are_looked_for() {
     let word = |word: &str, skips| PhraseWord { word: word.into(), skips };
     let clause = |words| [Clause { phrases: vec![Phrase::new(words).unwrap()], ..Clause::default() }];
-    let record = Record { url: "u:1".into(), title: "a x b".into(), text: "b a".into(), publisher: None };
+    let record =
+        Record { url: "u:1".into(), title: "a x b".into(), text: "b a".into(), publisher: PublisherKey::new([7; 32]) };
     for (words, fits) in [
         (vec![word("a", false), word("b", true)], true),
         (vec![word("a", false), word("b", false)], false),

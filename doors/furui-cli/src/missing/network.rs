@@ -16,7 +16,7 @@ pub const NOTES: &[Notes] = &[];
 pub fn missing() -> Option<String> {
     Some(format!(
         "This build has no search engine. The commands node, invite, publish, unpublish, search, block, unblock, \
-         purge and demo are in a build with it: {}",
+         purge, trust, untrust and demo are in a build with it: {}",
         install("node")
     ))
 }
@@ -40,6 +40,10 @@ pub enum NetworkCommand {
     #[command(hide = true, disable_help_flag = true)]
     Purge(Anything),
     #[command(hide = true, disable_help_flag = true)]
+    Trust(Anything),
+    #[command(hide = true, disable_help_flag = true)]
+    Untrust(Anything),
+    #[command(hide = true, disable_help_flag = true)]
     Demo(Anything),
 }
 
@@ -61,6 +65,8 @@ pub fn run(command: &NetworkCommand) -> Result<ExitCode, Error> {
         NetworkCommand::Block(_) => "block",
         NetworkCommand::Unblock(_) => "unblock",
         NetworkCommand::Purge(_) => "purge",
+        NetworkCommand::Trust(_) => "trust",
+        NetworkCommand::Untrust(_) => "untrust",
         NetworkCommand::Demo(_) => "demo",
     };
     Err(Error::Message(format!(

@@ -65,6 +65,19 @@ pub const NOTES: &[Notes] = &[
         examples: &[("furui purge spam.example", "remove what is stored of a site that is blocked")],
     },
     Notes {
+        command: "trust",
+        statuses: &[("0", "somebody is trusted now, or the list was printed"), ("1", "all were trusted before"), ERROR],
+        examples: &[
+            ("furui trust 12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN", "show what this node has published first"),
+            ("furui trust", "who is trusted"),
+        ],
+    },
+    Notes {
+        command: "untrust",
+        statuses: &[("0", "somebody is trusted no longer"), ("1", "nobody of them was trusted"), ERROR],
+        examples: &[("furui untrust 12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN", "trust this node no longer")],
+    },
+    Notes {
         command: "demo",
         statuses: DONE,
         examples: &[("furui demo --nodes 3 --no-open", "three nodes, and the address of their page")],

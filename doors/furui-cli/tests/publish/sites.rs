@@ -1,14 +1,11 @@
-//! Sites on this machine, and the publishers that sites, directories and crawls name.
+//! Sites on this machine, and who publishes them.
 
 use std::fs;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use furui_node::furui_search::PublisherKey;
 
-use super::crawls::warc_record;
 use super::text;
-use crate::support::node::FakeNode;
+use crate::support::node::{FakeNode, KEY};
 use crate::support::{TempDir, failure, run};
 
 /// A web server on this machine that answers each path with given bytes. It ends with the tests.
@@ -35,80 +32,22 @@ fn http(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// The text form of a publisher key.
-fn key(byte: u8) -> String {
-    PublisherKey::new([byte; 32]).to_string()
-}
-
-/// The publisher keys in the records of a node, by URLs.
-fn keys(node: &FakeNode) -> Vec<(String, Option<String>)> {
-    let key = |key: PublisherKey| key.to_string();
-    node.records().into_iter().map(|record| (record.url, record.publisher.map(key))).collect()
-}
-
 #[test]
-fn a_site_names_its_publisher_in_its_pages_or_in_a_file() {
-    let node = FakeNode::new();
-    let fetched = Arc::new(AtomicUsize::new(0));
-    let site = site({
-        let fetched = Arc::clone(&fetched);
-        move |here, path| match path {
-            "/sitemap.xml" => {
-                let urls = ["/a", "/b", "/c"].map(|path| format!("<url><loc>{here}{path}</loc></url>")).concat();
-                http("200 OK", "Content-Type: text/xml\r\n", format!("<urlset>{urls}</urlset>").as_bytes())
-            }
-            "/.well-known/furui-publisher" => {
-                fetched.fetch_add(1, Ordering::Relaxed);
-                http("200 OK", "Content-Type: text/plain\r\n", format!("furui:{}\n", key(1)).as_bytes())
-            }
-            "/b" => {
-                let named = format!("<link rel=furui-publisher href={}><p>page b", key(2));
-                http("200 OK", "Content-Type: text/html\r\n", named.as_bytes())
-            }
-            "/c" => http("200 OK", "Content-Type: text/html\r\n", b"<link rel=furui-publisher href=12D3>c"),
-            path => http("200 OK", "Content-Type: text/html\r\n", format!("page {path}").as_bytes()),
-        }
-    });
-    let output = run(&["publish", "--node", &node.url(), &format!("{site}/sitemap.xml"), &format!("{site}/d")], b"");
-    assert_eq!(text(&output.stdout), "4 documents: 4 new, 0 known\n");
-    let errors = text(&output.stderr);
-    assert!(errors.lines().count() == 1 && errors.contains("/c: not the key of a publisher"), "{errors}");
-    let expected = [("/a", Some(key(1))), ("/b", Some(key(2))), ("/c", None), ("/d", Some(key(1)))];
-    assert_eq!(keys(&node), expected.map(|(path, key)| (format!("{site}{path}"), key)));
-    assert_eq!(fetched.load(Ordering::Relaxed), 1);
-}
-
-#[test]
-fn a_directory_and_a_line_name_a_publisher_too() {
+fn the_node_publishes_in_its_own_name_whatever_a_page_or_a_line_says() {
     let node = FakeNode::new();
     let dir = TempDir::new();
+    let other = PublisherKey::new([3; PublisherKey::BYTES]);
     fs::create_dir_all(dir.join("site/.well-known")).unwrap();
-    dir.file("site/.well-known/furui-publisher", key(3).as_bytes());
-    dir.file("site/a.html", b"<p>page a");
-    let lines = format!(
-        "{{\"url\":\"u:1\",\"text\":\"one\",\"publisher\":\"{}\"}}\n{{\"url\":\"u:2\",\"text\":\"two\"}}\n\
-         {{\"url\":\"u:3\",\"text\":\"three\",\"publisher\":\"me\"}}\n",
-        key(4)
-    );
-    dir.file("site/more.jsonl", lines.as_bytes());
-    // A crawl is not the site that is published, and only its pages name their publishers.
-    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
-    let named = format!("{head}<link rel=furui-publisher href={}>crawled", key(5));
-    let crawl = [("http://c.example/1", head.to_owned() + "crawled"), ("http://c.example/2", named)];
-    let crawl = crawl.map(|(url, answer)| warc_record("response", url, answer.as_bytes())).concat();
-    dir.file("site/crawl.warc", &crawl);
-    let base = "http://s.example/";
-    let output = run(&["publish", "--base", base, "--node", &node.url(), &dir.join("site")], b"");
-    assert_eq!(text(&output.stdout), "5 documents: 5 new, 0 known; 1 left out\n");
-    assert!(text(&output.stderr).contains("more.jsonl: line 3: publisher: not the key of a publisher"));
-    let expected = [
-        ("http://c.example/1", None),
-        ("http://c.example/2", Some(key(5))),
-        ("http://s.example/a.html", Some(key(3))),
-        ("u:1", Some(key(4))),
-        ("u:2", None),
-    ];
-    assert_eq!(keys(&node), expected.map(|(url, key)| (url.to_owned(), key)));
+    dir.file("site/.well-known/furui-publisher", other.to_string().as_bytes());
+    dir.file("site/a.html", format!("<link rel=furui-publisher href={other}><p>page a").as_bytes());
+    dir.file("site/b.jsonl", format!("{{\"url\":\"u:1\",\"text\":\"one\",\"publisher\":\"{other}\"}}\n").as_bytes());
+    let output = run(&["publish", "--base", "http://s.example/", "--node", &node.url(), &dir.join("site")], b"");
+    assert_eq!(text(&output.stdout), "2 documents: 2 new, 0 known\n");
+    assert!(node.records().iter().all(|record| record.publisher == KEY));
+    assert_eq!(node.records().len(), 2);
+    // The command knows the ids of documents before it sends them, because it asks for the key first.
+    let output = run(&["publish", "--base", "http://s.example/", "--node", &node.url(), &dir.join("site")], b"");
+    assert_eq!(text(&output.stdout), "2 documents: 0 new, 2 known\n");
 }
 
 #[test]

@@ -10,10 +10,13 @@ use furui_node::furui_net::net::Invitation;
 use furui_node::furui_net::node::{
     Block, Document, Hit, NodeError, NodeStatus, PublishError, Published, SearchError, SearchEvent, SearchOptions,
 };
-use furui_node::furui_search::{ContentId, Fit, Place, Query, Record, Report, Showings, Wants};
+use furui_node::furui_search::{ContentId, Fit, Place, PublisherKey, Query, Record, Report, Showings, Wants};
 use furui_node::tokio::net::TcpListener;
 use furui_node::tokio::runtime::{Builder, Runtime};
 use furui_node::tokio::sync::mpsc;
+
+/// The key under which the node publishes.
+pub const KEY: PublisherKey = PublisherKey::new([7; PublisherKey::BYTES]);
 
 /// A node that answers over HTTP. It stops when the value is dropped.
 pub struct FakeNode {
@@ -72,14 +75,28 @@ impl Backend for Index {
         Ok(ids.iter().map(|id| !documents.contains_key(id)).collect())
     }
 
-    async fn withdraw(&self, urls: &[String]) -> Result<Vec<bool>, PublishError> {
+    async fn withdraw(&self, urls: &[String]) -> Result<Vec<Option<Vec<PublisherKey>>>, PublishError> {
         let mut documents = self.lock();
         let mut withdraw = |url: &String| {
             let before = documents.len();
             documents.retain(|_, document| Record::decode(&document.record).unwrap().url != *url);
-            documents.len() < before
+            // Of the URLs with this word, somebody else has published the same text.
+            let others = if url.contains("shared") { vec![KEY] } else { vec![] };
+            (documents.len() < before).then_some(others)
         };
         Ok(urls.iter().map(&mut withdraw).collect())
+    }
+
+    fn publisher(&self) -> PublisherKey {
+        KEY
+    }
+
+    async fn trust(&self, publishers: &[PublisherKey], _: bool) -> Result<u64, NodeError> {
+        Ok(publishers.len() as u64)
+    }
+
+    fn trusted(&self) -> Vec<PublisherKey> {
+        vec![KEY]
     }
 
     async fn withdraw_some(&self) -> Result<usize, PublishError> {
@@ -133,6 +150,6 @@ impl Backend for Index {
     }
 
     async fn status(&self) -> Result<NodeStatus, NodeError> {
-        Ok(NodeStatus::default())
+        Ok(NodeStatus { peer: KEY.to_string(), ..NodeStatus::default() })
     }
 }

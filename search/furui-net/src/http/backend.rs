@@ -1,4 +1,4 @@
-use furui_search::{ContentId, Query};
+use furui_search::{ContentId, PublisherKey, Query};
 use tokio::sync::mpsc;
 
 use crate::net::Invitation;
@@ -19,7 +19,10 @@ pub trait Backend: Clone + Send + Sync + 'static {
     /// For each of at most [`MAX_IDS`](super::MAX_IDS) documents, returns true unless it was published recently.
     fn wanted(&self, ids: &[ContentId]) -> impl Future<Output = Result<Vec<bool>, PublishError>> + Send;
     /// Withdraws the documents that were published under at most [`MAX_IDS`](super::MAX_IDS) URLs.
-    fn withdraw(&self, urls: &[String]) -> impl Future<Output = Result<Vec<bool>, PublishError>> + Send;
+    fn withdraw(
+        &self,
+        urls: &[String],
+    ) -> impl Future<Output = Result<Vec<Option<Vec<PublisherKey>>>, PublishError>> + Send;
     /// Withdraws a part of all published documents.
     fn withdraw_some(&self) -> impl Future<Output = Result<usize, PublishError>> + Send;
     /// Searches for at most [`MAX_LIMIT`](super::MAX_LIMIT) documents.
@@ -33,6 +36,12 @@ pub trait Backend: Clone + Send + Sync + 'static {
     fn block(&self, blocks: &[Block], add: bool) -> impl Future<Output = Result<u64, NodeError>> + Send;
     /// Removes the stored data of at most [`MAX_IDS`](super::MAX_IDS) peers, networks, sites and words.
     fn purge(&self, blocks: &[Block]) -> impl Future<Output = Result<u64, NodeError>> + Send;
+    /// The key under which the node publishes.
+    fn publisher(&self) -> PublisherKey;
+    /// Adds at most [`MAX_IDS`](super::MAX_IDS) publishers to those whom the owner trusts, or removes them.
+    fn trust(&self, publishers: &[PublisherKey], add: bool) -> impl Future<Output = Result<u64, NodeError>> + Send;
+    /// Returns the publishers whom the owner trusts.
+    fn trusted(&self) -> Vec<PublisherKey>;
     /// Returns all blocked peers, networks, sites and words.
     fn blocked(&self) -> Vec<Block>;
     /// The invitation into the node's private network; `None` in the open one.
@@ -50,7 +59,7 @@ impl Backend for Node {
         self.wanted(ids)
     }
 
-    async fn withdraw(&self, urls: &[String]) -> Result<Vec<bool>, PublishError> {
+    async fn withdraw(&self, urls: &[String]) -> Result<Vec<Option<Vec<PublisherKey>>>, PublishError> {
         self.withdraw(urls).await
     }
 
@@ -73,6 +82,18 @@ impl Backend for Node {
 
     async fn purge(&self, blocks: &[Block]) -> Result<u64, NodeError> {
         self.purge(blocks).await
+    }
+
+    fn publisher(&self) -> PublisherKey {
+        self.publisher()
+    }
+
+    async fn trust(&self, publishers: &[PublisherKey], add: bool) -> Result<u64, NodeError> {
+        self.trust(publishers, add)
+    }
+
+    fn trusted(&self) -> Vec<PublisherKey> {
+        self.trusted()
     }
 
     fn blocked(&self) -> Vec<Block> {

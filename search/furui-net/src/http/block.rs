@@ -1,10 +1,11 @@
 //! The handlers of `/block`, `/unblock`, `/purge` and `/blocked`, with which the owner of the node blocks peers,
-//! networks, sites and words.
+//! networks, sites and words, and of `/trust`, `/untrust` and `/trusted`, with which he trusts publishers.
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Uri;
 use axum::response::Response;
+use furui_search::PublisherKey;
 use serde_json::json;
 
 use super::lines::json;
@@ -28,6 +29,22 @@ pub(super) async fn change<N: Backend>(
             json!({ "changed": run(async move { node.block(&blocks, add).await }).await? })
         }
     }))
+}
+
+pub(super) async fn trust<N: Backend>(
+    State(Face { node, .. }): State<Face<N>>,
+    uri: Uri,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let rule = format!("a body has at most {MAX_IDS} names of peers, one in each line");
+    let lines = body_lines(body, MAX_BODY, &rule).await?;
+    let peers = lines.iter().map(|line| line.trim().parse()).collect::<Result<Vec<PublisherKey>, _>>();
+    let (peers, add) = (peers.map_err(ApiError::invalid)?, uri.path() == "/trust");
+    Ok(json(&json!({ "changed": run(async move { node.trust(&peers, add).await }).await? })))
+}
+
+pub(super) async fn trusted<N: Backend>(State(face): State<Face<N>>) -> Response {
+    json(&json!({ "trusted": face.node.trusted().iter().map(ToString::to_string).collect::<Vec<_>>() }))
 }
 
 pub(super) async fn list<N: Backend>(State(face): State<Face<N>>) -> Response {

@@ -6,10 +6,12 @@
 //! | `GET /` and, to search, `/?q=…` | a page for people, see `page` |
 //! | `POST /publish` or, to publish also what was published recently, `/publish?again=true`; the body has lines `{"url":…,"title":…,"text":…}` | lines: `{"documents":…,"new":…,"changed":…,"scarce":…}` after each batch, `{"line":…,"error":…}` for each line that is not a document; the last line is `{"documents":…,"new":…,"changed":…,"scarce":…,"bad":…,"done":true}` |
 //! | `POST /wanted`, a body of ids of documents, 40 hexadecimal digits in each line, at most 4096 lines | `{"wanted":[…]}`: the indices, from 0, of the ids that were not published recently |
-//! | `POST /unpublish`, a body of URLs, one in each line, at most 4096 lines and one MiB | `{"withdrawn":…,"unknown":[…]}`: the number of URLs under which something was published, and the indices, from 0, of the other URLs |
+//! | `POST /unpublish`, a body of URLs, one in each line, at most 4096 lines and one MiB | `{"withdrawn":…,"unknown":[…],"others":[{"at":…,"publishers":[…]},…]}`: the number of URLs under which something was published, the indices, from 0, of the other URLs, and of those of which others have published the same text |
 //! | `POST /unpublish?all=true` | `{"withdrawn":…}`: the number of documents that this request withdrew, perhaps only a part of all; repeat the request until the number is 0 |
 //! | `GET /search?q=…` and, if wanted, `&limit=…&cursor=…&coding=…&rate=…&explain=true` ([`Wants::named`](furui_search::Wants::named)) | lines: `{"id":…,"url":…,"title":…,"snippet":…,"title_marks":[[0,5],…],"marks":[[…],…],"score":…}` as they are found (marks in bytes), `{"step":…,"sent":…,"received":…,"ms":…}` for each step if explained (`ms` only if the time is known); the last line is `{"total":…,"bytes":…,"cursor":…,"whole":…}` |
 //! | `POST /block`, `/unblock` and `/purge`, a body of what is meant ([`Block`](crate::node::Block)), one in each line, at most 4096 lines | `{"changed":…}`: how many were not blocked, or were blocked, before; for `/purge` `{"removed":…}`: the number of documents and postings |
+//! | `POST /trust` and `/untrust`, a body of names of peers (`12D3…`), one in each line, at most 4096 lines | `{"changed":…}`: how many were not trusted, or were trusted, before |
+//! | `GET /trusted` | `{"trusted":[…]}`: the publishers whom the owner trusts |
 //! | `GET /blocked` | `{"blocked":[…]}`: what is blocked |
 //! | `POST /invite` | `{"invitation":…}`: the line by which others join the node's private network, or a page with it for clients that accept `text/html` |
 //! | `GET /status` | what the node is and holds: a page for clients that accept `text/html`, JSON for all others |
@@ -129,6 +131,9 @@ fn router<N: Backend>(node: N, wants: Wants, is_local: bool) -> Router {
         .route("/purge", post(block::change::<N>))
         .route("/blocked", get(block::list::<N>))
         .route("/invite", post(invite::invite::<N>))
+        .route("/trust", post(block::trust::<N>))
+        .route("/untrust", post(block::trust::<N>))
+        .route("/trusted", get(block::trusted::<N>))
         .route("/search", get(search_lines::search::<N>))
         .route("/status", get(status::status::<N>))
         .route("/metrics", get(status::metrics::<N>))

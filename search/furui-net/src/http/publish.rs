@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
 use axum::response::Response;
-use furui_search::{ContentId, NoPublisherKey, Record};
+use furui_search::{ContentId, PublisherKey, Record};
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
@@ -40,19 +40,17 @@ pub(super) async fn publish<N: Backend>(
     Ok(response)
 }
 
-/// Parses a document from a line of a body: `{"url":…,"title":…,"text":…}`, optionally with `"publisher"`.
+/// Parses a document, which this publisher publishes, from a line of a body: `{"url":…,"title":…,"text":…}`.
 ///
 /// # Errors
 /// A sentence that says why the line is not a document.
-pub fn read_line(line: &[u8]) -> Result<Record, String> {
+pub fn read_line(line: &[u8], publisher: PublisherKey) -> Result<Record, String> {
     if line.len() > MAX_LINE {
         return Err(format!("a line of more than {MAX_LINE} bytes; publish the document in parts"));
     }
     let line: Line = serde_json::from_slice(line).map_err(|error| {
         format!("not a document: {error}; write lines like {{\"url\":\"http://…\",\"title\":\"…\",\"text\":\"…\"}}")
     })?;
-    let publisher = line.publisher.map(|key| key.parse()).transpose();
-    let publisher = publisher.map_err(|error: NoPublisherKey| format!("publisher: {error}"))?;
     Ok(Record { url: line.url, title: line.title.unwrap_or_default(), text: line.text.unwrap_or_default(), publisher })
 }
 
@@ -62,7 +60,6 @@ struct Line {
     url: String,
     title: Option<String>,
     text: Option<String>,
-    publisher: Option<String>,
 }
 
 /// A line of the answer to `POST /publish`. The last one has `done`, or is `{"error":…}` if the request was not
@@ -140,8 +137,11 @@ impl<N: Backend> Publishing<N> {
         if lines.is_empty() {
             return Ok(());
         }
+        let publisher = self.node.publisher();
         // Parsing a megabyte and splitting it into words would block other tasks, so it runs on a blocking thread.
-        let documents = tokio::task::spawn_blocking(|| lines.into_iter().filter_map(document).collect::<Vec<_>>());
+        let documents = tokio::task::spawn_blocking(move || {
+            lines.into_iter().filter_map(|line| document(line, publisher)).collect::<Vec<_>>()
+        });
         for (line, document) in documents.await.map_err(|_| ApiError::closing())? {
             match document {
                 Ok(document) => {
@@ -200,13 +200,13 @@ type NumberedLine = (u64, Vec<u8>);
 
 /// Parses the document in a line. Returns the line's number in the body, and the document or the reason that it is
 /// invalid; `None` if the line is blank.
-fn document((number, line): NumberedLine) -> Option<(u64, Result<Document, String>)> {
+fn document((number, line): NumberedLine, publisher: PublisherKey) -> Option<(u64, Result<Document, String>)> {
     let is_blank = line.len() <= MAX_LINE && line.trim_ascii().is_empty();
-    (!is_blank).then(|| (number, read(&line)))
+    (!is_blank).then(|| (number, read(&line, publisher)))
 }
 
-fn read(line: &[u8]) -> Result<Document, String> {
-    let record = read_line(line)?;
+fn read(line: &[u8], publisher: PublisherKey) -> Result<Document, String> {
+    let record = read_line(line, publisher)?;
     let document = Document::new(&record).map_err(|error| error.to_string())?;
     // A document whose only word is its host is not worth publishing.
     if furui_search::words(&record.title).chain(furui_search::words(&record.text)).next().is_none() {

@@ -29,6 +29,12 @@ pub(super) async fn unpublish<N: Backend>(
     let rule = format!("a body of URLs has one URL in each line, at most {MAX_IDS} lines, and at most one MiB");
     let urls = body_lines(body, MAX_BODY, &rule).await?;
     let found = run(async move { node.withdraw(&urls).await }).await?;
-    let unknown: Vec<usize> = (0..found.len()).filter(|&index| !found[index]).collect();
-    Ok(json(&json!({ "withdrawn": found.len() - unknown.len(), "unknown": unknown })))
+    let unknown: Vec<usize> = (0..found.len()).filter(|&index| found[index].is_none()).collect();
+    let others = found.iter().enumerate().filter_map(|(at, others)| {
+        let others = others.as_ref().filter(|others| !others.is_empty())?;
+        let publishers: Vec<String> = others.iter().map(ToString::to_string).collect();
+        Some(json!({ "at": at, "publishers": publishers }))
+    });
+    let others: Vec<_> = others.collect();
+    Ok(json(&json!({ "withdrawn": found.len() - unknown.len(), "unknown": unknown, "others": others })))
 }

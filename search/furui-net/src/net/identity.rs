@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use furui::format::{Access, WriteError, publish, sync_name};
-use furui_search::{ContentId, Lock, PublisherKey};
+use furui_search::{Act, ContentId, PublisherKey, Signature};
 use libp2p::identity::Keypair;
 use thiserror::Error;
 
@@ -78,11 +78,17 @@ impl Identity {
         secret
     }
 
-    /// Signs a lock as the publisher of the record with this id. Returns the lock with the signature.
-    pub(crate) fn sign(&self, lock: Lock, id: ContentId) -> Lock {
+    /// The key under which this node publishes.
+    pub fn publisher(&self) -> PublisherKey {
+        let key = self.0.public().try_into_ed25519().expect("it was generated or read as one");
+        PublisherKey::new(key.to_bytes())
+    }
+
+    /// Signs, as its publisher, that the record with this id is published or withdrawn at the time `at`.
+    pub fn sign(&self, act: Act, id: ContentId, at: u32) -> Signature {
         let pair = self.0.clone().try_into_ed25519().expect("it was generated or read as one");
-        let signature = pair.sign(&lock.signed(id)).try_into().expect("an Ed25519 signature has 64 bytes");
-        lock.by(PublisherKey::new(pair.public().to_bytes()), signature)
+        let bytes = pair.sign(&act.signed(id, at)).try_into().expect("an Ed25519 signature has 64 bytes");
+        Signature { at, bytes }
     }
 
     pub(super) fn keypair(&self) -> &Keypair {

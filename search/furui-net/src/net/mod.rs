@@ -54,4 +54,4 @@ pub use network::{Network, NetworkError};
 pub use peer_address::{NoPeerAddress, PeerAddress};
 pub use prefix::Prefix;
 pub use refusals::{Refusal, Refusals};
-pub(crate) use signature::is_signed;
+pub(crate) use signature::{is_signed, is_withdrawn};

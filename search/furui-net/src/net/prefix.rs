@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use furui_search::Peer;
 use libp2p::Multiaddr;
 use libp2p::multiaddr::Protocol;
+use sha2::{Digest, Sha256};
 
 /// The part of a peer's address that represents one owner: a whole IPv4 address, or the first 56 bits of an IPv6
 /// address, which providers assign to one customer. Limits for strangers are counted per prefix too, because identities
@@ -43,6 +44,16 @@ impl Prefix {
             // Of this prefix, only the loopback address ::1 can belong to a node.
             Self::V6(prefix) => prefix != [0; 7],
         }
+    }
+
+    /// A hash of the prefix, by which publishers of one network are counted as one; 0 if there is no address.
+    pub fn network(self) -> u32 {
+        if self == Self::Local {
+            return 0;
+        }
+        let hash: [u8; 32] = Sha256::digest(self.to_string()).into();
+        let (first, _) = hash.split_first_chunk().expect("longer than that");
+        u32::from_le_bytes(*first).max(1)
     }
 
     /// The prefix of an IP address. An IPv4-mapped IPv6 address is treated as an IPv4 address.

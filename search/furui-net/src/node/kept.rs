@@ -39,11 +39,6 @@ impl Kept {
         self.shelf.set_whole(true);
     }
 
-    /// The nodes by which [`Kept`] decides which keys this node has kept without interruption.
-    pub(super) fn certain(&self) -> &Places {
-        self.since.as_ref().unwrap_or(&self.near)
-    }
-
     /// True if this node has been given everything that it should hold, including all withdrawals.
     pub(super) fn is_settled(&self) -> bool {
         self.since.is_some()
@@ -81,9 +76,10 @@ impl Index for Kept {
     /// it does not have yet. When nodes join, new postings of some lists are sent to them instead of to this node, and
     /// are missing here even after those nodes have left.
     fn size(&mut self, word: &str) -> Result<Listing> {
-        let Listing { ids, whole } = self.shelf.size(word)?;
+        let listing = self.shelf.size(word)?;
+        let Listing { whole, .. } = listing;
         let settled = || self.since.as_ref().is_some_and(|places| places.keeps(&self.me, &word_key(word)));
-        Ok(Listing { ids, whole: whole && settled() })
+        Ok(Listing { whole: whole && settled(), ..listing })
     }
 
     fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<ListPart> {

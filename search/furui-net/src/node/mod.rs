@@ -27,7 +27,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use std::{fmt, io};
 
-use furui_search::{ContentId, Peer, Refusal, Request, Response};
+use furui_search::{ContentId, Peer, PublisherKey, Refusal, Request, Response};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
@@ -35,24 +35,24 @@ use tokio::task::AbortHandle;
 
 use crate::net::{CallError, Config, Identity, IdentityError, Net, Network, NetworkError, Prefix, StartError};
 use crate::shelf::{Bounds, Origin, Shelf, ShelfOptions, Statistics};
-use ask::{answer, asking, doubts, fetch, filling, publishers, search, showing, spent, survey, versions};
-use blocklist::Blocklist;
+use ask::{answer, asking, doubts, fetch, filling, search, showing, spent, versions};
 use claims::Checker;
 use history::History;
 use keeper::Keeper;
 use own::{loads, publish, publish_error, published, repair, withdraw};
-use peers::{allowance, blocklist, reputation, sources};
+use owner_list::{BLOCKED, OwnerList, TRUSTED};
+use peers::{allowance, owner_list, reputation, sources};
 use published::PublishedTable;
 use remembered::Remembered;
 use repair::Repair;
 use reputation::Reputation;
 use search::KnownTerms;
 use serve::{claims, keeper};
-use survey::LastSurvey;
+use versions::Opinion;
 
 pub use answer::{Hit, SearchError, SearchEvent, Version};
-pub use blocklist::{Block, NoBlock};
 pub use history::{SPAN, SPANS, Span};
+pub use owner_list::{Block, NoBlock};
 pub use publish::{Document, Published};
 pub use publish_error::PublishError;
 pub use repair::Progress;
@@ -78,12 +78,11 @@ struct Inner {
     reputation: Reputation,
     checker: Checker,
     known: KnownTerms,
-    survey: LastSurvey,
-    blocklist: Arc<Blocklist>,
+    blocklist: Arc<OwnerList>,
+    trusted: OwnerList,
     published: PublishedTable,
     remembered: Remembered,
-    /// The identity with which this node signs the documents that it publishes. The keys that open the locks of these
-    /// documents are derived from its secret.
+    /// The identity with which this node signs the documents that it publishes and withdraws.
     identity: Identity,
     whole: AtomicBool,
     searches: AtomicU64,
@@ -179,9 +178,11 @@ impl Node {
         let has_documents = shelf.statistics()?.records > 0 || !published.stale(u64::MAX, 1)?.is_empty();
         let network = membership::settle(directory, config.network.take(), has_documents, options.rekey)?;
         config.network.clone_from(&network);
-        let blocklist = Blocklist::open(directory)
-            .map_err(|source| NodeError::Directory { file: PathBuf::from("blocked"), source })?;
-        let blocklist = Arc::new(blocklist);
+        let list = |file: &'static str| {
+            let list = OwnerList::open(directory, file);
+            list.map_err(|source| NodeError::Directory { file: PathBuf::from(file), source })
+        };
+        let (blocklist, trusted) = (Arc::new(list(BLOCKED)?), list(TRUSTED)?);
         let identity = config.identity.clone();
         let remembered = Remembered::open(directory)?;
         remembered.add(&config.remembered);
@@ -215,7 +216,6 @@ impl Node {
             reputation,
             checker,
             known: KnownTerms::default(),
-            survey: LastSurvey::default(),
             published,
             remembered,
             identity,
@@ -224,6 +224,7 @@ impl Node {
             documents: AtomicU64::new(0),
             thread: std::sync::Mutex::new(Some(thread)),
             blocklist,
+            trusted,
             net,
             network,
             keeper,
@@ -235,6 +236,11 @@ impl Node {
     /// The network of the node.
     pub fn net(&self) -> &Net {
         &self.0.net
+    }
+
+    /// The key under which this node publishes.
+    pub fn publisher(&self) -> PublisherKey {
+        self.0.identity.publisher()
     }
 
     /// The state of the node.
@@ -320,9 +326,18 @@ fn word_key(word: &str) -> Vec<u8> {
     Sha256::new().chain_update(b"word/").chain_update(word).finalize().to_vec()
 }
 
-/// The key whose nearest nodes keep a document's record.
+impl Inner {
+    /// Whom the owner of this node trusts, which is always the node itself, and of whom he wants to see nothing.
+    fn opinion(&self) -> Opinion {
+        let mut trusted = self.trusted.publishers();
+        trusted.insert(self.identity.publisher());
+        Opinion { trusted: Some(trusted), blocked: self.blocklist.publishers() }
+    }
+}
+
+/// The key whose nearest nodes keep a document's record. It is that of all documents of the URL.
 fn record_key(id: ContentId) -> Vec<u8> {
-    [&b"record/"[..], id.as_bytes()].concat()
+    [&b"record/"[..], &id.of_url()].concat()
 }
 
 /// Sends a request to a peer, and decodes the answer. `None` if the peer does not answer, or its answer is invalid.

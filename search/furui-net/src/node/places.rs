@@ -24,11 +24,6 @@ struct Known {
 
 type Place = [u8; 32];
 
-/// The number of bits of a place, which is a SHA-256 hash. Two places share at most this number of leading bits.
-const BITS: u32 = 256;
-/// The number of sample places by which a fraction of the key space is estimated. Chosen: an estimate to a few percent.
-const PROBES: u32 = 1024;
-
 impl Places {
     /// Collects this node and all nodes in its routing table.
     pub(super) async fn of(net: &Net) -> Self {
@@ -71,22 +66,6 @@ impl Places {
         self.is_among(limits::HOLDERS, peer, &place(key))
     }
 
-    /// Estimates the fraction of keys that `me` keeps, among the keys whose places share at least `bits` leading bits
-    /// with the place of `me`. [`PROBES`] sample places are tested.
-    pub(super) fn part_kept(&self, me: &Peer, bits: u32) -> f64 {
-        let own = place(me.identity());
-        let begins_as_own = |probe: u32| {
-            let mut at = place(&probe.to_le_bytes());
-            for (index, (byte, own)) in at.iter_mut().zip(own).enumerate() {
-                let mask = 0xff_u8.checked_shr(bits.saturating_sub(8 * index as u32)).unwrap_or(0);
-                *byte = own & !mask | *byte & mask;
-            }
-            at
-        };
-        let kept = (0..PROBES).filter(|&probe| self.is_among(limits::REPLICAS, me, &begins_as_own(probe)));
-        kept.count() as f64 / f64::from(PROBES)
-    }
-
     /// True if `peer` would be one of the nodes that keep a key at this place if each key were kept by `most` nodes.
     fn is_among(&self, most: usize, peer: &Peer, at: &Place) -> bool {
         if self.nodes.len() <= most {
@@ -113,24 +92,6 @@ impl Places {
         choose(nearest, most, |node| node.prefix).keepers.into_iter().map(|node| &node.peer).collect()
     }
 
-    /// The number of leading bits that a key's place must share with the place of `me` so that `me` certainly is one of
-    /// the nodes that keep the key.
-    pub(super) fn own_bits(&self, me: &Peer) -> u32 {
-        let at = place(me.identity());
-        let others: Vec<(u32, Prefix)> = self
-            .nodes
-            .iter()
-            .filter(|node| node.peer != *me)
-            .map(|node| (shared_bits(&at, &node.place), node.prefix))
-            .collect();
-        let own = Prefix::of_peer(me);
-        let is_own = |bits: u32| {
-            let mut inside = others.iter().filter(|(shared, _)| *shared >= bits);
-            inside.clone().count() < limits::REPLICAS && !inside.any(|(_, prefix)| own.is_counted() && *prefix == own)
-        };
-        (0..BITS).find(|&bits| is_own(bits)).unwrap_or(BITS)
-    }
-
     /// Returns at most `most` other nodes, those with the smallest XOR distance to `me` first.
     pub(super) fn neighbours(&self, me: &Peer, most: usize) -> Vec<Peer> {
         let at = place(me.identity());
@@ -143,17 +104,6 @@ impl Places {
 fn share_prefixes(nodes: &[Known]) -> bool {
     let mut taken = HashSet::new();
     nodes.iter().any(|node| node.prefix.is_counted() && !taken.insert(node.prefix))
-}
-
-/// The number of leading bits that the places of a node and of a key share.
-pub(super) fn bits_in_common(peer: &Peer, key: &[u8]) -> u32 {
-    shared_bits(&place(peer.identity()), &place(key))
-}
-
-fn shared_bits(a: &Place, b: &Place) -> u32 {
-    let distance = distance(a, b);
-    let zeros = distance.iter().take_while(|byte| **byte == 0).count();
-    8 * zeros as u32 + distance.get(zeros).map_or(0, |byte| byte.leading_zeros())
 }
 
 /// The place in the key space of Kademlia of a key or of a node's identity.
@@ -194,31 +144,5 @@ mod tests {
         let places = Places::new((0..9).map(|number| node(number, 1)).collect());
         let keepers = |number| (0..9).filter(|&n| places.keeps(&node(n, 1), &key(number))).count();
         assert!((0..100).all(|number| keepers(number) == 3));
-    }
-
-    #[test]
-    fn a_node_is_a_keeper_of_all_keys_that_begin_as_its_place_does() {
-        for (count, addresses) in [(1, 9), (3, 9), (5, 9), (40, 200), (200, 3), (200, 200)] {
-            let nodes: Vec<Peer> = (0..count).map(|n| node(n, (n % addresses) as u8)).collect();
-            let places = Places::new(nodes.clone());
-            for me in &nodes {
-                let bits = places.own_bits(me);
-                assert!(count > 3 || addresses == 9 && bits == 0);
-                let own = (0..2000).map(key).filter(|key| bits_in_common(me, key) >= bits);
-                own.for_each(|key| assert!(places.keeps(me, &key), "{bits} bits of {count} nodes"));
-            }
-            for me in nodes.iter().step_by(1 + nodes.len() / 8) {
-                let bits = places.own_bits(me);
-                assert_eq!(places.part_kept(me, bits), 1.0);
-                // If fewer bits are shared, the node keeps only a part of the keys.
-                let bits = bits.saturating_sub(2);
-                let keys = (0..4000).map(key).filter(|key| bits_in_common(me, key) >= bits);
-                let (all, kept) =
-                    keys.fold((0, 0), |(all, kept), key| (all + 1, kept + usize::from(places.keeps(me, &key))));
-                let (told, part) = (places.part_kept(me, bits), kept as f64 / all as f64);
-                let deviation = (part * (1.0 - part) * (1.0 / f64::from(PROBES) + 1.0 / all as f64)).sqrt();
-                assert!((told - part).abs() <= 5.0 * deviation, "{told} of {all} instead of {part}");
-            }
-        }
     }
 }

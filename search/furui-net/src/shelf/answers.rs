@@ -17,7 +17,7 @@ use super::lists::{self, Extent};
 use super::posting::Posting;
 use super::recent::Fresh;
 use super::runs::Run;
-use super::{RECORDS, Shelf, locks, records};
+use super::{RECORDS, Shelf, publications, records};
 
 /// A word of a shelf with the size and the fingerprint of its list. Equal lists have equal sizes and fingerprints.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -214,7 +214,7 @@ impl Shelf {
         let view = tables.view()?;
         let mut older = Documents::new(view);
         let Some(number) = recent.find(&mut older, totals.id_hash(), id)? else { return Ok(None) };
-        if locks::is_gone(view, number)? {
+        if publications::is_gone(view, number)? {
             return Ok(None);
         }
         if recent.records.contains_key(&number) {
@@ -235,7 +235,11 @@ impl Shelf {
 impl Index for Shelf {
     fn size(&mut self, word: &str) -> Result<Listing> {
         let whole = self.whole;
-        Ok(Listing { ids: self.fingerprint(word)?.0, whole })
+        let extent = self.asking(|shelf| match shelf.number_of(word)? {
+            Some(number) => shelf.extent(number),
+            None => Ok(Extent::default()),
+        })?;
+        Ok(Listing { ids: extent.ids, log_length: extent.log_length(), whole })
     }
 
     /// Implements `Index::slice`, but returns at most [`run_ids`](super::ShelfOptions::run_ids) ids at a time.

@@ -6,6 +6,7 @@ use redb::ReadableTable;
 
 use super::documents::{self, DocumentEntry, Documents};
 use super::fault::{Fault, Outcome};
+use super::publications::Publications;
 use super::tables::{META, ORIGINS, Tablets, Totals, View};
 use super::{RECORDS, Shelf, lists, records};
 
@@ -60,19 +61,20 @@ impl Shelf {
         }
         origins.forget_empty();
         let hash = totals.id_hash();
-        let dead = changed.iter().map(|(&number, document)| (number, document.id.hash().get())).collect();
         let gone = self.tables.rewrite(|transaction, view| {
             let mut tables = Tablets::open(transaction)?;
             let mut gone = vec![];
             for row in view.words.iter()? {
                 let word = row?.0.value();
-                let (removed, left) = lists::remove(&mut tables, view, word, &dead)?;
+                let (removed, left) = lists::remove(&mut tables, view, word, &changed)?;
                 if word != RECORDS && removed > 0 {
                     totals.postings = totals.postings.saturating_sub(removed);
                     gone.extend((left == 0).then_some(word));
                 }
             }
+            let mut publications = Publications::open(transaction)?;
             for (&number, document) in &changed {
+                publications.clear(number, document.id)?;
                 tables.ids.remove((hash.hash(document.id.as_bytes()).get(), number))?;
             }
             let blocks: BTreeSet<u32> = changed.values().filter_map(|document| document.block).collect();

@@ -24,7 +24,7 @@ impl Shelf {
             let mut lists: Vec<_> = recent.lists.iter().collect();
             lists.sort_unstable_by_key(|(word, _)| **word);
             for (&word, fresh) in lists {
-                lists::add(&mut tablets, word, &fresh.postings, fresh.sum)?;
+                lists::add(&mut tablets, word, &fresh.postings, fresh.new)?;
             }
             let mut changed = std::mem::take(&mut recent.changed);
             changed.extend((recent.first..).zip(recent.documents.iter().copied()));

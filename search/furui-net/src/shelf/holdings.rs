@@ -1,4 +1,4 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -6,17 +6,20 @@ use furui::dict::{Dict, DictOptions};
 use furui::filter::ConfigError;
 use furui::store::{Directory, Memory};
 use furui::{Error, Result};
-use furui_search::{ContentId, PublisherKey, Record, WordPostings, limits};
+use furui_search::{ContentId, WordPostings, limits};
+
+use redb::WriteTransaction;
 
 use super::bounds::Bounded;
 use super::change::Change;
 use super::fault::{Fault, Outcome};
 use super::origins::{OWN, Origins};
 use super::place::Place;
+use super::publications::{Publications, Standings, not_withdrawn};
 use super::recent::Recent;
 use super::resolver::{Bringing, Resolver};
 use super::tables::{JOURNAL, ORIGINS, Tables, Totals};
-use super::{Brought, MAX_CHANGE, MAX_RECORD, Runs, ShelfOptions, locks};
+use super::{Brought, MAX_CHANGE, MAX_RECORD, Runs, ShelfOptions};
 
 /// The name of the database's file in the directory of a shelf.
 pub(super) const DATABASE: &str = "shelf.redb";
@@ -56,7 +59,7 @@ pub struct Shelf {
     pub(super) options: ShelfOptions,
     /// The number that the next row of the journal gets.
     sequence: u64,
-    /// The number of locks that were opened since the shelf was opened.
+    /// The number of records that were withdrawn since the shelf was opened.
     pub(super) withdrawals: u64,
     pub(super) whole: bool,
     /// The reason that a change failed; `None` if none has failed.
@@ -153,8 +156,8 @@ impl Shelf {
     /// this node publishes itself. All of these documents are kept until `expires`, in seconds since 1970, or longer if
     /// their known expiry is later. Postings and records that are already stored are skipped.
     ///
-    /// Locks are added to records, so that the holder of a key can [`withdraw`](Self::withdraw) the record. A lock that
-    /// was opened before is not stored, nor is a record all of whose locks were opened before.
+    /// The publications of the records say who can [`withdraw`](Self::withdraw) them. A publication that is not later than
+    /// a withdrawal is not stored, nor is its record. The caller has checked the signatures.
     ///
     /// A call stores everything or, if it returns an error, nothing. It waits for a write to the disk, so it should
     /// store many postings and records.
@@ -170,24 +173,23 @@ impl Shelf {
     pub(super) fn store_as(
         &mut self,
         (origin, proven): (u32, &HashSet<ContentId>),
-        (postings, records, locks): Brought<'_>,
+        (postings, records, published): Brought<'_>,
         expires: u64,
     ) -> Result<Stored> {
         check(postings, records)?;
         self.changing(|shelf| {
-            let locks::Unopened { records, locks } = locks::unopened(shelf.tables.view()?, records, locks)?;
+            let Standings { records, published } = not_withdrawn(shelf.tables.view()?, records, published)?;
             let taken_over = shelf.origins.is_taken_over(origin);
             let bringing = Bringing { origin, taken_over, expires: to_time(expires).max(1), proven, exact: proven };
-            shelf.try_store((postings, &records, &locks), bringing)
+            shelf.try_store((postings, &records, &published), bringing)
         })
     }
 
     pub(super) fn try_store(
         &mut self,
-        (postings, records, locks): Brought<'_>,
+        (postings, records, published): Brought<'_>,
         bringing: Bringing<'_>,
     ) -> Outcome<Stored> {
-        let expires = bringing.expires;
         let Self { tables, words, recent, totals, .. } = self;
         let mut resolver = Resolver::new(recent, tables.view()?, totals.id_hash(), bringing);
         let mut new_words = vec![];
@@ -200,18 +202,16 @@ impl Shelf {
             resolver.postings(number, ids)?;
         }
         records.iter().try_for_each(|(id, record)| resolver.record(*id, record))?;
-        let named = records.iter().filter_map(|(id, record)| Some((*id, Record::publisher_in(record)?)));
-        let named: HashMap<ContentId, PublisherKey> = named.collect();
-        let locks = locks.iter().map(|&(id, lock)| {
-            let is_of_site = named.get(&id) == Some(&lock.publisher());
-            Ok(locks::New { number: resolver.number(id, 0)?, id, lock, is_of_site })
-        });
-        let locks = locks.collect::<Outcome<Vec<_>>>()?;
+        let numbers = published.iter().map(|(id, ..)| resolver.number(*id, 0)).collect::<Outcome<Vec<_>>>()?;
+        let publish = |transaction: &WriteTransaction| {
+            let mut publications = Publications::open(transaction)?;
+            numbers.iter().zip(published).try_for_each(|(&number, &published)| publications.add(number, published))
+        };
         let mut change = resolver.finish()?;
         change.words = new_words;
         if change.is_empty() {
-            if !locks.is_empty() {
-                self.tables.change(|transaction| locks::add(transaction, &locks, expires))?;
+            if !published.is_empty() {
+                self.tables.change(publish)?;
             }
             return Ok(Stored::default());
         }
@@ -221,7 +221,7 @@ impl Shelf {
             // The row of a new origin must be durable before a change refers to it.
             origins.write_new(&mut transaction.open_table(ORIGINS)?)?;
             transaction.open_table(JOURNAL)?.insert(self.sequence, row.as_slice())?;
-            locks::add(transaction, &locks, expires)
+            publish(transaction)
         })?;
         self.sequence += 1;
         let counts = (&mut self.totals, &mut self.origins);
@@ -243,7 +243,7 @@ impl Shelf {
         self.changing(|shelf| {
             let now = to_time(now).min(u32::MAX - 1);
             let forgotten = shelf.forget_all(|_, document| document.expires <= now)?;
-            shelf.forget_locks(now)?;
+            shelf.forget_withdrawn(now)?;
             if forgotten > 0 {
                 shelf.tables.compact()?;
             }

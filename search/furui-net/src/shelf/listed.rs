@@ -111,7 +111,7 @@ impl Shelf {
             lists::read(view, word, |postings| {
                 for number in postings.iter().map(|posting| posting.number).filter(|&number| is_one(number)) {
                     let document = older.get(number)?.ok_or_else(|| Fault::damaged("documents", number))?;
-                    gone.insert(number, document.id.hash().get());
+                    gone.insert(number, document);
                 }
                 Ok(())
             })?;

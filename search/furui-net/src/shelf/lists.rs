@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use furui_search::Scale;
 use redb::ReadableTable;
 
+use super::documents::DocumentEntry;
 use super::fault::{Fault, Outcome};
 use super::packed::{self, Effort};
 use super::posting::{self, Posting};
@@ -18,11 +20,13 @@ const INLINE_BYTES: usize = 256;
 /// not shorten it.
 const BLOCK_BYTES: usize = 4064;
 
-/// The number of postings of a list, and its fingerprint: the sum of the hashes of its ids.
+/// The number of postings of a list, its fingerprint, which is the sum of the hashes of its ids, and the sum of the
+/// [logarithms](furui_search::Weight::log_length) of the lengths of its documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Extent {
     pub(super) ids: u64,
     pub(super) sum: u64,
+    pub(super) lengths: u64,
 }
 
 impl Extent {
@@ -31,13 +35,32 @@ impl Extent {
     fn read(word: u32, row: &[u8]) -> Outcome<(Self, &[u8])> {
         let mut rest = row;
         let ids = varint::take(&mut rest).filter(|&ids| ids > 0);
-        let (ids, (sum, inline)) = ids.zip(rest.split_first_chunk()).ok_or_else(|| Fault::damaged("words", word))?;
-        Ok((Self { ids, sum: u64::from_le_bytes(*sum) }, inline))
+        let lengths = varint::take(&mut rest);
+        let (sum, inline) = rest.split_first_chunk().ok_or_else(|| Fault::damaged("words", word))?;
+        let (ids, lengths) = ids.zip(lengths).ok_or_else(|| Fault::damaged("words", word))?;
+        Ok((Self { ids, sum: u64::from_le_bytes(*sum), lengths }, inline))
+    }
+
+    /// The extent of the list with those of another part of it, which has none of its documents.
+    pub(super) fn with(self, more: Self) -> Self {
+        Self {
+            ids: self.ids + more.ids,
+            sum: self.sum.wrapping_add(more.sum),
+            lengths: self.lengths.saturating_add(more.lengths),
+        }
+    }
+
+    /// The rounded mean of the logarithms of the lengths, as an exponent of two in [`Scale::LENGTHS`].
+    pub(super) fn log_length(self) -> u8 {
+        let mean = self.lengths.saturating_add(8 * self.ids) / (16 * self.ids.max(1));
+        let (least, most) = (*Scale::LENGTHS.start(), *Scale::LENGTHS.end());
+        u8::try_from(mean).unwrap_or(most).clamp(least, most)
     }
 
     fn row(self) -> Vec<u8> {
-        let mut row = Vec::with_capacity(18 + INLINE_BYTES);
+        let mut row = Vec::with_capacity(28 + INLINE_BYTES);
         varint::put(&mut row, self.ids);
+        varint::put(&mut row, self.lengths);
         row.extend(self.sum.to_le_bytes());
         row
     }
@@ -102,9 +125,8 @@ pub(super) fn retain_new(view: &View, word: u32, fresh: &mut Vec<Posting>) -> Ou
     Ok(())
 }
 
-/// Adds ascending postings to a word's list, which has none of their documents. `sum` is the sum of the hashes of their
-/// ids.
-pub(super) fn add(tables: &mut Tablets<'_>, word: u32, fresh: &[Posting], sum: u64) -> Outcome<()> {
+/// Adds ascending postings to a word's list, which has none of their documents. `more` is their extent.
+pub(super) fn add(tables: &mut Tablets<'_>, word: u32, fresh: &[Posting], more: Extent) -> Outcome<()> {
     let mut extent = Extent::default();
     let mut postings = vec![];
     if let Some(row) = tables.words.get(word)? {
@@ -113,8 +135,7 @@ pub(super) fn add(tables: &mut Tablets<'_>, word: u32, fresh: &[Posting], sum: u
         decode(word, inline, &mut postings)?;
     }
     let in_blocks = extent.ids > 0 && postings.is_empty();
-    extent.ids += fresh.len() as u64;
-    extent.sum = extent.sum.wrapping_add(sum);
+    extent = extent.with(more);
     if in_blocks {
         add_to_blocks(tables, word, fresh)?;
         tables.words.insert(word, extent.row().as_slice())?;
@@ -170,22 +191,22 @@ fn add_to_blocks(tables: &mut Tablets<'_>, word: u32, mut fresh: &[Posting]) -> 
     Ok(())
 }
 
-/// Removes postings from a list. `gone` contains the hash of the id of each document to remove, by the number of the
-/// document. A list without postings is removed too. Returns the numbers of removed and of remaining postings.
+/// Removes postings from a list. `gone` contains each document to remove, by its number. A list without postings is removed too. Returns the numbers of removed and of remaining postings.
 pub(super) fn remove(
     tables: &mut Tablets<'_>,
     view: &View,
     word: u32,
-    gone: &BTreeMap<u32, u64>,
+    gone: &BTreeMap<u32, DocumentEntry>,
 ) -> Outcome<(u64, u64)> {
     let mut extent = extent(&view.words, word)?;
     let mut removed = 0;
     read(view, word, |postings| {
         let (Some(first), Some(last)) = (postings.first(), postings.last()) else { return Ok(()) };
         let here = gone.range(first.number..=last.number);
-        for (_, hash) in here.filter(|(number, _)| posting::has(postings, **number)) {
+        for (_, document) in here.filter(|(number, _)| posting::has(postings, **number)) {
             removed += 1;
-            extent.sum = extent.sum.wrapping_sub(*hash);
+            extent.sum = extent.sum.wrapping_sub(document.id.hash().get());
+            extent.lengths = extent.lengths.saturating_sub(document.weight(0).log_length());
         }
         Ok(())
     })?;

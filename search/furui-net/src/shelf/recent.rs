@@ -38,14 +38,14 @@ pub(super) struct Fresh {
     pub(super) table: Extent,
     /// The new postings in ascending order.
     pub(super) postings: Vec<Posting>,
-    /// The sum of the hashes of the ids of `postings`.
-    pub(super) sum: u64,
+    /// The extent of `postings`.
+    pub(super) new: Extent,
 }
 
 impl Fresh {
     /// The extent (length and fingerprint) of the whole list, new postings included.
     pub(super) fn extent(&self) -> Extent {
-        Extent { ids: self.table.ids + self.postings.len() as u64, sum: self.table.sum.wrapping_add(self.sum) }
+        self.table.with(self.new)
     }
 }
 
@@ -119,11 +119,13 @@ impl Recent {
             self.entry(&mut older, number)?.bytes = sum;
         }
         for (word, postings) in change.postings {
-            let (mut sum, mut weighted) = (0u64, Vec::with_capacity(postings.len()));
+            let (mut added, mut weighted) = (Extent::default(), Vec::with_capacity(postings.len()));
             for &Posting { number, step } in &postings {
                 let document = self.known(&mut older, number)?;
-                sum = sum.wrapping_add(document.id.hash().get());
-                weighted.push((document.id, document.weight(step)));
+                let weight = document.weight(step);
+                let one = Extent { ids: 1, sum: document.id.hash().get(), lengths: weight.log_length() };
+                added = added.with(one);
+                weighted.push((document.id, weight));
             }
             if word != RECORDS {
                 new += postings.len() as u64;
@@ -131,8 +133,8 @@ impl Recent {
             }
             runs.add(word, &weighted);
             let table = lists::extent(&view.words, word)?;
-            let fresh = self.lists.entry(word).or_insert(Fresh { table, postings: vec![], sum: 0 });
-            fresh.sum = fresh.sum.wrapping_add(sum);
+            let fresh = self.lists.entry(word).or_insert(Fresh { table, postings: vec![], new: Extent::default() });
+            fresh.new = fresh.new.with(added);
             posting::merge(&mut fresh.postings, &postings);
         }
         new += change.records.len() as u64;

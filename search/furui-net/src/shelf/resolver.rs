@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet};
 
 use furui::HashSpec;
-use furui_search::{ContentId, Lock, Weight, WordPostings};
+use furui_search::{ContentId, Weight, WordPostings};
 
 use super::change::Change;
 use super::documents::Documents;
@@ -10,10 +10,10 @@ use super::origins::OWN;
 use super::posting::{self, Posting};
 use super::recent::Recent;
 use super::tables::View;
-use super::{RECORDS, lists};
+use super::{Published, RECORDS, lists};
 
-/// The data to store: postings, records, and locks of records.
-pub type Brought<'b> = (&'b [WordPostings], &'b [(ContentId, Vec<u8>)], &'b [(ContentId, Lock)]);
+/// The data to store: postings, records, and the publications of these records.
+pub type Brought<'b> = (&'b [WordPostings], &'b [(ContentId, Vec<u8>)], &'b [Published]);
 
 /// The parameters of a call that stores data: its origin, the expiry time, and the documents that were checked.
 #[derive(Clone, Copy)]

@@ -19,11 +19,12 @@ pub(super) const DOCUMENTS: TableDefinition<u32, Row> = TableDefinition::new("do
 pub(super) const RECORDS: TableDefinition<u32, Row> = TableDefinition::new("records");
 pub(super) const ORIGINS: TableDefinition<u32, Row> = TableDefinition::new("origins");
 
-pub(super) const LOCKS: TableDefinition<u32, Row> = TableDefinition::new("locks");
-pub(super) const WITHDRAWN: TableDefinition<&[u8; 40], &[u8; 24]> = TableDefinition::new("withdrawn");
+pub(super) const PUBLICATIONS: TableDefinition<u32, Row> = TableDefinition::new("publications");
+pub(super) const URLS: TableDefinition<(u64, u32), ()> = TableDefinition::new("urls");
+pub(super) const WITHDRAWN: TableDefinition<&[u8; 52], &[u8; 72]> = TableDefinition::new("withdrawn");
 
 /// The version of the tables' format, which is described in docs/format.md, "A node's directory".
-const VERSION: u64 = 5;
+const VERSION: u64 = 6;
 
 /// The database of a shelf, and the snapshot of it from which readers are served.
 #[derive(Debug)]
@@ -41,8 +42,9 @@ pub(super) struct View {
     pub(super) ids: ReadOnlyTable<(u64, u32), ()>,
     pub(super) documents: ReadOnlyTable<u32, Row>,
     pub(super) records: ReadOnlyTable<u32, Row>,
-    pub(super) locks: ReadOnlyTable<u32, Row>,
-    pub(super) withdrawn: ReadOnlyTable<&'static [u8; 40], &'static [u8; 24]>,
+    pub(super) publications: ReadOnlyTable<u32, Row>,
+    pub(super) urls: ReadOnlyTable<(u64, u32), ()>,
+    pub(super) withdrawn: ReadOnlyTable<&'static [u8; 52], &'static [u8; 72]>,
 }
 
 /// The tables of a shelf, opened for changes in one transaction.
@@ -117,7 +119,8 @@ impl Tables {
         transaction.open_table(JOURNAL)?;
         Tablets::open(&transaction)?;
         transaction.open_table(ORIGINS)?;
-        transaction.open_table(LOCKS)?;
+        transaction.open_table(PUBLICATIONS)?;
+        transaction.open_table(URLS)?;
         transaction.open_table(WITHDRAWN)?;
         transaction.commit()?;
         Ok(totals)
@@ -133,7 +136,8 @@ impl Tables {
                 ids: transaction.open_table(IDS)?,
                 documents: transaction.open_table(DOCUMENTS)?,
                 records: transaction.open_table(RECORDS)?,
-                locks: transaction.open_table(LOCKS)?,
+                publications: transaction.open_table(PUBLICATIONS)?,
+                urls: transaction.open_table(URLS)?,
                 withdrawn: transaction.open_table(WITHDRAWN)?,
             });
         }

@@ -1,5 +1,6 @@
 //! Nodes come and go, and nothing is lost.
 
+use crate::common::{NOBODY, Publishes};
 use std::time::Duration;
 
 use crate::common::{check, config, document, network};
@@ -24,7 +25,7 @@ async fn all_repaired(nodes: &[Node]) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn lists_outlive_their_keepers_one_pair_after_the_other() {
     let mut nodes = network(9).await;
-    assert_eq!(nodes[0].publish((0..COUNT).map(document).collect(), false).await.unwrap().new, COUNT as u64);
+    assert_eq!(nodes[0].publishes((0..COUNT).map(document).collect(), false).await.unwrap().new, COUNT as u64);
     all_repaired(&nodes).await;
     for _ in 0..3 {
         for _ in 0..2 {
@@ -39,7 +40,7 @@ async fn lists_outlive_their_keepers_one_pair_after_the_other() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_new_node_is_given_what_it_should_hold_and_then_nothing_more() {
     let mut nodes = network(3).await;
-    assert_eq!(nodes[0].publish((0..COUNT).map(document).collect(), false).await.unwrap().new, COUNT as u64);
+    assert_eq!(nodes[0].publishes((0..COUNT).map(document).collect(), false).await.unwrap().new, COUNT as u64);
     let held = nodes[0].status().await.unwrap().shelf;
     // Each list is kept by three of the four nodes, so the new node keeps three quarters of all keys on average. In the
     // worst case, all other nodes are in the other half of the key space. Then the new node keeps only the keys of its
@@ -72,7 +73,7 @@ async fn what_was_lost_with_all_its_keepers_is_published_again() {
     let mut nodes = network(6).await;
     let publish = |again| {
         let node = nodes[0].clone();
-        async move { node.publish((0..COUNT).map(document).collect(), again).await.unwrap().new }
+        async move { node.publishes((0..COUNT).map(document).collect(), again).await.unwrap().new }
     };
     assert_eq!(publish(false).await, COUNT as u64);
     assert_eq!(publish(false).await, 0);
@@ -91,10 +92,10 @@ async fn more_is_taken_over_than_a_message_holds() {
     let words: String = (0..60).map(|word| format!("word{word} ")).collect();
     let documents = (0..1000).map(|number| {
         let (url, text) = (format!("http://a.example/{number}"), words.clone());
-        Document::new(&Record { url, title: String::new(), text, publisher: None }).unwrap()
+        Document::new(&Record { url, title: String::new(), text, publisher: NOBODY }).unwrap()
     });
     // 60,000 postings, of 23 bytes each.
-    assert_eq!(old.publish(documents.collect(), false).await.unwrap().new, 1000);
+    assert_eq!(old.publishes(documents.collect(), false).await.unwrap().new, 1000);
     let new = Node::start(None, config(Some(&old))).await.unwrap();
     new.net().joined().await;
     tokio::time::timeout(Duration::from_secs(60), new.repaired()).await.unwrap();

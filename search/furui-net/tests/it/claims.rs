@@ -1,12 +1,13 @@
 //! Nodes that state of documents what the documents' records disprove. Each test names an attack.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::common::{config, document, find, network, url};
-use furui_net::net::Net;
+use crate::common::{Publishes, all_by, by, config, document, find, network, url};
+use furui_net::net::{Identity, Net};
 use furui_net::node::{Document, Node};
-use furui_search::{ContentId, Listed, Lock, Record, Refusal, Request, Response, Weight, WordPostings, limits};
+use furui_search::{Act, ContentId, Listed, Record, Refusal, Request, Response, Weight, WordPostings, limits};
 use tokio::time::timeout;
 
 const COUNT: usize = 60;
@@ -21,7 +22,7 @@ fn highest() -> Weight {
 /// A network of five nodes with documents, and a hostile peer.
 async fn attacked() -> (Vec<Node>, Net) {
     let nodes = network(5).await;
-    assert_eq!(nodes[1].publish((0..COUNT).map(document).collect(), false).await.unwrap().new, COUNT as u64);
+    assert_eq!(nodes[1].publishes((0..COUNT).map(document).collect(), false).await.unwrap().new, COUNT as u64);
     let stranger = stranger(&nodes).await;
     (nodes, stranger)
 }
@@ -42,8 +43,12 @@ async fn stranger(nodes: &[Node]) -> Net {
     net
 }
 
+/// The publisher of what the hostile peers bring.
+static EVIL: LazyLock<Identity> = LazyLock::new(Identity::generate);
+
 async fn store(from: &Net, to: &Node, postings: Vec<WordPostings>, records: &[Document]) -> Response {
-    let records = records.iter().map(|it| (Lock::new([7; Lock::BYTES]), it.record.clone())).collect();
+    let sign = |document: &Document| EVIL.sign(Act::Publish, document.id, u32::MAX);
+    let records = records.iter().map(|it| (sign(it), it.record.clone())).collect();
     let request = Request::Store { postings, records }.encode().unwrap();
     Response::decode(&from.call(&to.net().me(), request).await.unwrap()).unwrap()
 }
@@ -65,7 +70,8 @@ fn junk(count: u32) -> Vec<(ContentId, Weight)> {
 }
 
 fn page(url: &str, title: &str, text: &str) -> Document {
-    Document::new(&Record { url: url.into(), title: title.into(), text: text.into(), publisher: None }).unwrap()
+    Document::new(&Record { url: url.into(), title: title.into(), text: text.into(), publisher: EVIL.publisher() })
+        .unwrap()
 }
 
 /// Checks that each node finds the documents that were published, and no other.
@@ -191,7 +197,7 @@ async fn who_was_honest_for_long_is_found_out_too() {
 async fn a_false_posting_on_the_document_of_another_is_found_out_whoever_brings_it() {
     let (nodes, stranger) = attacked().await;
     become_known(&stranger, &nodes[0]).await;
-    let victim = document(3);
+    let victim = by(&nodes[1], &document(3));
     // What is true is taken.
     assert!(matches!(store(&stranger, &nodes[0], truth(&victim), &[]).await, Response::Stored { .. }));
     let forged = vec![("c0".to_owned(), vec![(victim.id, highest())])];
@@ -203,6 +209,11 @@ async fn a_false_posting_on_the_document_of_another_is_found_out_whoever_brings_
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_document_that_a_liar_brought_before_its_publisher_stays() {
     let (nodes, stranger) = attacked().await;
+    // The publisher has given its signatures away before it publishes.
+    let mut of_publisher = config(Some(&nodes[0]));
+    of_publisher.identity = EVIL.clone();
+    let publisher = Node::start(None, of_publisher).await.unwrap();
+    publisher.net().joined().await;
     let late: Vec<Document> =
         (0..5).map(|number| page(&format!("http://late.example/{number}"), "", "a late page of late words")).collect();
     for node in &nodes {
@@ -214,7 +225,7 @@ async fn a_document_that_a_liar_brought_before_its_publisher_stays() {
             assert!(matches!(store(&stranger, node, some, &[]).await, Response::Stored { .. }));
         }
     }
-    assert_eq!(nodes[2].publish(late.clone(), false).await.unwrap().new, 5);
+    assert_eq!(publisher.publish(late.clone(), false).await.unwrap().new, 5);
     for node in &nodes {
         let forged = vec![("c0".to_owned(), vec![(late[0].id, highest())])];
         assert_eq!(store(&stranger, node, forged, &[]).await, Response::Refused(Refusal::Invalid));
@@ -222,6 +233,7 @@ async fn a_document_that_a_liar_brought_before_its_publisher_stays() {
     for node in &nodes {
         assert_eq!(find(node, "late words").await.unwrap().len(), 5);
     }
+    publisher.shutdown().await;
     finds_the_same(&nodes).await;
 }
 
@@ -237,7 +249,7 @@ async fn a_doubt_convicts_who_brought_what_is_false_and_nobody_else() {
         assert_eq!(length(&honest, node, "c0").await, before + 1);
     }
     // True postings are doubted, too, and some that are in no list.
-    let (three, four) = (document(3), document(4));
+    let (three, four) = (by(&nodes[1], &document(3)), by(&nodes[1], &document(4)));
     doubt(&honest, node, &[("c3", three.id), ("document", four.id), ("c6", three.id), ("c0", pages[1].id)]).await;
     reaches(&honest, node, "c0", before).await;
     assert_eq!(length(&honest, node, "x7").await, 0);
@@ -261,7 +273,7 @@ fn handed_over(request: &Request, lists: &[WordPostings]) -> Response {
             });
             Response::Listed(listed.collect())
         }
-        Request::Withdrawn { .. } => Response::Keys { keys: vec![], more: false },
+        Request::Withdrawn { .. } => Response::Withdrawals { withdrawals: vec![], more: false },
         _ => Response::Refused(Refusal::Failed),
     }
 }
@@ -297,8 +309,10 @@ async fn of_what_neighbours_hand_over_the_false_is_left_out() {
         before.push(length(&honest, node, "c0").await);
     }
     // Documents that exist, but do not hold the word.
-    let mut forged: Vec<(ContentId, Weight)> =
-        (0..COUNT).filter(|number| number % 7 == 1).map(|number| (document(number).id, highest())).collect();
+    let mut forged: Vec<(ContentId, Weight)> = (0..COUNT)
+        .filter(|number| number % 7 == 1)
+        .map(|number| (by(&nodes[1], &document(number)).id, highest()))
+        .collect();
     forged.sort_unstable_by_key(|(id, _)| *id);
     let liar = neighbour(&nodes, vec![("c0".to_owned(), junk(100)), ("c3".to_owned(), forged)]).await;
     repaired(&nodes).await;
@@ -313,7 +327,7 @@ async fn of_what_neighbours_hand_over_the_false_is_left_out() {
 async fn a_false_posting_that_was_taken_over_is_corrected_when_it_is_doubted() {
     let (nodes, honest) = attacked().await;
     repaired(&nodes).await;
-    let all: Vec<Document> = (0..COUNT).map(document).collect();
+    let all = all_by(&nodes[1], (0..COUNT).map(document));
     // A word that no document holds. If the sample finds it out, the list is left out; if not, a doubt corrects it.
     let mut forged: Vec<(ContentId, Weight)> = all.iter().map(|it| (it.id, it.words[0].1)).collect();
     forged.sort_unstable_by_key(|(id, _)| *id);

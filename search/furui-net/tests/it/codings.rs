@@ -1,6 +1,7 @@
 //! Random queries over a network of nodes, in every coding: answers equal brute force, and bits and bytes equal the
 //! predictions from the lists.
 
+use crate::common::{Publishes, all_by};
 use crate::local;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -62,12 +63,13 @@ async fn check(nodes: usize, documents: Vec<Document>, queries: usize, mut rando
     let start = Instant::now();
     let nodes = Arc::new(local::network(nodes).await);
     println!("{} nodes in {:.1} s", nodes.len(), start.elapsed().as_secs_f64());
+    let documents = all_by(&nodes[0], documents);
     let lists = Arc::new(Lists::of(&documents));
     let queries: Arc<Vec<Asked>> = Arc::new((0..queries).map(|_| Asked::any(&documents, &mut random)).collect());
 
     let (start, count) = (Instant::now(), documents.len());
     for batch in documents.chunks(256) {
-        assert_eq!(nodes[0].publish(batch.to_vec(), false).await.unwrap().new, batch.len() as u64);
+        assert_eq!(nodes[0].publishes(batch.to_vec(), false).await.unwrap().new, batch.len() as u64);
     }
     println!("{count} documents, {} words in {:.1} s", lists.words().count(), start.elapsed().as_secs_f64());
 

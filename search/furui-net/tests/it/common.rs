@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use furui_net::net::{Config, Identity, Transport};
-use furui_net::node::{Document, Node, SearchError};
-use furui_search::Record;
+use furui_net::node::{Document, Node, PublishError, Published, SearchError};
+use furui_search::{Act, PublisherKey, Record, Signature};
 
 use crate::answer::{all, search};
 
@@ -35,9 +35,44 @@ pub async fn network(count: usize) -> Vec<Node> {
     nodes
 }
 
+/// The publisher of documents that no node has published yet.
+pub const NOBODY: PublisherKey = PublisherKey::new([7; PublisherKey::BYTES]);
+
+/// A signature of nobody.
+pub const UNSIGNED: Signature = Signature { at: u32::MAX, bytes: [1; 64] };
+
+/// The record of a document as this identity publishes it, with its signature.
+pub fn signed(identity: &Identity, record: Record) -> (Document, Signature) {
+    let document = Document::new(&Record { publisher: identity.publisher(), ..record }).unwrap();
+    let signature = identity.sign(Act::Publish, document.id, u32::MAX);
+    (document, signature)
+}
+
+/// Publishes documents whoever their publisher is.
+pub trait Publishes {
+    /// Publishes these documents as those of this node.
+    async fn publishes(&self, documents: Vec<Document>, again: bool) -> Result<Published, PublishError>;
+}
+
+impl Publishes for Node {
+    async fn publishes(&self, documents: Vec<Document>, again: bool) -> Result<Published, PublishError> {
+        self.publish(documents.iter().map(|document| by(self, document)).collect(), again).await
+    }
+}
+
+/// These documents as this node publishes them.
+pub fn all_by(node: &Node, documents: impl IntoIterator<Item = Document>) -> Vec<Document> {
+    documents.into_iter().map(|document| by(node, &document)).collect()
+}
+
+/// The document as this node publishes it.
+pub fn by(node: &Node, document: &Document) -> Document {
+    Document::new(&Record { publisher: node.publisher(), ..Record::decode(&document.record).unwrap() }).unwrap()
+}
+
 pub fn document(number: usize) -> Document {
     let text = format!("document {number} of class c{} and kind k{}", number % 7, number % 3);
-    Document::new(&Record { url: url(number), title: String::new(), text, publisher: None }).unwrap()
+    Document::new(&Record { url: url(number), title: String::new(), text, publisher: NOBODY }).unwrap()
 }
 
 pub fn url(number: usize) -> String {

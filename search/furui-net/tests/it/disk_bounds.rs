@@ -1,12 +1,13 @@
 //! What a node keeps for others is bounded, shared fairly, and does not touch its own publications.
 
+use crate::common::{NOBODY, Publishes, UNSIGNED, signed};
 use std::collections::HashSet;
 
 use crate::common::{config, document, find, url};
-use furui_net::net::Net;
+use furui_net::net::{Identity, Net};
 use furui_net::node::{Node, StartOptions};
 use furui_net::shelf::{Bounds, Full, Origin, Shelf, ShelfOptions};
-use furui_search::{ContentId, Index, Lock, Refusal, Request, Response, Weight};
+use furui_search::{ContentId, Index, Publication, Record, Refusal, Request, Response, Weight};
 
 const EXPIRES: u64 = 4_000_000_000;
 const RECORD: usize = 1000;
@@ -23,9 +24,10 @@ fn brought(number: u32) -> (ContentId, Vec<u8>) {
 
 fn store(shelf: &mut Shelf, origin: &Origin, number: u32) -> Result<(), Full> {
     let (id, record) = brought(number);
+    let publication = Publication { signature: UNSIGNED, first: 0, network: 0 };
     let postings = [("word".to_owned(), vec![(id, Weight::default())])];
     shelf
-        .store_of(origin, &HashSet::new(), (&postings, &[(id, record)], &[(id, Lock::new([1; Lock::BYTES]))]), EXPIRES)
+        .store_of(origin, &HashSet::new(), (&postings, &[(id, record)], &[(id, NOBODY, publication)]), EXPIRES)
         .unwrap()
         .map(drop)
 }
@@ -134,15 +136,17 @@ fn below_the_floor_of_free_space_nothing_of_others_is_stored() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_at_its_bound_refuses_with_a_reason_and_stays() {
     let node = Node::start_with(None, config(None), StartOptions { disk: Some(100_000), rekey: false }).await.unwrap();
-    assert_eq!(node.publish((0..20).map(document).collect(), false).await.unwrap().new, 20);
+    assert_eq!(node.publishes((0..20).map(document).collect(), false).await.unwrap().new, 20);
     let (stranger, _inbound) = Net::start(config(Some(&node))).await.unwrap();
     stranger.joined().await;
-    let mut refused = false;
+    let (identity, mut refused) = (Identity::generate(), false);
     for number in 0..200 {
-        let (id, record) = brought(number);
+        let text = format!("junk{number} ").repeat(RECORD / 10);
+        let record = Record { url: url(number), title: String::new(), text, publisher: NOBODY };
+        let (document, signature) = signed(&identity, record);
         let request = Request::Store {
-            postings: vec![(format!("junk{number}"), vec![(id, Weight::default())])],
-            records: vec![(Lock::new([1; Lock::BYTES]), record)],
+            postings: vec![(format!("junk{number}"), vec![(document.id, document.words[0].1)])],
+            records: vec![(signature, document.record)],
         };
         let answer = stranger.call(&node.net().me(), request.encode().unwrap()).await.unwrap();
         refused |= Response::decode(&answer).unwrap() == Response::Refused(Refusal::Busy);

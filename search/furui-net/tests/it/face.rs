@@ -3,12 +3,13 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
+use crate::common::NOBODY;
 use furui_net::http::{Backend, serve};
 use furui_net::net::Invitation;
 use furui_net::node::{
     Block, Document, Hit, NodeError, NodeStatus, PublishError, Published, SearchError, SearchEvent, SearchOptions,
 };
-use furui_search::{ContentId, Place, Query, Report, Wants};
+use furui_search::{ContentId, Place, PublisherKey, Query, Report, Wants};
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
@@ -26,7 +27,7 @@ pub enum Call {
     },
     Withdraw {
         urls: Vec<String>,
-        answer: oneshot::Sender<Result<Vec<bool>, PublishError>>,
+        answer: oneshot::Sender<Result<Vec<Option<Vec<PublisherKey>>>, PublishError>>,
     },
     WithdrawSome {
         answer: oneshot::Sender<Result<usize, PublishError>>,
@@ -64,8 +65,20 @@ impl Backend for Played {
         self.ask(|answer| Call::Wanted { ids: ids.to_vec(), answer }).await
     }
 
-    async fn withdraw(&self, urls: &[String]) -> Result<Vec<bool>, PublishError> {
+    async fn withdraw(&self, urls: &[String]) -> Result<Vec<Option<Vec<PublisherKey>>>, PublishError> {
         self.ask(|answer| Call::Withdraw { urls: urls.to_vec(), answer }).await
+    }
+
+    fn publisher(&self) -> PublisherKey {
+        NOBODY
+    }
+
+    async fn trust(&self, _: &[PublisherKey], _: bool) -> Result<u64, NodeError> {
+        Ok(0)
+    }
+
+    fn trusted(&self) -> Vec<PublisherKey> {
+        vec![]
     }
 
     async fn withdraw_some(&self) -> Result<usize, PublishError> {

@@ -1,5 +1,6 @@
 //! The HTTP interface, byte by byte, in front of a node that the test simulates.
 
+use crate::common::NOBODY;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -31,7 +32,7 @@ async fn results_are_sent_as_they_are_found() {
     let after = Some(Place { score: 7, id: numbered(255) });
     assert_eq!((options.limit, options.after, options.explain), (7, after, true));
     assert_eq!(options.wants, Wants::Ringed { probes: Some(7), delta: 1000 });
-    let record = Record { url: "u:1".into(), title: "t Two".into(), text: "One two wörds.".into(), publisher: None };
+    let record = Record { url: "u:1".into(), title: "t Two".into(), text: "One two wörds.".into(), publisher: NOBODY };
     let id = ContentId::of(&record.encode().unwrap());
     let showing = Showings::new(query.clauses()).unwrap().of(&record);
     events.send(found(Hit::new(Place { score: Place::ONE / 2, id }, showing))).await.unwrap();
@@ -167,11 +168,14 @@ async fn a_node_says_which_documents_it_wants() {
 async fn documents_are_withdrawn_by_their_urls_or_all() {
     let (address, mut calls) = face().await;
     let ask = |path: &str, body: &[u8]| Asked::new(address, &format!("POST {path}"), HOST, body);
-    let asked = ask("/unpublish", b"http://a/\r\nhttp://b/\n");
+    let asked = ask("/unpublish", b"http://a/\r\nhttp://b/\nhttp://c/\n");
     let Some(Call::Withdraw { urls, answer }) = calls.recv().await else { panic!() };
-    assert_eq!(urls, ["http://a/", "http://b/"]);
-    answer.send(Ok(vec![false, true])).unwrap();
-    assert_eq!(asked.answer(), (200, "{\"unknown\":[0],\"withdrawn\":1}\n".to_owned()));
+    assert_eq!(urls, ["http://a/", "http://b/", "http://c/"]);
+    answer.send(Ok(vec![None, Some(vec![]), Some(vec![NOBODY])])).unwrap();
+    assert_eq!(
+        asked.answer(),
+        (200, format!("{{\"others\":[{{\"at\":2,\"publishers\":[\"{NOBODY}\"]}}],\"unknown\":[0],\"withdrawn\":2}}\n"))
+    );
     let asked = ask("/unpublish?all=true", b"");
     let Some(Call::WithdrawSome { answer }) = calls.recv().await else { panic!() };
     answer.send(Ok(7)).unwrap();

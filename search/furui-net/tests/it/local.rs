@@ -1,5 +1,6 @@
 //! Nodes of one network in this process, random documents, and brute force over them.
 
+use crate::common::NOBODY;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -79,7 +80,7 @@ impl Random {
 }
 
 pub fn document(url: String, text: String) -> Document {
-    Document::new(&Record { url, title: String::new(), text, publisher: None }).unwrap()
+    Document::new(&Record { url, title: String::new(), text, publisher: NOBODY }).unwrap()
 }
 
 /// Documents of words whose frequency is inversely proportional to their rank: the first words are in most documents.

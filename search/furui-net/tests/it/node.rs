@@ -1,5 +1,6 @@
 //! Nodes that publish and search together, in one process.
 
+use crate::common::Publishes;
 use crate::common::{document, find, network, url};
 use furui_net::node::Published;
 
@@ -7,9 +8,9 @@ use furui_net::node::Published;
 async fn what_one_node_publishes_every_node_finds() {
     let nodes = network(7).await;
     let count = 400;
-    let published = nodes[2].publish((0..count).map(document).collect(), false).await.unwrap();
+    let published = nodes[2].publishes((0..count).map(document).collect(), false).await.unwrap();
     assert_eq!(published.new, count as u64);
-    assert_eq!(nodes[2].publish((0..count).map(document).collect(), false).await, Ok(Published::default()));
+    assert_eq!(nodes[2].publishes((0..count).map(document).collect(), false).await, Ok(Published::default()));
     for (at, node) in nodes.iter().enumerate() {
         let class = at % 7;
         let expected = (0..count).filter(|number| number % 7 == class && number % 3 == 1);

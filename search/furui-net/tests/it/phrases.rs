@@ -1,12 +1,16 @@
 //! Phrases, sites and their negations, over nodes in one process: searches find what brute force finds.
 
+use crate::common::{NOBODY, Publishes};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::answer::{all, best, search};
 use crate::common::{config, network};
 use furui_net::net::Net;
 use furui_net::node::{Document, Node, SearchOptions};
-use furui_search::{Clause, ContentId, Part, Query, Record, Refusal, Request, Response, Showings, Shown, Weight};
+use furui_search::{
+    Clause, ContentId, Part, Publication, Query, Record, Refusal, Request, Response, Showings, Shown, ShownDocument,
+    Signature, Weight,
+};
 
 const HOSTS: [&str; 3] = ["a.example", "www.a.example", "b.example"];
 const WORDS: [&str; 7] = ["the", "new", "york", "times", "東京", "タワー", "of"];
@@ -23,7 +27,7 @@ fn records(count: usize) -> Vec<Record> {
         url: format!("http://{}/{number}", HOSTS[number % 3]),
         title: text(2),
         text: text(6),
-        publisher: None,
+        publisher: NOBODY,
     };
     (0..count).map(record).collect()
 }
@@ -88,7 +92,7 @@ fn expected(records: &[Record], fits: Fits) -> BTreeSet<String> {
 async fn phrases_and_sites_find_what_brute_force_finds() {
     let nodes = network(5).await;
     let records = records(300);
-    let published = nodes[0].publish(records.iter().map(document).collect(), false).await.unwrap();
+    let published = nodes[0].publishes(records.iter().map(document).collect(), false).await.unwrap();
     assert_eq!(published.new, 300);
     for (node, (query, fits)) in nodes.iter().cycle().zip(QUERIES) {
         let expected = expected(&records, fits);
@@ -116,26 +120,31 @@ async fn join_as_liar(first: &Node) -> Net {
     let (net, mut inbound) = Net::start(config(Some(first))).await.unwrap();
     net.joined().await;
     tokio::spawn(async move {
-        let mut kept: BTreeMap<ContentId, Vec<u8>> = BTreeMap::new();
+        let mut kept: BTreeMap<ContentId, (Signature, Vec<u8>)> = BTreeMap::new();
         while let Some(asked) = inbound.recv().await {
             let response = match Request::decode(&asked.request).unwrap() {
                 Request::Store { records, .. } => {
                     let new = records.len() as u64;
-                    kept.extend(records.into_iter().map(|(_, record)| (ContentId::of(&record), record)));
+                    kept.extend(records.into_iter().map(|(by, record)| (ContentId::of(&record), (by, record))));
                     Response::Stored { new }
                 }
                 Request::Show { documents, clauses } => {
                     // It makes up what to show of a document that does not fit.
                     let show = |(id, part): (ContentId, Part)| {
-                        let Some(record) = kept.get(&id) else { return Shown::Unknown };
+                        let Some(&(signature, ref record)) = kept.get(&id) else { return Shown::Unknown };
                         if part == Part::Record {
                             let packed = zstd::bulk::compress(record, 1).unwrap();
-                            return Shown::Record([&(record.len() as u32).to_le_bytes()[..], &packed].concat());
+                            let publication = Publication { signature, first: 0, network: 0 };
+                            let record = [&(record.len() as u32).to_le_bytes()[..], &packed].concat();
+                            return Shown::Record { publication, record };
                         }
                         let record = Record::decode(record).unwrap();
                         let (_, mut showing) = Showings::new(&clauses).unwrap().view(&record);
                         showing.weights.fill(Some(Weight::new(1, 8)));
-                        if part == Part::Presence { Shown::Kept } else { Shown::Document(Box::new(showing)) }
+                        match part {
+                            Part::Presence => Shown::Kept { others: vec![] },
+                            _ => Shown::Document(Box::new(ShownDocument { showing, signature, others: vec![] })),
+                        }
                     };
                     Response::Shown { documents: documents.into_iter().map(show).collect(), settled: true }
                 }
@@ -155,7 +164,7 @@ async fn a_keeper_that_says_that_everything_fits_is_not_believed() {
         node.net().refresh().await;
     }
     let records = records(90);
-    let published = nodes[1].publish(records.iter().map(document).collect(), false).await.unwrap();
+    let published = nodes[1].publishes(records.iter().map(document).collect(), false).await.unwrap();
     assert_eq!(published.new, 90);
     for (query, fits) in QUERIES {
         let answer = search(&nodes[2], query, all()).await.unwrap();
@@ -174,11 +183,11 @@ async fn a_search_that_finds_little_among_much_ends_with_a_cursor() {
         url: format!("u:{number}"),
         title: String::new(),
         text: if number.is_multiple_of(1500) { "new york".into() } else { format!("york new {number}") },
-        publisher: None,
+        publisher: NOBODY,
     };
     let records: Vec<Record> = (0..4500).map(record).collect();
     for batch in records.chunks(256) {
-        nodes[0].publish(batch.iter().map(document).collect(), false).await.unwrap();
+        nodes[0].publishes(batch.iter().map(document).collect(), false).await.unwrap();
     }
     let (mut urls, mut after, mut searches) = (BTreeSet::new(), None, 0);
     loop {

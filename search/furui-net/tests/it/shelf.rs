@@ -393,10 +393,10 @@ fn a_second_node_another_version_and_damage_are_refused_by_name() {
         }
         transaction.commit().unwrap();
     };
-    change("version", 4, None);
+    change("version", 5, None);
     let error = Shelf::open(scratch.path(), OFTEN).unwrap_err().to_string();
     assert!(error.contains("shelf.redb") && error.contains("another version"), "{error}");
-    change("version", 5, Some(b"not a row"));
+    change("version", 6, Some(b"not a row"));
     let error = Shelf::open(scratch.path(), OFTEN).unwrap_err().to_string();
     assert!(error.contains("shelf.redb") && error.contains("journal"), "{error}");
     fs::write(&file, b"not a database, and of some length".repeat(1000)).unwrap();

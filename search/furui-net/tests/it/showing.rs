@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::answer::best;
-use crate::common::{config, find, network};
+use crate::common::{NOBODY, Publishes, by, config, find, network};
 use furui_net::net::{Identity, Net};
 use furui_net::node::{Document, Hit, Node};
 use furui_search::{
-    ContentId, Listed, Lock, LockKey, Part, Place, Record, Refusal, Report, Request, Response, Scale, Showings, Shown,
-    Snippet, Survey, Weight,
+    ContentId, Listed, Part, Place, PublisherKey, Record, Refusal, Report, Request, Response, Scale, Showings, Shown,
+    ShownDocument, Signature, Snippet, Weight,
 };
 
 /// Texts in which `sieve` occurs more or less often.
@@ -22,7 +22,7 @@ fn record(number: usize) -> Record {
         url: format!("http://true.example/{number}"),
         title: format!("Title {number}"),
         text: words.join(" "),
-        publisher: None,
+        publisher: NOBODY,
     }
 }
 
@@ -47,12 +47,12 @@ async fn join(first: &Node, manner: Manner) -> Net {
     let (net, mut inbound) = Net::start(config(Some(first))).await.unwrap();
     net.joined().await;
     tokio::spawn(async move {
-        let mut kept: BTreeMap<ContentId, Vec<u8>> = BTreeMap::new();
+        let mut kept: BTreeMap<ContentId, (Signature, Vec<u8>)> = BTreeMap::new();
         while let Some(asked) = inbound.recv().await {
             let response = match Request::decode(&asked.request).unwrap() {
                 Request::Store { records, .. } => {
                     let new = records.len() as u64;
-                    kept.extend(records.into_iter().map(|(_, record)| (ContentId::of(&record), record)));
+                    kept.extend(records.into_iter().map(|(by, record)| (ContentId::of(&record), (by, record))));
                     Response::Stored { new }
                 }
                 Request::Show { documents, clauses } => {
@@ -60,11 +60,11 @@ async fn join(first: &Node, manner: Manner) -> Net {
                     let show = |(id, part)| shown(manner, kept.get(&id), part, &showings);
                     Response::Shown { documents: documents.into_iter().map(show).collect(), settled: true }
                 }
-                Request::Withdraw { .. } => Response::Withdrawn { opened: 0 },
+                Request::Withdraw { .. } => Response::Withdrawn { gone: 0 },
                 // It has nothing to hand over.
                 Request::Compare { .. } => Response::Compared { state: 1, lists: vec![], more: false },
                 Request::List { words, .. } => Response::Listed(vec![Listed::default(); words.len()]),
-                Request::Withdrawn { .. } => Response::Keys { keys: vec![], more: false },
+                Request::Withdrawn { .. } => Response::Withdrawals { withdrawals: vec![], more: false },
                 _ => Response::Refused(Refusal::Busy),
             };
             let _ = asked.reply.send(response.encode().unwrap());
@@ -73,12 +73,15 @@ async fn join(first: &Node, manner: Manner) -> Net {
     net
 }
 
-fn shown(manner: Manner, record: Option<&Vec<u8>>, part: Part, showings: &Showings<'_>) -> Shown {
-    let Some(record) = record else { return Shown::Unknown };
+fn shown(manner: Manner, record: Option<&(Signature, Vec<u8>)>, part: Part, showings: &Showings<'_>) -> Shown {
+    let Some(&(signature, ref record)) = record else { return Shown::Unknown };
     let (_, mut showing) = showings.view(&Record::decode(record).unwrap());
     match manner {
         Manner::Denies => return Shown::Unknown,
-        Manner::SaysWithdrawn => return Shown::Withdrawn(vec![LockKey::new([7; 20])]),
+        Manner::SaysWithdrawn => {
+            let publisher = PublisherKey::new([9; PublisherKey::BYTES]);
+            return Shown::Withdrawn { publisher, signature };
+        }
         Manner::SaysUnfit if part == Part::Snippet => return Shown::Unfit,
         Manner::ShowsOnly if part == Part::Record => return Shown::Unknown,
         Manner::FalseTitle => showing.head.title = "A false title".into(),
@@ -91,19 +94,19 @@ fn shown(manner: Manner, record: Option<&Vec<u8>>, part: Part, showings: &Showin
         Manner::SaysUnfit | Manner::ShowsOnly => {}
     }
     match part {
-        Part::Snippet => Shown::Document(Box::new(showing)),
-        Part::Presence => Shown::Kept,
+        Part::Snippet => Shown::Document(Box::new(ShownDocument { showing, signature, others: vec![] })),
+        Part::Presence => Shown::Kept { others: vec![] },
         // It withholds the records that would prove it wrong.
-        Part::Record => Shown::Unknown,
+        Part::Record | Part::Version => Shown::Unknown,
     }
 }
 
-/// True if this is what the record says, and the score that of its weight among so many documents.
-fn is_true(hit: &Hit, survey: &Survey, documents: u64) -> bool {
+/// True if this is what the record says, and the score that of its weight in a query of one word.
+fn is_true(hit: &Hit) -> bool {
     let number = hit.url.rsplit('/').next().unwrap().parse().unwrap();
     let record = record(number);
     let snippet = Snippet { title_marks: vec![], text: hit.snippet.clone(), marks: vec![] };
-    let score = Scale::new(survey.mean_length).score(survey.idf(documents), record.postings()["sieve"]);
+    let score = Scale::new(0).score(1024, record.postings()["sieve"]);
     let score = f64::from(score) / f64::from(Place::ONE);
     (&hit.url, &hit.title, hit.score) == (&record.url, &record.title, score) && snippet.is_of(&record.text)
 }
@@ -125,7 +128,7 @@ async fn shown_in_spite_of(manner: Manner) {
         node.net().refresh().await;
     }
     local::repaired(&nodes).await;
-    assert_eq!(nodes[1].publish(documents(40), false).await.unwrap().new, 40);
+    assert_eq!(nodes[1].publishes(documents(40), false).await.unwrap().new, 40);
     let mut first: Option<Vec<Place>> = None;
     for node in nodes.iter().cycle().take(12) {
         let answer = best(node, "sieve", 10).await;
@@ -133,15 +136,11 @@ async fn shown_in_spite_of(manner: Manner) {
         let places = answer.places();
         assert_eq!(places.len(), 10, "{manner:?}: a page stays full");
         assert_eq!(*first.get_or_insert(places.clone()), places, "{manner:?}");
-        let survey = node.survey().await;
-        let is_true = |hit| is_true(hit, &survey, 40);
         assert!(manner == Manner::FalseSnippet || answer.hits.iter().all(is_true), "{manner:?}");
     }
     if manner == Manner::FalseSnippet {
         // Who is caught once is not asked first for a while.
         for node in &nodes {
-            let survey = node.survey().await;
-            let is_true = |hit: &Hit| is_true(hit, &survey, 40);
             let mut true_pages = 0;
             for _ in 0..200 {
                 let is_true = best(node, "sieve", 10).await.hits.iter().all(is_true);
@@ -206,17 +205,17 @@ async fn false_postings_neither_push_documents_up_nor_push_others_off_the_page()
         url: format!("u:{number}"),
         title: String::new(),
         text: format!("fill {number}"),
-        publisher: None,
+        publisher: NOBODY,
     };
     let fill = (0..400).map(|number| Document::new(&fill(number)).unwrap());
-    nodes[0].publish(documents(40).into_iter().chain(fill).collect(), false).await.unwrap();
+    nodes[0].publishes(documents(40).into_iter().chain(fill).collect(), false).await.unwrap();
     let other = Record {
         url: "http://true.example/other".into(),
         title: String::new(),
         text: "filters only".into(),
-        publisher: None,
+        publisher: NOBODY,
     };
-    nodes[0].publish(vec![Document::new(&other).unwrap()], false).await.unwrap();
+    nodes[0].publishes(vec![Document::new(&other).unwrap()], false).await.unwrap();
     let before = best(&nodes[1], "sieve", 10).await;
     let all_before = best(&nodes[1], "sieve", 1000).await;
     assert_eq!((before.hits.len(), before.whole, all_before.hits.len()), (10, true, 40));
@@ -226,14 +225,14 @@ async fn false_postings_neither_push_documents_up_nor_push_others_off_the_page()
     let (stranger, _inbound) = Net::start(config(Some(&nodes[0]))).await.unwrap();
     stranger.joined().await;
     let much = "nothing ".repeat(300) + "sieve";
-    let forged = Record { url: "http://false.example/".into(), title: "Forged".into(), text: much, publisher: None };
+    let forged = Record { url: "http://false.example/".into(), title: "Forged".into(), text: much, publisher: NOBODY };
     let forged = Document::new(&forged).unwrap();
     let most = Weight::new(64, 1);
     let mut ids: Vec<ContentId> = (0..30).map(|number| ContentId::new([number * 8; 20])).collect();
-    ids.extend([Document::new(&other).unwrap().id, forged.id]);
+    ids.extend([by(&nodes[0], &Document::new(&other).unwrap()).id, forged.id]);
     let request = Request::Store {
         postings: vec![("sieve".into(), ids.into_iter().map(|id| (id, most)).collect())],
-        records: vec![(Lock::new([1; Lock::BYTES]), forged.record.clone())],
+        records: vec![(Signature { at: 1, bytes: [1; 64] }, forged.record.clone())],
     };
     for node in &nodes {
         // Whether a node takes what is false makes no difference to what is shown.
@@ -267,12 +266,12 @@ async fn all_bytes_are_counted_and_no_texts_are_sent_but_for_checks() {
             url: format!("http://long.example/{number}"),
             title: "A title".into(),
             text,
-            publisher: None,
+            publisher: NOBODY,
         })
         .unwrap()
     };
     let documents: Vec<Document> = (0..60).map(long).collect();
-    nodes[0].publish(documents.clone(), false).await.unwrap();
+    nodes[0].publishes(documents.clone(), false).await.unwrap();
     for node in &nodes {
         let _ = best(node, "word7", 10).await;
         let counted = || async {
@@ -312,13 +311,13 @@ async fn what_was_withdrawn_while_keepers_were_away_is_not_shown_when_they_are_b
         nodes.push(start(number, nodes.first()).await);
     }
     futures::future::join_all(nodes.iter().map(Node::repaired)).await;
-    nodes[0].publish(documents(60), false).await.unwrap();
+    nodes[0].publishes(documents(60), false).await.unwrap();
     for away in nodes.drain(3..) {
         away.shutdown().await;
     }
     let url = |number| record(number).url;
     let withdrawn: Vec<String> = (0..30).map(url).collect();
-    assert_eq!(nodes[0].withdraw(&withdrawn).await, Ok(vec![true; 30]));
+    assert_eq!(nodes[0].withdraw(&withdrawn).await, Ok(vec![Some(vec![]); 30]));
     for number in 3..5 {
         nodes.push(start(number, nodes.first()).await);
     }

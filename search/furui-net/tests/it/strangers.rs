@@ -1,6 +1,7 @@
 //! Hostile nodes among honest nodes.
 
 use crate::common;
+use crate::common::{Publishes, UNSIGNED, all_by};
 use crate::local;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,8 +12,8 @@ use crate::common::{check, config, document, network};
 use crate::siege::keeper::hide;
 use furui_net::net::{MAX_MESSAGE, Net};
 use furui_search::{
-    ContentId, Listed, Lock, LockKey, Met, Place, Ranked, Refusal, Request, Response, Shown, Surveyed, Weight,
-    WordSize, limits,
+    ContentId, Listed, Met, Place, Publication, PublisherKey, Ranked, Refusal, Request, Response, Shown, Weight,
+    Withdrawal, WordSize,
 };
 
 /// How a hostile node treats requests.
@@ -52,7 +53,7 @@ fn lie(request: &Request) -> Vec<u8> {
     let id = |byte| ContentId::new([byte; 20]);
     let response = match request {
         Request::Size { words } => {
-            let size = WordSize { ids: u64::MAX, whole: true, holders: Vec::new() };
+            let size = WordSize { ids: u64::MAX, log_length: 12, whole: true, holders: Vec::new() };
             Response::Sizes(vec![size; words.len()])
         }
         Request::Search(_) => Response::Ranked(Ranked {
@@ -68,18 +69,18 @@ fn lie(request: &Request) -> Vec<u8> {
         }
         Request::Settle(_) => Response::Settled(true),
         Request::Show { documents, .. } => {
-            let record = Shown::Record(b"no record".to_vec());
+            let publication = Publication { signature: UNSIGNED, first: 0, network: 0 };
+            let record = Shown::Record { publication, record: b"no record".to_vec() };
             Response::Shown { documents: vec![record; documents.len()], settled: true }
         }
         Request::Store { .. } | Request::Doubt { .. } => Response::Stored { new: 1 },
-        Request::Withdraw { keys } => Response::Withdrawn { opened: keys.len() as u64 + 1 },
-        Request::Locks { ids } => Response::Locks(vec![vec![(Lock::NOBODY, 0); limits::LOCKS]; ids.len()]),
+        Request::Withdraw { withdrawals } => Response::Withdrawn { gone: withdrawals.len() as u64 + 1 },
         // The answer has keys for everything, and says that more follow.
-        Request::Withdrawn { .. } => Response::Keys {
-            keys: vec![(id(3), LockKey::new([1; 20]), 30), (id(9), LockKey::new([2; 20]), 30)],
-            more: true,
-        },
-        Request::Survey => Response::Surveyed(Surveyed { documents: u64::MAX, mean_length: 1, whole: true }),
+        Request::Withdrawn { .. } => {
+            let publisher = PublisherKey::new([1; PublisherKey::BYTES]);
+            let withdrawal = |byte| (Withdrawal { id: id(byte), publisher, signature: UNSIGNED }, 30);
+            Response::Withdrawals { withdrawals: [3, 9].map(withdrawal).to_vec(), more: true }
+        }
         // The answer says that more follow.
         Request::Compare { from, .. } => {
             let lists = vec![(format!("{from}x").split_off(from.len().saturating_sub(100)), 1, 1)];
@@ -99,7 +100,7 @@ async fn found_in_spite_of(manner: Manner) {
     for node in &nodes {
         node.net().refresh().await;
     }
-    assert_eq!(nodes[1].publish((0..150).map(document).collect(), false).await.unwrap().new, 150);
+    assert_eq!(nodes[1].publishes((0..150).map(document).collect(), false).await.unwrap().new, 150);
     check(&nodes, 150).await;
     for net in hostile {
         net.shutdown().await;
@@ -133,7 +134,7 @@ async fn a_keeper_that_hides_documents_hides_none() {
     for node in &nodes {
         node.net().refresh().await;
     }
-    assert_eq!(nodes[1].publish((0..150).map(document).collect(), false).await.unwrap().new, 150);
+    assert_eq!(nodes[1].publishes((0..150).map(document).collect(), false).await.unwrap().new, 150);
     check(&nodes, 150).await;
     let peers: Vec<_> = nodes.iter().map(|node| node.net().me()).chain([hostile.me()]).collect();
     let its = |word: &String| local::keepers_among(peers.clone(), word).contains(&hostile.me());
@@ -150,9 +151,9 @@ async fn a_keeper_that_hides_documents_hides_none() {
 async fn a_keeper_that_let_a_node_wait_is_not_asked_first_again() {
     let nodes = local::network(5).await;
     let text = |number: usize| format!("word x{number}");
-    let documents: Vec<_> =
-        (0..200).map(|number| local::document(format!("http://a.example/{number}"), text(number))).collect();
-    assert_eq!(nodes[1].publish(documents.clone(), false).await.unwrap().new, 200);
+    let documents = (0..200).map(|number| local::document(format!("http://a.example/{number}"), text(number)));
+    let documents = all_by(&nodes[1], documents);
+    assert_eq!(nodes[1].publishes(documents.clone(), false).await.unwrap().new, 200);
 
     let (silent, mut inbound) = Net::start(config(Some(&nodes[0]))).await.unwrap();
     silent.joined().await;

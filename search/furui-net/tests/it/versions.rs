@@ -4,17 +4,17 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use furui_net::shelf::{Origin, Shelf, ShelfOptions, Usage};
-use furui_search::{ContentId, IdRange, Index, Lock, LockKey, PublisherKey, Weight, WordPostings};
+use furui_net::shelf::{Origin, Published, Shelf, ShelfOptions, Usage};
+use furui_search::{ContentId, IdRange, Index, Publication, PublisherKey, Signature, Weight, Withdrawal, WordPostings};
 
 /// The number of documents in the golden directory.
 const DOCUMENTS: u32 = 3000;
 /// The time at which everything expires.
 const EXPIRES: u64 = 4_000_000_000;
 
-/// A directory in version 5 of the format, with its large file compressed.
+/// A directory as it is described, with its large file compressed.
 fn golden() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v5")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/shelf")
 }
 
 fn id(n: u32) -> ContentId {
@@ -24,8 +24,12 @@ fn id(n: u32) -> ContentId {
     ContentId::new(bytes)
 }
 
-fn key(n: u32) -> LockKey {
-    LockKey::of(&[7; 32], id(n), 0)
+fn withdrawal(n: u32) -> Withdrawal {
+    Withdrawal { id: id(n), publisher: key(n), signature: Signature { at: 9, bytes: [4; 64] } }
+}
+
+fn key(n: u32) -> PublisherKey {
+    PublisherKey::new([n as u8; 32])
 }
 
 /// Lists of all lengths: some fit into the row of their word, some into one block, and some take several blocks.
@@ -39,12 +43,12 @@ fn records() -> Vec<(ContentId, Vec<u8>)> {
     (0..DOCUMENTS).step_by(30).map(|n| (id(n), format!("the record of document {n}").into_bytes())).collect()
 }
 
-fn locks() -> Vec<(ContentId, Lock)> {
-    (0..DOCUMENTS).step_by(60).map(|n| (id(n), lock(n))).collect()
+fn published() -> Vec<Published> {
+    (0..DOCUMENTS).step_by(30).map(|n| (id(n), key(n), publication(n))).collect()
 }
 
-fn lock(n: u32) -> Lock {
-    key(n).lock().by(PublisherKey::new([n as u8; 32]), [3; Lock::SIGNATURE_BYTES])
+fn publication(n: u32) -> Publication {
+    Publication { signature: Signature { at: 8, bytes: [3; 64] }, first: n.into(), network: 7 }
 }
 
 fn origin() -> Origin {
@@ -54,8 +58,8 @@ fn origin() -> Origin {
 /// Fills the tables, and leaves a part in the journal.
 fn fill(shelf: &mut Shelf) {
     let (last, first) = postings().split_last().map(|(last, first)| (last.clone(), first.to_vec())).unwrap();
-    shelf.store((&first, &records(), &locks()), EXPIRES).unwrap();
-    assert_eq!(shelf.withdraw(&[(id(60), key(60))], EXPIRES, false).unwrap(), 1);
+    shelf.store((&first, &records(), &published()), EXPIRES).unwrap();
+    assert_eq!(shelf.withdraw(&[withdrawal(60)], EXPIRES, false).unwrap(), 1);
     let other = [("of-another".to_owned(), vec![(id(DOCUMENTS + 1), Weight::of_steps(1, 1))])];
     shelf.store_of(&origin(), &HashSet::new(), (&other, &[], &[]), EXPIRES).unwrap().unwrap();
     shelf.compact().unwrap();
@@ -73,8 +77,8 @@ fn check(shelf: &mut Shelf) {
         let expected = (id != self::id(60)).then_some(record);
         assert_eq!(shelf.document(id).unwrap(), expected);
     }
-    assert_eq!(shelf.locks(id(120)).unwrap(), [(lock(120), EXPIRES)]);
-    assert_eq!(shelf.withdrawn(IdRange::ALL, 9).unwrap(), [(id(60), key(60), EXPIRES)]);
+    assert_eq!(shelf.publication(id(120)).unwrap(), Some((key(120), publication(120))));
+    assert_eq!(shelf.withdrawn(IdRange::ALL, 9).unwrap(), [(withdrawal(60), EXPIRES)]);
     assert_eq!(shelf.expiries(&[id(0)]).unwrap(), [EXPIRES]);
     // A posting counts for 4 bytes, and a new word for 16 and its length.
     assert_eq!(shelf.usages(), [Usage { origin: origin(), documents: 1, bytes: 30 }]);

@@ -3,8 +3,6 @@
 
 use std::fmt::Write;
 
-use furui_search::Record;
-
 const ARTICLES: &str = include_str!("sample/articles.txt");
 const ELEMENTS: &str = include_str!("sample/elements.txt");
 const COUNTRIES: &str = include_str!("sample/countries.txt");
@@ -12,8 +10,15 @@ const COUNTRIES: &str = include_str!("sample/countries.txt");
 /// The sample has one document for each number from 1 to this one.
 const NUMBERS: u32 = 200;
 
+/// A sample document.
+pub(super) struct Sample {
+    pub(super) url: String,
+    pub(super) title: String,
+    pub(super) text: String,
+}
+
 /// Makes all sample documents.
-pub(super) fn documents() -> Vec<Record> {
+pub(super) fn documents() -> Vec<Sample> {
     let articles = ARTICLES.split("\n\n").filter_map(article);
     let elements = ELEMENTS.lines().zip(1..).filter_map(|(line, number)| element(line, number));
     let countries = COUNTRIES.lines().filter_map(country);
@@ -27,22 +32,22 @@ fn place(name: &str) -> String {
 }
 
 /// Parses `Title|Name` and a second line with the text. The name is left out if it is the title.
-fn article(block: &str) -> Option<Record> {
+fn article(block: &str) -> Option<Sample> {
     let (head, text) = block.trim().split_once('\n')?;
     let (title, name) = head.split_once('|').unwrap_or((head, head));
-    Some(Record { url: place(name), title: title.into(), text: text.into(), publisher: None })
+    Some(Sample { url: place(name), title: title.into(), text: text.into() })
 }
 
 /// Parses `Country|Capital|Continent`.
-fn country(line: &str) -> Option<Record> {
+fn country(line: &str) -> Option<Sample> {
     let (country, rest) = line.split_once('|')?;
     let (capital, continent) = rest.split_once('|')?;
     let text = format!("The capital of {country} is {capital}. {country} is a country in {continent}.");
-    Some(Record { url: place(country), title: country.into(), text, publisher: None })
+    Some(Sample { url: place(country), title: country.into(), text })
 }
 
 /// Parses `Symbol Name Sentences…`. The lines are in the order of atomic numbers.
-fn element(line: &str, number: u32) -> Option<Record> {
+fn element(line: &str, number: u32) -> Option<Sample> {
     let (symbol, rest) = line.split_once(' ')?;
     let (name, sentences) = rest.split_once(' ')?;
     let (period, column) = period_and_column(number);
@@ -75,7 +80,7 @@ fn element(line: &str, number: u32) -> Option<Record> {
     };
     text += sentences;
     let page = if name == "Mercury" { "Mercury (element)" } else { name };
-    Some(Record { url: place(page), title: format!("{name} ({symbol})"), text, publisher: None })
+    Some(Sample { url: place(page), title: format!("{name} ({symbol})"), text })
 }
 
 /// The position of an element in its period.
@@ -110,7 +115,7 @@ fn period_and_column(number: u32) -> (u32, Column) {
 }
 
 /// Makes the document about a number.
-fn number(n: u32) -> Record {
+fn number(n: u32) -> Sample {
     let factors = factors(n);
     let mut text = match factors[..] {
         [] => "1 is the unit: neither a prime number nor composite.".to_owned(),
@@ -140,7 +145,7 @@ fn number(n: u32) -> Record {
         }
     }
     let _ = write!(text, " In binary it is {n:b}, in hexadecimal {n:x}, in Roman numerals {}.", roman(n));
-    Record { url: place(&format!("{n} (number)")), title: format!("The number {n}"), text, publisher: None }
+    Sample { url: place(&format!("{n} (number)")), title: format!("The number {n}"), text }
 }
 
 /// The prime factors of a number in ascending order; none for 1.

@@ -104,11 +104,11 @@ fn announce(node: &Node, http: SocketAddr, program: &dyn Program) -> Result<(), 
     program.print(lines.as_bytes()).map(drop)
 }
 
-/// Reads the file of blocked peers, networks, sites and words again at each SIGHUP.
+/// Reads the lists of what is blocked and who is trusted again at each SIGHUP.
 async fn reload(node: Node, mut hangups: Signal, program: &'static dyn Program) {
     while hangups.recv().await.is_some() {
-        if let Err(error) = node.reload_blocked().await {
-            program.complain(&format!("{error}; the list of what is blocked stays as it was"));
+        if let Err(error) = node.reload_lists().await {
+            program.complain(&format!("{error}; the list stays as it was"));
         }
     }
 }

@@ -12,13 +12,11 @@ use super::node::NodeAddress;
 ///
 /// Documents are web pages, Markdown and plain text, in single files and in directories. In directories, hidden files
 /// and files with other endings are left out. A file that ends in .jsonl holds a document in each line: {"url":
-/// "http://…", "title": "…", "text": "…"}, and perhaps "publisher", the name of a node. A file that ends in .warc or
+/// "http://…", "title": "…", "text": "…"}. A file that ends in .warc or
 /// .warc.gz holds the pages of a crawl. A URL on this machine is a page, or a sitemap, whose pages are fetched. Pages
 /// that do not want to be found (robots: noindex) are not published.
 ///
-/// A site names the node that publishes it by the name of the node, 12D3KooW…: in a page as <link rel="furui-publisher"
-/// href="12D3KooW…">, or for all pages in the file /.well-known/furui-publisher. Then what this node publishes is shown
-/// before copies that others publish.
+/// What is published is shown with the name of the node, 12D3KooW…, and only this node can replace or withdraw it.
 ///
 /// A document that was published before takes almost no time, so after an interruption run the same command again.
 #[derive(Args)]

@@ -1,5 +1,5 @@
 use furui_net::http::{BATCH_BYTES, BATCH_DOCUMENTS, PublishLine, PublishSums};
-use furui_search::{ContentId, PublisherKey, Record};
+use furui_search::{ContentId, Record};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -25,8 +25,6 @@ struct Line<'a> {
     url: &'a str,
     title: &'a str,
     text: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    publisher: Option<String>,
 }
 
 /// The JSON answer of a node to the ids of offered documents: the indices of those that it wants.
@@ -39,10 +37,8 @@ impl Batch {
     /// Adds a document to the batch, given by its record and the record's id. `place` is its file and line, for
     /// messages.
     pub(super) fn push(&mut self, place: String, record: &Record, id: ContentId) {
-        let Record { url, title, text, publisher } = record;
-        let publisher = publisher.as_ref().map(PublisherKey::to_string);
-        let line =
-            serde_json::to_vec(&Line { url, title, text, publisher }).expect("a document has only strings for names");
+        let Record { url, title, text, .. } = record;
+        let line = serde_json::to_vec(&Line { url, title, text }).expect("a document has only strings for names");
         self.bytes += line.len();
         self.documents.push(Document { id, place, line });
     }

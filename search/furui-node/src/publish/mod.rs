@@ -11,7 +11,6 @@
 mod batch;
 mod lines;
 mod once;
-mod site_key;
 mod sums;
 mod tree;
 mod warc;
@@ -21,7 +20,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use furui_pages::{Media, Page};
-use furui_search::{ContentId, MAX_TITLE, NoPublisherKey, PublisherKey, Record, words};
+use furui_search::{ContentId, MAX_TITLE, PublisherKey, Record, words};
+use serde::Deserialize;
 use url::Url;
 
 use crate::Error;
@@ -30,20 +30,27 @@ use crate::options::publish::PublishOptions;
 use crate::program::Program;
 use batch::Batch;
 use once::Once;
-use site_key::SiteKeys;
 use sums::{Reason, Sums};
+
+/// The part of the state of a node that tells under which key it publishes.
+#[derive(Deserialize)]
+struct Status {
+    peer: PublisherKey,
+}
 
 /// Runs `furui publish`.
 pub fn run(options: &PublishOptions, program: &dyn Program) -> Result<ExitCode, Error> {
+    let client = Client::new(&options.node.url);
+    let Status { peer: key } = client.get("/status", &[])?.read()?;
     let mut publisher = Publisher {
         options,
         program,
-        client: Client::new(&options.node.url),
+        client,
         progress: program.progress("publishing", &options.sources),
         once: Once::new()?,
         batch: Batch::default(),
         sums: Sums::new(options.strict, program),
-        keys: SiteKeys::default(),
+        key,
     };
     if options.sources.is_empty() {
         publisher.path(Path::new("-"))?;
@@ -70,7 +77,8 @@ struct Publisher<'a> {
     once: Once,
     batch: Batch,
     sums: Sums<'a>,
-    keys: SiteKeys,
+    /// The key under which the node publishes.
+    key: PublisherKey,
 }
 
 /// The bytes of a page, and the facts about it that are known before it is parsed.
@@ -108,29 +116,8 @@ impl Publisher<'_> {
         let mut url = canonical.filter(|link| is_own || is_same_site(link, &url)).unwrap_or(url);
         url.set_fragment(None);
         let title = if page.title.is_empty() { title.to_owned() } else { page.title };
-        let publisher = match page.publisher {
-            Some(named) => self.key(&place, named.parse())?,
-            None => self.keys.current.filter(|_| is_own),
-        };
-        self.record(place, Record { url: url.into(), title: cut(title, MAX_TITLE), text: page.text, publisher })
-    }
-
-    /// Returns the publisher key that was read in a page or file at `place`. If it is invalid, the user is informed,
-    /// and the result is `None`.
-    fn key(&mut self, place: &str, read: Result<PublisherKey, NoPublisherKey>) -> Result<Option<PublisherKey>, Error> {
-        match read {
-            Ok(key) => Ok(Some(key)),
-            Err(why) => self.sums.note(place, &why.to_string()).map(|()| None),
-        }
-    }
-
-    /// Reads the publisher key that the site in a directory names.
-    fn key_in(&mut self, root: &Path) -> Result<(), Error> {
-        self.keys.current = match site_key::in_directory(root) {
-            Some(bytes) => self.key(&root.join(site_key::FILE).display().to_string(), site_key::read(&bytes))?,
-            None => None,
-        };
-        Ok(())
+        let (url, title) = (url.into(), cut(title, MAX_TITLE));
+        self.record(place, Record { url, title, text: page.text, publisher: self.key })
     }
 
     /// Adds a document to the batch, which is published when it is full. A document whose URL was published before is

@@ -65,16 +65,6 @@ impl<'a> Sums<'a> {
         self.program.complain(&format!("{place}: {why}; left out"));
         Ok(())
     }
-
-    /// Prints a message about a fault of a document that is published nevertheless, or returns an error if the run is
-    /// strict.
-    pub(super) fn note(&self, place: &str, what: &str) -> Result<(), Error> {
-        if self.strict {
-            return Err(Error::Message(format!("{place}: {what}")));
-        }
-        self.program.complain(&format!("{place}: {what}; ignored"));
-        Ok(())
-    }
 }
 
 impl fmt::Display for Sums<'_> {

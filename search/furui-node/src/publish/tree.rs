@@ -29,7 +29,6 @@ impl Publisher<'_> {
             };
         }
         let root = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
-        self.key_in(root)?;
         let is_hidden = |name: &OsStr| name.as_encoded_bytes().starts_with(b".");
         let entries = WalkDir::new(path).sort_by_file_name().into_iter();
         for entry in entries.filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry.file_name())) {

@@ -9,7 +9,7 @@ use ureq::http::StatusCode;
 use url::{Host, Url};
 
 use super::sums::Reason;
-use super::{Publisher, Source, site_key};
+use super::{Publisher, Source};
 use crate::Error;
 
 /// The maximum time to fetch a page or sitemap.
@@ -45,7 +45,6 @@ impl Publisher<'_> {
         let origin = Url::parse(url).map_err(|error| Error::Message(format!("{url}: {error}")))?;
         let site = Site::new(origin.clone(), self.options.base.as_ref());
         let mut first = Some(site.fetch(&origin, MAX_SITEMAP).map_err(|why| Error::Message(format!("{url}: {why}")))?);
-        self.key_of(&site)?;
         let mut sitemaps = VecDeque::from([origin]);
         let mut count = 1;
         while let Some(place) = sitemaps.pop_front() {
@@ -97,27 +96,6 @@ impl Publisher<'_> {
                 }
             }
         }
-        Ok(())
-    }
-
-    /// Fetches the publisher key that a site names, once for each host and port.
-    fn key_of(&mut self, site: &Site<'_>) -> Result<(), Error> {
-        let host = site.origin.origin().ascii_serialization();
-        if let Some(known) = self.keys.fetched.get(&host) {
-            self.keys.current = *known;
-            return Ok(());
-        }
-        let place = site.origin.join(&format!("/{}", site_key::FILE));
-        let answer = place.map_err(|error| error.to_string()).and_then(|place| site.fetch(&place, site_key::MAX_FILE));
-        // Most sites do not have this file.
-        self.keys.current = match answer {
-            // Many sites answer any request with an HTML page.
-            Ok(answer) if !answer.bytes.trim_ascii_start().starts_with(b"<") => {
-                self.key(answer.url.as_str(), site_key::read(&answer.bytes))?
-            }
-            _ => None,
-        };
-        self.keys.fetched.insert(host, self.keys.current);
         Ok(())
     }
 

@@ -222,7 +222,7 @@ impl Meeting {
         if !term.holders.contains(me) {
             return Ok(false);
         }
-        let Listing { ids, whole } = index.size(&term.word)?;
+        let Listing { ids, whole, .. } = index.size(&term.word)?;
         if !whole && ids == 0 {
             return Ok(false);
         }

@@ -76,7 +76,7 @@ pub enum AnswerEvent {
 /// # struct Empty;
 /// # impl Index for Empty {
 /// #     fn size(&mut self, _: &str) -> furui::Result<Listing> {
-/// #         Ok(Listing { ids: 0, whole: true })
+/// #         Ok(Listing { ids: 0, log_length: 6, whole: true })
 /// #     }
 /// #     fn slice(&mut self, _: &str, _: IdRange, _: usize) -> furui::Result<ListPart> {
 /// #         Ok(ListPart::default())

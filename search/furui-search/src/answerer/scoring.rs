@@ -5,9 +5,8 @@ use furui::Result;
 
 /// True if the parameters of the ranking are valid for a search with `words` required words.
 pub(super) fn is_valid(ranking: &Ranking, words: usize) -> bool {
-    let Ranking { mean_length, ref idfs, best, .. } = *ranking;
-    mean_length > 0
-        && idfs.len() == words
+    let Ranking { ref idfs, best, .. } = *ranking;
+    idfs.len() == words
         && idfs.iter().all(|&idf| idf <= limits::IDF)
         && (1..=limits::PAGE + 1).contains(&(best as usize))
 }
@@ -34,7 +33,7 @@ impl Scoring {
         word: &str,
         most: usize,
     ) -> Result<(Self, Vec<ContentId>)> {
-        let scale = Scale::new(ranking.mean_length);
+        let scale = Scale::new(ranking.log_length);
         let own = ranking.idfs[0];
         let others = ranking.idfs[1..].iter().sum();
         let from = ranking.from.unwrap_or(Place::FIRST);

@@ -8,16 +8,15 @@ mod reader;
 mod request;
 mod response;
 mod show;
-mod surveyed;
 mod wants;
 mod writer;
 
-use super::{Clause, ContentId, IdRange, Lock, LockKey, Peer, Surveyed, Weight, WordPostings};
+use super::{Clause, ContentId, IdRange, Peer, Signature, Weight, Withdrawal, WordPostings};
 
 pub use error::MessageError;
 pub use exchange::{Cost, Meet, Met, Settle};
 pub use ranked::{Ranked, Ranking};
-pub use show::{Part, Shown};
+pub use show::{Part, Shown, ShownDocument};
 pub use wants::{Wants, WantsError};
 
 /// The version of the protocol, which is the first byte of every message.
@@ -50,22 +49,17 @@ pub enum Request {
     Store {
         /// For each word, the postings to add to its list.
         postings: Vec<WordPostings>,
-        /// The documents to store, each with the lock of its publisher.
-        records: Vec<(Lock, Vec<u8>)>,
+        /// The documents to store, each with the signature of its publisher.
+        records: Vec<(Signature, Vec<u8>)>,
     },
-    /// Withdraws documents: each key opens the lock that the publisher put on a document.
+    /// Withdraws documents.
     Withdraw {
-        /// Documents, each with the key to one of its locks.
-        keys: Vec<(ContentId, LockKey)>,
+        /// The withdrawals, signed by the publishers.
+        withdrawals: Vec<Withdrawal>,
     },
-    /// Asks for the locks of these documents, in order to store copies of them.
-    Locks {
-        /// The ids of the documents whose locks are requested.
-        ids: Vec<ContentId>,
-    },
-    /// Asks for the keys that have opened locks of documents, in order to store copies of them.
+    /// Asks for the withdrawals of documents, in order to store copies of them.
     Withdrawn {
-        /// The range of the ids of the documents whose keys are requested.
+        /// The range of the ids of the documents whose withdrawals are requested.
         range: IdRange,
     },
     /// Asks for the sizes and fingerprints of those of the receiver's lists that the sender should hold too, in the
@@ -87,8 +81,6 @@ pub enum Request {
         /// The maximum number of ids that are requested from each list.
         most: u32,
     },
-    /// Asks for the receiver's estimate of the number and the mean length of all documents.
-    Survey,
     /// Reports to a node that keeps lists that some of its postings contradict the documents' records. The node checks
     /// this itself, whoever reports it.
     Doubt {
@@ -123,18 +115,15 @@ pub enum Response {
     },
     /// Answers a [`Request::Withdraw`].
     Withdrawn {
-        /// The number of locks that the keys opened.
-        opened: u64,
+        /// The number of documents that are gone from the node because of it.
+        gone: u64,
     },
-    /// Answers a [`Request::Locks`]: for each document its locks, each with the number of whole days for which the lock
-    /// is still kept.
-    Locks(Vec<Vec<(Lock, u8)>>),
     /// Answers a [`Request::Withdrawn`].
-    Keys {
-        /// Documents in ascending order, each with a key that opened one of its locks, and the number of whole days for
-        /// which the key is still remembered.
-        keys: Vec<(ContentId, LockKey, u8)>,
-        /// True if there are further keys, for later documents in the range.
+    Withdrawals {
+        /// Withdrawals in the order of their documents, each with the number of whole days for which it is still
+        /// remembered.
+        withdrawals: Vec<(Withdrawal, u8)>,
+        /// True if there are further withdrawals, of later documents in the range.
         more: bool,
     },
     /// Answers a [`Request::Compare`]: the sizes and fingerprints of lists, in the order of their words.
@@ -150,8 +139,6 @@ pub enum Response {
     /// Answers a [`Request::List`]: the lists of the first words, up to the maximum size of a message. At least a part
     /// of the first list is included.
     Listed(Vec<Listed>),
-    /// Answers a [`Request::Survey`].
-    Surveyed(Surveyed),
     /// Refuses a request for the stated reason.
     Refused(Refusal),
 }
@@ -212,6 +199,9 @@ pub struct Search {
 pub struct WordSize {
     /// The number of ids in the word's list on this node.
     pub ids: u64,
+    /// The mean of the base-2 logarithms of the lengths of these documents, rounded; in
+    /// [`Scale::LENGTHS`](super::Scale::LENGTHS).
+    pub log_length: u8,
     /// True if the list is complete: this node has been given everything that it should hold.
     pub whole: bool,
     /// The nodes nearest to the word's key that this node knows, including itself, in ascending distance.

@@ -10,8 +10,8 @@ use super::{Cost, MessageError};
 /// beginning of the following slice; no later document has a score above the bound there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ranking {
-    /// The mean number of words in a document; at least one.
-    pub mean_length: u32,
+    /// The mean number of words in a document, as an exponent of two; in [`Scale::LENGTHS`](super::Scale::LENGTHS).
+    pub log_length: u8,
     /// The idf of each word that must occur, in the order of the words; at most [`limits::IDF`].
     pub idfs: Vec<u32>,
     /// The maximum number of documents in the answer, from 1 to [`limits::PAGE`] + 1.
@@ -43,7 +43,7 @@ pub struct Ranked {
 
 impl Ranking {
     pub(super) fn encode(&self, to: &mut Writer) {
-        to.varint(self.mean_length.into());
+        to.log_length(self.log_length);
         to.all("words", &self.idfs, limits::WORDS, |to, &idf| to.varint(idf.into()));
         to.varint(self.best.into());
         to.varint(self.floor.into());
@@ -53,7 +53,7 @@ impl Ranking {
 
     pub(super) fn decode(from: &mut Reader<'_>) -> Result<Self, MessageError> {
         Ok(Self {
-            mean_length: from.varint32("the mean length")?,
+            log_length: from.log_length()?,
             idfs: from.all("words", limits::WORDS, 1, |from| from.varint32("an idf"))?,
             best: from.varint32("documents that are wanted")?,
             floor: from.varint32("the least score")?,

@@ -1,4 +1,4 @@
-use super::super::{Coding, ContentId, IdRange, Peer, Weight, limits, varint};
+use super::super::{Coding, ContentId, IdRange, Peer, Scale, Weight, limits, varint};
 use super::{MessageError, VERSION};
 
 /// Decodes a message. Memory for elements is allocated only after checking that the message has enough bytes for them.
@@ -142,6 +142,12 @@ impl<'a> Reader<'a> {
     /// Returns an error if `is_valid`, which refers to the previous field, is false.
     pub(super) fn require(&self, is_valid: bool, what: &'static str) -> Result<(), MessageError> {
         if is_valid { Ok(()) } else { Self::invalid(what, self.at) }
+    }
+
+    pub(super) fn log_length(&mut self) -> Result<u8, MessageError> {
+        let log_length = self.byte("a mean length")?;
+        self.require(Scale::LENGTHS.contains(&log_length), "a mean length")?;
+        Ok(log_length)
     }
 
     pub(super) fn range(&mut self) -> Result<IdRange, MessageError> {

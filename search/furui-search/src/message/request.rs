@@ -1,4 +1,4 @@
-use super::super::{ContentId, Lock, LockKey, Wants, limits};
+use super::super::{ContentId, Signature, Wants, Withdrawal, limits};
 use super::reader::Reader;
 use super::writer::Writer;
 use super::{Meet, MessageError, Part, Ranking, Request, Search, Settle, Term};
@@ -33,16 +33,14 @@ impl Request {
                     to.all("ids", postings, limits::IDS, |to, (id, _)| to.id(*id));
                     to.weights(postings.iter().map(|(_, weight)| *weight));
                 });
-                to.all("records", records, limits::RECORDS, |to, (lock, record)| {
-                    to.raw(lock.as_bytes());
+                to.all("records", records, limits::RECORDS, |to, (signature, record)| {
+                    to.raw(&signature.to_bytes());
                     to.bytes("bytes of a record", record, limits::MESSAGE_BYTES);
                 });
             }
-            Self::Withdraw { keys } => to.all("keys", keys, limits::KEYS, |to, (id, key)| {
-                to.id(*id);
-                to.raw(key.as_bytes());
-            }),
-            Self::Locks { ids } => to.ids(ids, limits::FETCHED),
+            Self::Withdraw { withdrawals } => {
+                to.all("withdrawals", withdrawals, limits::WITHDRAWALS, |to, withdrawal| withdrawal.encode(to));
+            }
             Self::Withdrawn { range } => to.range(*range),
             Self::Compare { from, since } => {
                 to.word_or_none(from);
@@ -53,7 +51,6 @@ impl Request {
                 to.range(*range);
                 to.varint(u64::from(*most));
             }
-            Self::Survey => {}
             Self::Doubt { claims } => to.all("claims", claims, limits::DOUBTS, |to, (word, id)| {
                 to.word(word);
                 to.id(*id);
@@ -88,17 +85,14 @@ impl Request {
                     let weights = from.weights(ids.len())?;
                     Ok((word, ids.into_iter().zip(weights).collect()))
                 })?,
-                records: from.all("records", limits::RECORDS, 1 + Lock::BYTES, |from| {
-                    let lock = Lock::new(from.raw("a lock")?);
-                    Ok((lock, from.bytes("bytes of a record", limits::MESSAGE_BYTES)?.to_vec()))
+                records: from.all("records", limits::RECORDS, 1 + Signature::BYTES, |from| {
+                    let signature = Signature::from_bytes(from.raw("a signature")?);
+                    Ok((signature, from.bytes("bytes of a record", limits::MESSAGE_BYTES)?.to_vec()))
                 })?,
             },
             0x09 => Self::Withdraw {
-                keys: from.all("keys", limits::KEYS, ContentId::BYTES + LockKey::BYTES, |from| {
-                    Ok((from.id()?, LockKey::new(from.raw("a key")?)))
-                })?,
+                withdrawals: from.all("withdrawals", limits::WITHDRAWALS, Withdrawal::BYTES, Withdrawal::decode)?,
             },
-            0x0a => Self::Locks { ids: from.ids(limits::FETCHED)? },
             0x0b => Self::Withdrawn { range: from.range()? },
             0x07 => Self::Compare { from: from.word_or_none()?, since: from.fixed("the state")? },
             0x08 => Self::List {
@@ -106,7 +100,6 @@ impl Request {
                 range: from.range()?,
                 most: from.varint32("ids of a list")?,
             },
-            0x0e => Self::Survey,
             0x0d => Self::Doubt {
                 claims: from
                     .all("claims", limits::DOUBTS, 2 + ContentId::BYTES, |from| Ok((from.word()?, from.id()?)))?,
@@ -128,9 +121,7 @@ impl Request {
             Self::Compare { .. } => 0x07,
             Self::List { .. } => 0x08,
             Self::Withdraw { .. } => 0x09,
-            Self::Locks { .. } => 0x0a,
             Self::Withdrawn { .. } => 0x0b,
-            Self::Survey => 0x0e,
             Self::Doubt { .. } => 0x0d,
         }
     }

@@ -1,5 +1,4 @@
-use super::super::Surveyed;
-use super::super::{Coding, ContentId, Lock, LockKey, limits};
+use super::super::{Coding, Withdrawal, limits};
 use super::reader::Reader;
 use super::writer::Writer;
 use super::{Cost, Listed, MessageError, Met, Ranked, Refusal, Response, Shown, WordSize};
@@ -23,11 +22,14 @@ impl Response {
     pub fn encode(&self) -> Result<Vec<u8>, MessageError> {
         let mut to = Writer::new(self.kind());
         match self {
-            Self::Sizes(sizes) => to.all("words", sizes, limits::WORDS, |to, WordSize { ids, whole, holders }| {
-                to.varint(*ids);
-                to.flag(*whole);
-                to.peers(holders);
-            }),
+            Self::Sizes(sizes) => {
+                to.all("words", sizes, limits::WORDS, |to, WordSize { ids, log_length, whole, holders }| {
+                    to.varint(*ids);
+                    to.log_length(*log_length);
+                    to.flag(*whole);
+                    to.peers(holders);
+                })
+            }
             Self::Ranked(ranked) => ranked.encode(&mut to),
             Self::Met(Met { matches, whole, session, steps }) => {
                 to.flag(*whole);
@@ -44,18 +46,11 @@ impl Response {
                 to.all("documents", documents, limits::FETCHED, |to, shown| shown.encode(to));
             }
             Self::Stored { new } => to.varint(*new),
-            Self::Withdrawn { opened } => to.varint(*opened),
-            Self::Locks(documents) => to.all("documents", documents, limits::FETCHED, |to, locks| {
-                to.all("locks", locks, limits::LOCKS, |to, (lock, days)| {
-                    to.raw(lock.as_bytes());
-                    to.byte(*days);
-                });
-            }),
-            Self::Keys { keys, more } => {
+            Self::Withdrawn { gone } => to.varint(*gone),
+            Self::Withdrawals { withdrawals, more } => {
                 to.flag(*more);
-                to.all("keys", keys, limits::KEYS, |to, (id, key, days)| {
-                    to.id(*id);
-                    to.raw(key.as_bytes());
+                to.all("withdrawals", withdrawals, limits::WITHDRAWALS, |to, (withdrawal, days)| {
+                    withdrawal.encode(to);
                     to.byte(*days);
                 });
             }
@@ -78,7 +73,6 @@ impl Response {
                 to.require(days.len() == ids.len(), "the days of ids");
                 to.raw(days);
             }),
-            Self::Surveyed(surveyed) => surveyed.encode(&mut to),
             Self::Refused(why) => to.byte(*why as u8),
         }
         to.finish()
@@ -91,9 +85,10 @@ impl Response {
     pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
         let (kind, mut from) = Reader::new(bytes)?;
         let response = match kind {
-            0x81 => Self::Sizes(from.all("words", limits::WORDS, 3, |from| {
+            0x81 => Self::Sizes(from.all("words", limits::WORDS, 4, |from| {
                 Ok(WordSize {
                     ids: from.varint("the size of a list")?,
+                    log_length: from.log_length()?,
                     whole: from.flag("whether a list is whole")?,
                     holders: from.peers()?,
                 })
@@ -115,16 +110,11 @@ impl Response {
                 documents: from.all("documents", limits::FETCHED, 1, Shown::decode)?,
             },
             0x86 => Self::Stored { new: from.varint("how many were new")? },
-            0x8b => Self::Withdrawn { opened: from.varint("how many locks were opened")? },
-            0x8c => Self::Locks(from.all("documents", limits::FETCHED, 1, |from| {
-                from.all("locks", limits::LOCKS, Lock::BYTES + 1, |from| {
-                    Ok((Lock::new(from.raw("a lock")?), from.byte("the days of a lock")?))
-                })
-            })?),
-            0x8d => Self::Keys {
+            0x8b => Self::Withdrawn { gone: from.varint("how many are gone")? },
+            0x8d => Self::Withdrawals {
                 more: from.flag("whether there are more")?,
-                keys: from.all("keys", limits::KEYS, ContentId::BYTES + LockKey::BYTES + 1, |from| {
-                    Ok((from.id()?, LockKey::new(from.raw("a key")?), from.byte("the days of a key")?))
+                withdrawals: from.all("withdrawals", limits::WITHDRAWALS, Withdrawal::BYTES + 1, |from| {
+                    Ok((Withdrawal::decode(from)?, from.byte("the days of a withdrawal")?))
                 })?,
             },
             0x87 => {
@@ -142,7 +132,6 @@ impl Response {
                 let weights = if weighted { from.weights(ids.len())? } else { Vec::new() };
                 Ok(Listed { days: from.take("the days of ids", ids.len())?.to_vec(), ids, weights, more })
             })?),
-            0x8f => Self::Surveyed(Surveyed::decode(&mut from)?),
             0x89 => Self::Refused(REFUSALS[usize::from(from.tag("why it was refused", REFUSALS.len() as u8)?)]),
             _ => return Err(MessageError::Invalid { what: "the kind of an answer", at: 1 }),
         };
@@ -159,9 +148,7 @@ impl Response {
             Self::Shown { .. } => 0x8e,
             Self::Stored { .. } => 0x86,
             Self::Withdrawn { .. } => 0x8b,
-            Self::Locks(_) => 0x8c,
-            Self::Keys { .. } => 0x8d,
-            Self::Surveyed(_) => 0x8f,
+            Self::Withdrawals { .. } => 0x8d,
             Self::Compared { .. } => 0x87,
             Self::Listed(_) => 0x88,
             Self::Refused(_) => 0x89,

@@ -1,7 +1,8 @@
 use std::ops::Range;
 
 use super::super::{
-    ContentId, LockKey, MAX_TITLE, MAX_URL, PublisherKey, RecordHead, Showing, Snippet, Weight, limits,
+    ContentId, MAX_TITLE, MAX_URL, Publication, PublisherKey, RecordHead, Showing, Signature, Snippet, Weight,
+    Withdrawal, limits,
 };
 use super::MessageError;
 use super::reader::Reader;
@@ -17,17 +18,39 @@ pub enum Part {
     Presence,
     /// The whole record, answered with [`Shown::Record`].
     Record,
+    /// What tells one document of a URL from another, answered with [`Shown::Version`].
+    Version,
+}
+
+/// What a node shows of a document that matches the query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownDocument {
+    /// The title, snippet and weights.
+    pub showing: Showing,
+    /// The publisher's signature of the publication.
+    pub signature: Signature,
+    /// The other documents of the URL that the node keeps, those first that it has kept for longest; at most
+    /// [`limits::VERSIONS`].
+    pub others: Vec<ContentId>,
 }
 
 /// The answer for one document of a [`Request::Show`](super::Request::Show).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// The document matches the query. The title, snippet and weights are included.
-    Document(Box<Showing>),
-    /// The whole record, compressed by the network layer, even if it does not match the query.
-    Record(Vec<u8>),
+    /// The document matches the query.
+    Document(Box<ShownDocument>),
+    /// The whole record, even if it does not match the query.
+    Record {
+        /// What the node knows of the publication, to be kept with a copy of the record.
+        publication: Publication,
+        /// The record, compressed by the network layer.
+        record: Vec<u8>,
+    },
     /// The node keeps the record. If the query has phrases, the document matches it.
-    Kept,
+    Kept {
+        /// The other documents of the URL, as in [`ShownDocument::others`].
+        others: Vec<ContentId>,
+    },
     /// The node does not keep the record.
     Unknown,
     /// The message is full, or the maximum number of bytes of records was examined. The document should be requested
@@ -35,9 +58,20 @@ pub enum Shown {
     Later,
     /// The record matches none of the query's clauses.
     Unfit,
-    /// The document was withdrawn with these keys, which opened its locks on this node: at least one, and at most
-    /// [`limits::LOCKS`].
-    Withdrawn(Vec<LockKey>),
+    /// The document was withdrawn.
+    Withdrawn {
+        /// The key of the publisher.
+        publisher: PublisherKey,
+        /// The publisher's signature of the withdrawal.
+        signature: Signature,
+    },
+    /// What tells the document from others of its URL. It matches the query.
+    Version {
+        /// The parts from which the id is computed.
+        head: Box<RecordHead>,
+        /// What the node knows of the publication.
+        publication: Publication,
+    },
 }
 
 impl Part {
@@ -51,10 +85,11 @@ impl Part {
     pub(super) fn decode_all(from: &mut Reader<'_>) -> Result<Vec<(ContentId, Self)>, MessageError> {
         from.all("documents", limits::FETCHED, ContentId::BYTES + 1, |from| {
             let id = from.id()?;
-            let part = match from.tag("the part of a document", 3)? {
+            let part = match from.tag("the part of a document", 4)? {
                 0 => Self::Snippet,
                 1 => Self::Presence,
-                _ => Self::Record,
+                2 => Self::Record,
+                _ => Self::Version,
             };
             Ok((id, part))
         })
@@ -64,75 +99,135 @@ impl Part {
 impl Shown {
     pub(super) fn encode(&self, to: &mut Writer) {
         match self {
-            Self::Document(showing) => {
+            Self::Document(document) => {
+                let ShownDocument { showing, signature, others } = &**document;
                 to.byte(0);
+                to.raw(&signature.to_bytes());
+                to.ids(others, limits::VERSIONS);
                 encode(showing, to);
             }
-            Self::Record(record) => {
+            Self::Record { publication, record } => {
                 to.byte(1);
+                publication.encode(to);
                 to.bytes("bytes of a record", record, limits::MESSAGE_BYTES);
             }
-            Self::Kept => to.byte(2),
+            Self::Kept { others } => {
+                to.byte(2);
+                to.ids(others, limits::VERSIONS);
+            }
             Self::Unknown => to.byte(3),
             Self::Later => to.byte(4),
             Self::Unfit => to.byte(5),
-            Self::Withdrawn(keys) => {
+            Self::Withdrawn { publisher, signature } => {
                 to.byte(6);
-                to.require(!keys.is_empty(), "the keys of a document");
-                to.all("keys of a document", keys, limits::LOCKS, |to, key| to.raw(key.as_bytes()));
+                to.raw(publisher.as_bytes());
+                to.raw(&signature.to_bytes());
+            }
+            Self::Version { head, publication } => {
+                to.byte(7);
+                publication.encode(to);
+                encode_head(head, to);
             }
         }
     }
 
     pub(super) fn decode(from: &mut Reader<'_>) -> Result<Self, MessageError> {
-        Ok(match from.tag("what is shown of a document", 7)? {
-            0 => Self::Document(Box::new(decode(from)?)),
-            1 => Self::Record(from.bytes("bytes of a record", limits::MESSAGE_BYTES)?.to_vec()),
-            2 => Self::Kept,
+        Ok(match from.tag("what is shown of a document", 8)? {
+            0 => {
+                let signature = Signature::from_bytes(from.raw("a signature")?);
+                let others = from.ids(limits::VERSIONS)?;
+                Self::Document(Box::new(ShownDocument { showing: decode(from)?, signature, others }))
+            }
+            1 => Self::Record {
+                publication: Publication::decode(from)?,
+                record: from.bytes("bytes of a record", limits::MESSAGE_BYTES)?.to_vec(),
+            },
+            2 => Self::Kept { others: from.ids(limits::VERSIONS)? },
             3 => Self::Unknown,
             4 => Self::Later,
             5 => Self::Unfit,
+            6 => Self::Withdrawn {
+                publisher: PublisherKey::new(from.raw("a publisher key")?),
+                signature: Signature::from_bytes(from.raw("a signature")?),
+            },
             _ => {
-                let keys = from.all("keys of a document", limits::LOCKS, LockKey::BYTES, |from| {
-                    Ok(LockKey::new(from.raw("a key")?))
-                })?;
-                from.require(!keys.is_empty(), "the keys of a document")?;
-                Self::Withdrawn(keys)
+                let publication = Publication::decode(from)?;
+                Self::Version { head: Box::new(decode_head(from)?), publication }
             }
         })
     }
 }
 
-fn encode(Showing { head, weights, snippet }: &Showing, to: &mut Writer) {
+impl Publication {
+    fn encode(&self, to: &mut Writer) {
+        to.raw(&self.signature.to_bytes());
+        to.raw(&self.first.to_le_bytes());
+        to.raw(&self.network.to_le_bytes());
+    }
+
+    fn decode(from: &mut Reader<'_>) -> Result<Self, MessageError> {
+        Ok(Self {
+            signature: Signature::from_bytes(from.raw("a signature")?),
+            first: u64::from_le_bytes(from.raw("a time")?),
+            network: u32::from_le_bytes(from.raw("a network")?),
+        })
+    }
+}
+
+impl Withdrawal {
+    /// The encoded length of a withdrawal, in bytes.
+    pub(super) const BYTES: usize = ContentId::BYTES + PublisherKey::BYTES + Signature::BYTES;
+
+    pub(super) fn encode(&self, to: &mut Writer) {
+        to.id(self.id);
+        to.raw(self.publisher.as_bytes());
+        to.raw(&self.signature.to_bytes());
+    }
+
+    pub(super) fn decode(from: &mut Reader<'_>) -> Result<Self, MessageError> {
+        Ok(Self {
+            id: from.id()?,
+            publisher: PublisherKey::new(from.raw("a publisher key")?),
+            signature: Signature::from_bytes(from.raw("a signature")?),
+        })
+    }
+}
+
+fn encode_head(head: &RecordHead, to: &mut Writer) {
     let RecordHead { url, title, publisher, text_bytes, text_hash } = head;
     to.require(head.check().is_ok(), "the lengths of a document");
     to.bytes("bytes of a URL", url.as_bytes(), MAX_URL);
     to.bytes("bytes of a title", title.as_bytes(), MAX_TITLE);
-    to.flag(publisher.is_some());
-    publisher.iter().for_each(|key| to.raw(key.as_bytes()));
+    to.raw(publisher.as_bytes());
     to.varint((*text_bytes).into());
     to.raw(text_hash);
+}
+
+fn decode_head(from: &mut Reader<'_>) -> Result<RecordHead, MessageError> {
+    let head = RecordHead {
+        url: from.text("a URL, which is not UTF-8,", "bytes of a URL", MAX_URL)?,
+        title: from.text("a title, which is not UTF-8,", "bytes of a title", MAX_TITLE)?,
+        publisher: PublisherKey::new(from.raw("a publisher key")?),
+        text_bytes: from.varint32("bytes of a text")?,
+        text_hash: from.raw("the hash of a text")?,
+    };
+    from.require(head.check().is_ok(), "the lengths of a document")?;
+    Ok(head)
+}
+
+fn encode(Showing { head, weights, snippet }: &Showing, to: &mut Writer) {
+    encode_head(head, to);
     let length = weights.iter().flatten().next().map(|weight| weight.length_step());
     to.require(weights.iter().flatten().all(|it| Some(it.length_step()) == length), "the length of a document");
     to.all("weights", weights, limits::QUERY_WORDS, |to, weight| to.byte(weight.map_or(0, |it| it.step() + 1)));
     length.into_iter().for_each(|length| to.byte(length));
-    encode_marks(&snippet.title_marks, title, to);
+    encode_marks(&snippet.title_marks, &head.title, to);
     to.bytes("bytes of a snippet", snippet.text.as_bytes(), limits::SNIPPET_BYTES);
     encode_marks(&snippet.marks, &snippet.text, to);
 }
 
 fn decode(from: &mut Reader<'_>) -> Result<Showing, MessageError> {
-    let head = RecordHead {
-        url: from.text("a URL, which is not UTF-8,", "bytes of a URL", MAX_URL)?,
-        title: from.text("a title, which is not UTF-8,", "bytes of a title", MAX_TITLE)?,
-        publisher: match from.flag("whether there is a publisher key")? {
-            true => Some(PublisherKey::new(from.raw("a publisher key")?)),
-            false => None,
-        },
-        text_bytes: from.varint32("bytes of a text")?,
-        text_hash: from.raw("the hash of a text")?,
-    };
-    from.require(head.check().is_ok(), "the lengths of a document")?;
+    let head = decode_head(from)?;
     let steps = from.all("weights", limits::QUERY_WORDS, 1, |from| from.tag("a weight", Weight::STEPS + 1))?;
     let length = if steps.iter().any(|&step| step > 0) { from.byte("the length of a document")? } else { 0 };
     let weights = steps.iter().map(|step| step.checked_sub(1).map(|step| Weight::of_steps(step, length))).collect();

@@ -1,4 +1,4 @@
-use super::super::{ContentId, IdRange, Peer, Weight, limits, varint};
+use super::super::{ContentId, IdRange, Peer, Scale, Weight, limits, varint};
 use super::{MessageError, VERSION};
 
 /// Encodes a message. The first limit that is exceeded is recorded, and reported at the end.
@@ -76,6 +76,11 @@ impl Writer {
 
     pub(super) fn word_or_none(&mut self, word: &str) {
         self.bytes("bytes of a word", word.as_bytes(), limits::WORD_BYTES);
+    }
+
+    pub(super) fn log_length(&mut self, log_length: u8) {
+        self.require(Scale::LENGTHS.contains(&log_length), "a mean length");
+        self.byte(log_length);
     }
 
     pub(super) fn range(&mut self, range: IdRange) {

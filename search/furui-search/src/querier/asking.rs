@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::super::message::{Ranking, Request, Search, Term};
-use super::super::site::is_site;
+use super::super::message::{Ranking, Request, Search};
 use super::super::{Peer, Place, limits};
 use super::branch::slice_at_first;
 use super::calls::{Call, Of, Slice};
+use super::words::Measure;
 use super::{Querier, QueryEvent};
 
 /// The time limit for a node to answer a request for the size of a list.
@@ -75,14 +75,21 @@ impl Querier {
     fn begin(&mut self, number: usize, now: Duration) {
         let branch = &self.branches[number];
         let Some(next) = branch.next else { return };
-        let Some(plan) = self.words.plan(&branch.must, &branch.without) else { return };
+        if self.measure.is_none() {
+            let words = self.branches.iter().filter(|branch| !branch.is_done()).flat_map(|branch| &branch.must);
+            self.measure = self.words.measure(&words.copied().collect());
+        }
+        let branch = &self.branches[number];
+        let (Some(measure), Some(plan)) = (&self.measure, self.words.plan(&branch.must, &branch.without)) else {
+            return;
+        };
         let hosts = plan.must[0].holders.clone();
         let exchanges = plan.must.len() + plan.without.len() - 1;
         let page = self.options.page.min(self.wanted() as usize).saturating_sub(self.ready.len()).max(1);
         let first = slice_at_first(page, plan.must.len(), exchanges, plan.must[0].size);
         let most = branch.slice(first, limits::IDS / self.branches.len());
         let words = branch.must.len();
-        let ranking = self.ranking(&plan.must, &plan.order[..words], next);
+        let ranking = self.ranking(measure, &plan.order[..words], next);
         let search = Search {
             must: plan.must,
             without: plan.without,
@@ -107,22 +114,16 @@ impl Querier {
         self.events.push_back(QueryEvent::Send { to, call, request });
     }
 
-    /// Makes the ranking parameters for a slice that begins at `next`. `order` contains, for each word of `must`, its
-    /// index among the query's words.
-    fn ranking(&mut self, must: &[Term], order: &[usize], next: Place) -> Ranking {
-        let survey = self.options.survey;
+    /// Makes the ranking parameters for a slice that begins at `next`. `order` contains the indices of the required
+    /// words.
+    fn ranking(&self, measure: &Measure, order: &[usize], next: Place) -> Ranking {
         let wanted = self.depth().saturating_sub(self.ready.len()).max(1);
         // The best documents of this conjunction may include documents that another conjunction has already found.
         let found = if self.branches.len() > 1 { self.found as usize + self.ready.len() } else { 0 };
-        let idf = |(term, &number): (&Term, &usize)| {
-            // The site of a document says nothing about its relevance. The idf of a word is constant for the whole
-            // query, so that all scores can be compared and checked.
-            let idf = if is_site(&term.word) { 0 } else { survey.idf(term.size) };
-            *self.idfs.entry(number).or_insert(idf)
-        };
         Ranking {
-            mean_length: survey.mean_length,
-            idfs: must.iter().zip(order).map(idf).collect(),
+            log_length: measure.log_length,
+            // Every word of a conjunction that is planned has one.
+            idfs: order.iter().map(|number| measure.idfs.get(number).copied().unwrap_or_default()).collect(),
             best: (wanted + found).min(limits::PAGE + 1) as u32,
             floor: self.top.floor(wanted),
             after: self.options.after.filter(|_| self.branches.len() == 1),

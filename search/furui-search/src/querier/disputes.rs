@@ -104,6 +104,11 @@ impl Disputes {
         (wrong, is_own && !holds)
     }
 
+    /// True if only some of the paths have named the document.
+    pub(super) fn has(&self, place: &Place) -> bool {
+        self.claims.contains_key(place)
+    }
+
     /// Ends a dispute about a document of which no node has the record. No node is reported as a liar for that, because
     /// the document may have been withdrawn.
     pub(super) fn miss(&mut self, place: &Place) {

@@ -19,10 +19,10 @@ mod weighing;
 mod word;
 mod words;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use super::message::{Response, Term};
+use super::message::Response;
 use super::{Clause, ContentId, Peer, Place};
 use branch::Branch;
 use calls::{Call, Calls, Of};
@@ -31,11 +31,12 @@ use panel::Panel;
 use slices::Traffic;
 use top::Top;
 use word::Word;
-use words::Words;
+use words::{Measure, Words};
 
 pub use event::QueryEvent;
 pub use options::{QueryOptions, QueryRefused};
 pub use report::{Report, Round, WordReport};
+pub use word::KnownWord;
 
 /// After this number of consecutive failures, the words' nodes are looked up again. After each earlier failure, another
 /// node that keeps the list is asked.
@@ -78,7 +79,7 @@ const PASSES: u32 = 2;
 /// use std::time::Duration;
 /// use furui_search::{
 ///     AnswerEvent, Answerer, ContentId, IdRange, Index, ListPart, Listing, Peer, Querier, Query, QueryEvent,
-///     QueryOptions, Record, Request, Response, Weight, WordSize,
+///     PublisherKey, QueryOptions, Record, Request, Response, Weight, WordSize,
 /// };
 ///
 /// /// The lists of the only node of this network.
@@ -87,7 +88,7 @@ const PASSES: u32 = 2;
 ///
 /// impl Index for Lists {
 ///     fn size(&mut self, word: &str) -> furui::Result<Listing> {
-///         Ok(Listing { ids: self.0.get(word).map_or(0, BTreeMap::len) as u64, whole: true })
+///         Ok(Listing { ids: self.0.get(word).map_or(0, BTreeMap::len) as u64, log_length: 6, whole: true })
 ///     }
 ///
 ///     fn slice(&mut self, word: &str, range: IdRange, most: usize) -> furui::Result<ListPart> {
@@ -100,7 +101,7 @@ const PASSES: u32 = 2;
 /// let mut lists = Lists::default();
 /// for text in ["a bloom filter", "a coffee filter", "a filter that Bloom described"] {
 ///     let record = Record {
-///         url: "https://example.org/".into(), title: String::new(), text: text.into(), publisher: None,
+///         url: "https://example.org/".into(), title: String::new(), text: text.into(), publisher: PublisherKey::new([7; 32]),
 ///     };
 ///     let id = ContentId::of(&record.encode()?);
 ///     for (word, weight) in record.postings() {
@@ -119,8 +120,8 @@ const PASSES: u32 = 2;
 ///             let rest = answerer.on_request(&me, call, Request::decode(&request)?, now, &mut lists);
 ///             if let Some(Request::Size { words }) = rest {
 ///                 let size = |word: &String| -> furui::Result<WordSize> {
-///                     let Listing { ids, whole } = lists.size(word)?;
-///                     Ok(WordSize { ids, whole, holders: vec![me.clone()] })
+///                     let Listing { ids, log_length, whole } = lists.size(word)?;
+///                     Ok(WordSize { ids, log_length, whole, holders: vec![me.clone()] })
 ///                 };
 ///                 let sizes = words.iter().map(size).collect::<furui::Result<_>>()?;
 ///                 querier.on_response(call, Response::Sizes(sizes), now);
@@ -157,8 +158,8 @@ pub struct Querier {
     found: u64,
     /// The last document of the last page; `None` before the first page.
     last: Option<Place>,
-    /// The inverse document frequencies of the words, by word index.
-    idfs: HashMap<usize, u32>,
+    /// The figures by which documents are ranked; `None` before the sizes of all lists are known.
+    measure: Option<Measure>,
     /// True if all found documents come from complete lists.
     whole: bool,
     over: bool,
@@ -169,15 +170,15 @@ impl Querier {
     /// Makes a query for the documents that match any of `clauses`.
     ///
     /// For the words in `known`, the sizes of the lists and the nodes that keep them come from an earlier query
-    /// ([`terms`](Self::terms)). They are looked up again only if these nodes fail.
+    /// ([`known`](Self::known)). They are looked up again only if these nodes fail.
     ///
     /// # Errors
     /// If there is no clause, if a clause has no required word, or if one of the [limits](super::limits) is exceeded.
-    pub fn new(clauses: &[Clause], known: Vec<Term>, options: QueryOptions) -> Result<Self, QueryRefused> {
+    pub fn new(clauses: &[Clause], known: Vec<KnownWord>, options: QueryOptions) -> Result<Self, QueryRefused> {
         options::check(clauses, &options)?;
         let mut words = Words::default();
         let branches: Vec<Branch> = clauses.iter().map(|clause| Branch::new(clause, &mut words)).collect();
-        known.into_iter().for_each(|term| words.know(term));
+        known.into_iter().for_each(|word| words.know(word));
         let report = Report { salt: options.salt, ..Report::default() };
         Ok(Self {
             options,
@@ -191,7 +192,7 @@ impl Querier {
             ready: VecDeque::new(),
             found: 0,
             last: options.after,
-            idfs: HashMap::new(),
+            measure: None,
             whole: true,
             over: false,
             report,
@@ -287,10 +288,15 @@ impl Querier {
         self.disputes.miss(&place);
     }
 
+    /// True if only some of the asked nodes have named this document.
+    pub fn is_disputed(&self, place: &Place) -> bool {
+        self.disputes.has(place)
+    }
+
     /// The query's words with the sizes of their lists and the nodes that keep the lists, for later queries with any of
     /// these words. Nodes that failed are at the end.
-    pub fn terms(&self) -> impl Iterator<Item = Term> {
-        self.words.terms()
+    pub fn known(&self) -> impl Iterator<Item = KnownWord> {
+        self.words.known()
     }
 
     /// The cost of the query so far. With [`QueryOptions::explain`], it also describes each round.

@@ -1,15 +1,14 @@
 use thiserror::Error;
 
-use super::super::{Clause, Place, Survey, Wants, limits};
+use super::super::{Clause, Place, Wants, limits};
 
 /// The options of a query.
 ///
 /// ```
-/// use furui_search::{Querier, Query, QueryOptions, Survey};
+/// use furui_search::{Querier, Query, QueryOptions};
 ///
 /// // The ten best documents, and a report of how they were found.
-/// let survey = Survey { documents: 1_000_000, mean_length: 300 };
-/// let options = QueryOptions { page: 10, limit: 10, survey, explain: true, ..QueryOptions::new(1) };
+/// let options = QueryOptions { page: 10, limit: 10, explain: true, ..QueryOptions::new(1) };
 /// Querier::new(Query::parse("bloom filter")?.clauses(), vec![], options)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -22,8 +21,6 @@ pub struct QueryOptions {
     /// The place after which to continue an earlier query. With several conjunctions, only the best [`limits::PAGE`]
     /// documents can be reached.
     pub after: Option<Place>,
-    /// The estimated number and mean length of all documents, by which documents are ranked.
-    pub survey: Survey,
     /// The encoding in which nodes send each other sets of ids.
     pub wants: Wants,
     /// An unpredictable number that is different for each query. It is the key of the check bits of coded sets.
@@ -41,8 +38,7 @@ impl QueryOptions {
     /// Returns the options for a query that ends after one page of 20 ids, with the coding that needs the fewest bits.
     /// `salt` is an unpredictable number that is different for each query.
     pub fn new(salt: u64) -> Self {
-        let (survey, hosts) = (Survey::default(), limits::HOSTS);
-        Self { page: 20, limit: 20, after: None, survey, wants: Wants::Best, salt, hosts, explain: false }
+        Self { page: 20, limit: 20, after: None, wants: Wants::Best, salt, hosts: limits::HOSTS, explain: false }
     }
 }
 

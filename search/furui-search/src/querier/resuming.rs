@@ -25,7 +25,13 @@ impl Querier {
     /// requested yet.
     pub fn idf(&self, word: &str) -> Option<u32> {
         let number = self.words.all.iter().position(|other| other.name == word)?;
-        self.idfs.get(&number).copied()
+        self.measure.as_ref()?.idfs.get(&number).copied()
+    }
+
+    /// The mean length of documents, as an exponent of two, by which this query ranks; `None` if no slice was requested
+    /// yet.
+    pub fn log_length(&self) -> Option<u8> {
+        Some(self.measure.as_ref()?.log_length)
     }
 }
 
@@ -36,7 +42,7 @@ mod tests {
 
     use super::super::super::{
         AnswerEvent, Answerer, ContentId, IdRange, Index, ListPart, Listing, Peer, Query, QueryEvent, QueryOptions,
-        Request, Response, Survey, Weight, WordSize,
+        Request, Response, Weight, WordSize,
     };
     use super::*;
 
@@ -50,7 +56,7 @@ mod tests {
 
     impl Index for Ten {
         fn size(&mut self, _: &str) -> furui::Result<Listing> {
-            Ok(Listing { ids: 10, whole: true })
+            Ok(Listing { ids: 10, log_length: 7, whole: true })
         }
 
         fn slice(&mut self, _: &str, range: IdRange, most: usize) -> furui::Result<ListPart> {
@@ -61,8 +67,7 @@ mod tests {
     #[test]
     fn a_query_that_is_resumed_finds_all_documents_once_and_in_order() {
         let (me, now) = (Peer::new(b"only", b""), Duration::ZERO);
-        let survey = Survey { documents: 100, mean_length: 5 };
-        let options = QueryOptions { page: 3, limit: 3, survey, ..QueryOptions::new(1) };
+        let options = QueryOptions { page: 3, limit: 3, ..QueryOptions::new(1) };
         let mut querier = Querier::new(Query::parse("word").unwrap().clauses(), vec![], options).unwrap();
         let mut answerer = Answerer::new(me.clone());
         let (mut found, mut turns) = (Vec::new(), 0);
@@ -73,7 +78,7 @@ mod tests {
                     let request = Request::decode(&request).unwrap();
                     if answerer.on_request(&me, call, request, now, &mut Ten).is_some() {
                         let holders = vec![me.clone()];
-                        let size = WordSize { ids: 10, whole: true, holders };
+                        let size = WordSize { ids: 10, log_length: 7, whole: true, holders };
                         querier.on_response(call, Response::Sizes(vec![size]), now);
                     }
                     while let Some(event) = answerer.poll() {
@@ -95,6 +100,7 @@ mod tests {
         }
         let ids: Vec<u8> = found.iter().map(|place| place.id.as_bytes()[0]).collect();
         assert_eq!(ids, (0..10).collect::<Vec<u8>>());
-        assert_eq!((turns, querier.idf("word"), querier.idf("other")), (4, Some(survey.idf(10)), None));
+        assert_eq!((turns, querier.idf("word"), querier.idf("other")), (4, Some(1024), None));
+        assert_eq!(querier.log_length(), Some(7));
     }
 }

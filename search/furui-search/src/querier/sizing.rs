@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-use super::super::survey::rounded;
-use super::super::{Peer, WordSize, limits};
+use super::super::ranking::rounded;
+use super::super::{Peer, Scale, WordSize, limits};
 use super::blame::Blame;
 use super::weighing::differ;
 
@@ -62,6 +62,7 @@ impl Waiting {
 pub(super) struct SizeAnswer {
     pub(super) from: Peer,
     pub(super) ids: u64,
+    pub(super) log_length: u8,
     pub(super) whole: bool,
 }
 
@@ -131,7 +132,7 @@ impl Sizing {
 
     pub(super) fn on_size(&mut self, from: Peer, size: WordSize) {
         self.lose(&from);
-        self.answers.push(SizeAnswer { from, ids: size.ids, whole: size.whole });
+        self.answers.push(SizeAnswer { from, ids: size.ids, log_length: size.log_length, whole: size.whole });
         // A keeper could name its accomplices, so its statement about the other keepers is used only if the network
         // found too few.
         if self.holders.len() < limits::REPLICAS {
@@ -194,6 +195,19 @@ impl Sizing {
         let are_enough = empty.clone().count() >= EMPTY_WITNESSES;
         let longest = self.answers.iter().rev().max_by_key(|answer| (answer.ids, answer.whole));
         empty.clone().next().filter(|_| are_enough).or(longest)
+    }
+
+    /// The median of the mean lengths that those nodes state of which `counts` is true and whose lists are not empty;
+    /// those with complete lists, if there are any.
+    pub(super) fn log_length(&self, counts: impl Fn(&Peer) -> bool) -> u8 {
+        let of = |whole: bool| {
+            let counting = self.answers.iter().filter(|answer| answer.ids > 0 && answer.whole == whole);
+            let mut lengths: Vec<u8> =
+                counting.filter(|answer| counts(&answer.from)).map(|answer| answer.log_length).collect();
+            lengths.sort_unstable();
+            lengths.get(lengths.len().checked_sub(1)? / 2).copied()
+        };
+        of(true).or_else(|| of(false)).unwrap_or(Scale::USUAL)
     }
 
     /// True if some of the asked nodes have not answered.

@@ -10,6 +10,15 @@ const LOOKUP_TIMEOUT: Duration = Duration::from_secs(20);
 /// The delay before the nodes that keep a word's list are looked up again.
 const RETRY: Duration = Duration::from_millis(500);
 
+/// A word whose list is known from a query, for later queries with this word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownWord {
+    /// The word, the size of its list, and the nodes that keep it.
+    pub term: Term,
+    /// The mean length of the list's documents, as [`Listing::log_length`](super::super::Listing::log_length).
+    pub log_length: u8,
+}
+
 /// A word of a query, with the size of its list and the nodes known to keep it.
 #[derive(Debug)]
 pub(super) struct Word {
@@ -31,7 +40,7 @@ enum Stage {
     /// The nodes that keep the list state different sizes, which are being checked.
     Weighing(Sizing, Box<Weighing>),
     Known {
-        term: Term,
+        word: KnownWord,
         whole: bool,
     },
     Lost,
@@ -44,9 +53,9 @@ impl Word {
 
     /// Sets the size of the word's list, and the nodes that keep it, from an earlier query. A term without such nodes
     /// is ignored; so is an empty list, because it may have grown since.
-    pub(super) fn know(&mut self, term: Term) {
-        if term.size > 0 && !term.holders.is_empty() {
-            self.stage = Stage::Known { term, whole: true };
+    pub(super) fn know(&mut self, word: KnownWord) {
+        if word.term.size > 0 && !word.term.holders.is_empty() {
+            self.stage = Stage::Known { word, whole: true };
         }
     }
 
@@ -113,16 +122,17 @@ impl Word {
         }
     }
 
-    pub(super) fn term(&self) -> Option<&Term> {
+    /// The word with the size of its list and the nodes that keep it; `None` if they are not known.
+    pub(super) fn known(&self) -> Option<&KnownWord> {
         match &self.stage {
-            Stage::Known { term, .. } => Some(term),
+            Stage::Known { word, .. } => Some(word),
             _ => None,
         }
     }
 
     pub(super) fn report(&self) -> Option<WordReport> {
         match &self.stage {
-            Stage::Known { term, whole } => {
+            Stage::Known { word: KnownWord { term, .. }, whole } => {
                 Some(WordReport { word: term.word.clone(), size: term.size, whole: *whole })
             }
             _ => None,
@@ -131,7 +141,7 @@ impl Word {
 
     /// True if no document contains the word.
     pub(super) fn is_empty(&self) -> bool {
-        matches!(&self.stage, Stage::Known { term, .. } if term.size == 0)
+        self.known().is_some_and(|word| word.term.size == 0)
     }
 
     /// False if the list is incomplete: the node that reported its size has not been given everything that it should
@@ -154,14 +164,15 @@ impl Word {
             return;
         }
         let Some(best) = sizing.best() else { return self.fail(now) };
-        let SizeAnswer { ids, whole, .. } = best;
+        let SizeAnswer { ids, whole, .. } = *best;
         // The list may be known only to nodes that have not answered.
-        let doubtful = *ids == 0 && !whole && sizing.lacks_answers();
+        let doubtful = ids == 0 && !whole && sizing.lacks_answers();
         if doubtful && self.passes < PASSES {
             return self.fail(now);
         }
-        let term = Term { word: self.name.clone(), size: *ids, holders: sizing.holders(best) };
-        self.stage = Stage::Known { term, whole: *whole };
+        let term = Term { word: self.name.clone(), size: ids, holders: sizing.holders(best) };
+        let word = KnownWord { term, log_length: sizing.log_length(|_| true) };
+        self.stage = Stage::Known { word, whole };
     }
 
     /// Ends the check of the sizes. Among the nodes that are not contradicted, the median size of complete lists is
@@ -181,7 +192,8 @@ impl Word {
         let is_contradicted = |peer: &Peer| !credible.is_empty() && credible.iter().all(|(other, _)| other != peer);
         let contradicted = sizing.stated().map(|(peer, _)| peer.clone()).filter(is_contradicted).collect();
         let term = Term { word: self.name.clone(), size, holders: sizing.holders(best) };
-        self.stage = Stage::Known { term, whole: best.whole };
+        let word = KnownWord { term, log_length: sizing.log_length(|peer| !is_contradicted(peer)) };
+        self.stage = Stage::Known { word, whole: best.whole };
         contradicted
     }
 

@@ -1,14 +1,27 @@
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
+use super::super::ranking::{Scale, idf};
+use super::super::site::is_site;
 use super::super::{ContentId, Peer, Request, Response, Term, limits};
 use super::blame::Blame;
-use super::word::Word;
+use super::word::{KnownWord, Word};
 
 /// The words of a query, and the nodes that failed during it.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     pub(super) all: Vec<Word>,
     pub(super) blame: Blame,
+}
+
+/// The figures by which a query ranks documents. They stay the same for the whole query, so that all scores can be
+/// compared and checked.
+#[derive(Debug)]
+pub(super) struct Measure {
+    /// The inverse document frequency of each required word, by its index.
+    pub(super) idfs: HashMap<usize, u32>,
+    /// The mean length of documents, as an exponent of two.
+    pub(super) log_length: u8,
 }
 
 /// The terms of a conjunction, in the order in which their lists will be intersected.
@@ -29,8 +42,9 @@ impl Words {
 
     /// The words whose lists' sizes are known, each with the nodes that keep the list in the order in which to ask
     /// them.
-    pub(super) fn terms(&self) -> impl Iterator<Item = Term> {
-        self.all.iter().filter_map(Word::term).map(|term| self.in_order(term))
+    pub(super) fn known(&self) -> impl Iterator<Item = KnownWord> {
+        let known = self.all.iter().filter_map(Word::known);
+        known.map(|word| KnownWord { term: self.in_order(&word.term), ..*word })
     }
 
     /// Returns the term with the nodes that keep its list ordered by their failures: those that failed most are last.
@@ -47,9 +61,9 @@ impl Words {
 
     /// Sets the size of a word's list, and the nodes that keep it, from an earlier query. A term without such nodes is
     /// ignored; so is an empty list, because it may have grown since.
-    pub(super) fn know(&mut self, term: Term) {
-        if let Some(word) = self.named(&term.word) {
-            word.know(term);
+    pub(super) fn know(&mut self, known: KnownWord) {
+        if let Some(word) = self.named(&known.term.word) {
+            word.know(known);
         }
     }
 
@@ -127,13 +141,35 @@ impl Words {
         needed.filter_map(|(_, word)| word.deadline()).min()
     }
 
+    /// Determines by which figures a query ranks documents that have these words: the idf of each, and the mean length of
+    /// documents, as an exponent of two, in the longest of their lists. Hosts of URLs (`site:…`) say nothing about the
+    /// relevance of a document, and do not count. `None` while the size of a list is not known, unless no node tells
+    /// it.
+    pub(super) fn measure(&self, words: &BTreeSet<usize>) -> Option<Measure> {
+        let mut sizes = vec![];
+        for &number in words {
+            let word = &self.all[number];
+            match word.known() {
+                Some(known) => sizes.push((number, known.term.size, known.log_length)),
+                None if word.is_lost() => {}
+                None => return None,
+            }
+        }
+        let scored = sizes.iter().filter(|(number, ..)| !is_site(&self.all[*number].name));
+        let (longest, log_length) =
+            scored.map(|&(_, size, log_length)| (size, log_length)).max().unwrap_or((0, Scale::USUAL));
+        let idf = |size, number: usize| if is_site(&self.all[number].name) { 0 } else { idf(longest, size) };
+        let idfs = sizes.iter().map(|&(number, size, _)| (number, idf(size, number))).collect();
+        Some(Measure { idfs, log_length })
+    }
+
     /// The terms of a conjunction whose words are all known. The shortest list comes first, because then the fewest
     /// bits are sent. Among the excluded words, the word with the longest list comes first, because its list excludes
     /// the most ids.
     pub(super) fn plan(&self, must: &[usize], without: &[usize]) -> Option<Plan> {
         let terms = |numbers: &[usize]| -> Option<Vec<(usize, Term)>> {
             let terms = numbers.iter().map(|&number| {
-                let mut term = self.in_order(self.all[number].term()?);
+                let mut term = self.in_order(&self.all[number].known()?.term);
                 term.holders.truncate(limits::REPLICAS);
                 Some((number, term))
             });

@@ -18,11 +18,12 @@ const MARKS: usize = 1 << 14;
 /// ```
 ///
 /// ```
-/// use furui_search::{Query, Record, Showings};
+/// use furui_search::{PublisherKey, Query, Record, Showings};
 ///
 /// let query = Query::parse("seen before")?;
 /// let record = Record {
-///     url: "https://example.org/".into(), title: "Seen?".into(), text: "What was seen before.".into(), publisher: None,
+///     url: "https://example.org/".into(), title: "Seen?".into(), text: "What was seen before.".into(),
+///     publisher: PublisherKey::new([7; 32]),
 /// };
 /// let snippet = Showings::new(query.clauses()).and_then(|showings| showings.of(&record)).expect("it fits").snippet;
 /// assert_eq!(snippet.text, "What was seen before.");
@@ -184,13 +185,14 @@ fn shown(text: &str, piece: Range<usize>, marks: &[Range<usize>], title_marks: V
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Query, Record, Showings};
+    use super::super::{PublisherKey, Query, Record, Showings};
     use super::*;
 
     /// The title and the excerpt with brackets around the marks.
     fn snippet(query: &str, title: &str, text: &str, most: usize) -> (String, String) {
         let query = Query::parse(query).unwrap();
-        let record = Record { url: "u:1".into(), title: title.into(), text: text.into(), publisher: None };
+        let record =
+            Record { url: "u:1".into(), title: title.into(), text: text.into(), publisher: PublisherKey::new([7; 32]) };
         let snippet = Showings::new(query.clauses()).unwrap().snippet(&record, most);
         (marked(title, &snippet.title_marks), marked(&snippet.text, &snippet.marks))
     }
@@ -265,7 +267,7 @@ mod tests {
             most in 0_usize..40,
         ) {
             let Ok(query) = Query::parse(&query) else { return Ok(()) };
-            let record = Record { url: "u:1".into(), title: text.clone(), text: text.clone(), publisher: None };
+            let record = Record { url: "u:1".into(), title: text.clone(), text: text.clone(), publisher: PublisherKey::new([7; 32]) };
             let snippet = Showings::new(query.clauses()).unwrap().snippet(&record, most);
             prop_assert!(snippet.text.chars().count() <= most + 2);
             prop_assert!(!snippet.text.chars().any(|c| c.is_control()));

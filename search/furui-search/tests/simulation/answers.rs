@@ -3,7 +3,7 @@
 use furui_search::{Clause, Place, Querier, QueryEvent, QueryOptions, limits};
 
 use crate::world::{Links, World};
-use crate::{CODINGS, SURVEY, WORDS, any_query, any_query_is_right, best, clause, query, whole_answer};
+use crate::{CODINGS, WORDS, any_query, any_query_is_right, best, clause, query, whole_answer};
 
 #[test]
 fn every_coding_finds_what_brute_force_finds() {
@@ -39,7 +39,7 @@ fn documents_are_in_order_and_none_comes_twice_in_a_union() {
     let mut world = World::new(9, 20, 4000, &WORDS);
     let clauses: Vec<Clause> = WORDS.iter().map(|(word, _)| clause(&[word], &[])).collect();
     let outcome = world.run(query(&clauses, QueryOptions { page: 7, ..whole_answer(1) }));
-    assert!(outcome.pages.concat() == world.ranked_truth(&clauses, SURVEY));
+    assert!(outcome.pages.concat() == world.ranked_truth(&clauses));
     assert!(outcome.most_ids_held <= 2 * (limits::PAGE + 1));
 }
 
@@ -50,7 +50,7 @@ fn the_best_come_first_and_in_one_order_whatever_is_asked() {
     for round in 0..150 {
         let clauses = any_query(&mut world.random, &words);
         let limit = [1, 10, 25, 300, 4096][round as usize % 5];
-        let truth = world.ranked_truth(&clauses, SURVEY);
+        let truth = world.ranked_truth(&clauses);
         let wants = CODINGS[round as usize % CODINGS.len()];
         let outcome = world.run(query(&clauses, QueryOptions { wants, ..best(round, limit) }));
         let QueryEvent::Done { found, more, whole: true } = outcome.end else { panic!("{:?}", outcome.end) };
@@ -75,11 +75,11 @@ fn pages_of_the_best_by_cursor_have_neither_gaps_nor_duplicates() {
             let outcome = world.run(Querier::new(&clauses, known, options).unwrap());
             let QueryEvent::Done { more, .. } = outcome.end else { panic!("{:?}", outcome.end) };
             places.extend(outcome.pages.concat());
-            (after, known) = (places.last().copied(), outcome.terms);
+            (after, known) = (places.last().copied(), outcome.known);
             if !more {
                 break;
             }
         }
-        assert_eq!(places, world.ranked_truth(&clauses, SURVEY));
+        assert_eq!(places, world.ranked_truth(&clauses));
     }
 }

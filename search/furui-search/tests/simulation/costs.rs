@@ -7,7 +7,7 @@ use furui_search::{ContentId, Querier, QueryEvent, QueryOptions, limits, plan};
 use crate::node::Manner;
 use crate::predict::predict;
 use crate::world::{Outcome, World};
-use crate::{CODINGS, SURVEY, WORDS, best, clause, page, query, whole_answer};
+use crate::{CODINGS, WORDS, best, clause, page, query, whole_answer};
 
 #[test]
 fn two_known_words_take_two_round_trips_for_each_slice() {
@@ -18,8 +18,8 @@ fn two_known_words_take_two_round_trips_for_each_slice() {
         for (second, _) in &WORDS[..place] {
             let clauses = [clause(&[first, second], &[])];
             let cold = world.run(query(&clauses, page(1)));
-            let warm = world.run(Querier::new(&clauses, cold.terms, page(2)).unwrap());
-            let truth = world.ranked_truth(&clauses, SURVEY);
+            let warm = world.run(Querier::new(&clauses, cold.known, page(2)).unwrap());
+            let truth = world.ranked_truth(&clauses);
             assert!(warm.is_done() && warm.pages.concat() == truth[..truth.len().min(20)]);
             assert!(warm.report.lookups == 0 || *first == "nothing");
             // If nothing is found, other keepers are asked, too.
@@ -42,7 +42,7 @@ fn the_first_page_of_a_large_answer_comes_before_the_rest() {
     let clauses = [clause(&["the", "of"], &[])];
     for wants in CODINGS {
         let outcome = world.run(query(&clauses, QueryOptions { wants, hosts: 1, explain: true, ..whole_answer(5) }));
-        assert!(outcome.pages.concat() == world.ranked_truth(&clauses, SURVEY)[..limits::PAGE]);
+        assert!(outcome.pages.concat() == world.ranked_truth(&clauses)[..limits::PAGE]);
         assert!(outcome.first_page.unwrap() < outcome.took, "{:?} of {:?}", outcome.first_page, outcome.took);
         // 36,000 ids are read in slices that begin with 1,024 and grow fourfold.
         assert_eq!(outcome.report.rounds.len(), 4);
@@ -62,7 +62,7 @@ fn large_sets_meet_in_three_messages_and_again_in_two_if_the_third_fails() {
         world.nodes.iter_mut().for_each(|node| node.manner = manner);
         let outcome = world.run(query(&clauses, whole_answer(5)));
         assert!(outcome.is_done());
-        assert!(outcome.pages.concat() == world.ranked_truth(&clauses, SURVEY)[..limits::PAGE]);
+        assert!(outcome.pages.concat() == world.ranked_truth(&clauses)[..limits::PAGE]);
         assert!(world.settles > 0, "no third message");
         took.push((outcome.took, outcome.report.exchanged.sent_bits));
     }
@@ -86,7 +86,7 @@ fn the_best_of_one_word_take_one_slice_however_many_score_the_same() {
     for (word, _) in &WORDS[..9] {
         let clauses = [clause(&[word], &[])];
         let outcome = world.run(query(&clauses, QueryOptions { hosts: 1, explain: true, ..best(1, 10) }));
-        assert_eq!(outcome.pages.concat(), world.ranked_truth(&clauses, SURVEY)[..10]);
+        assert_eq!(outcome.pages.concat(), world.ranked_truth(&clauses)[..10]);
         assert_eq!(outcome.report.rounds.len(), 1, "{word}");
     }
 }
@@ -103,8 +103,8 @@ fn the_best_ten_take_a_small_part_of_the_bytes_of_all() {
     let all = world.run(query(&clauses, whole_answer(1)));
     let ten = world.run(query(&clauses, best(2, 10)));
     assert!(all.is_done() && ten.is_done());
-    let survey_truth = world.ranked_truth(&clauses, SURVEY);
-    assert_eq!(ten.pages.concat(), survey_truth[..10]);
+    let truth = world.ranked_truth(&clauses);
+    assert_eq!(ten.pages.concat(), truth[..10]);
     let part = bytes(&ten) as f64 / bytes(&all) as f64;
     println!("{part:.3} of {} bytes", bytes(&all));
     assert!(part <= 0.35, "{part}");

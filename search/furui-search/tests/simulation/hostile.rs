@@ -10,7 +10,7 @@ use furui_search::{
 
 use crate::node::{BAD, Lists, Manner, Node, number, peer};
 use crate::world::{Links, World};
-use crate::{CODINGS, SURVEY, WORDS, any_query, any_query_is_right, best, clause, query, whole_answer};
+use crate::{CODINGS, WORDS, any_query, any_query_is_right, best, clause, query, whole_answer};
 
 #[test]
 fn one_honest_replica_of_each_word_is_enough() {
@@ -65,7 +65,7 @@ fn a_query_ends_whatever_happens() {
         assert!(outcome.ids.iter().all(|id| truth.contains(id)), "seed {seed}: wrong ids before the end");
         if let QueryEvent::Failed { .. } = outcome.end {
             // No document that comes before the last one found is missing.
-            let truth = world.ranked_by(&clauses, SURVEY, |word| querier.idf(word).unwrap_or_default());
+            let truth = world.ranked_by(&clauses, |word| querier.idf(word).unwrap_or_default());
             assert!(truth.starts_with(&outcome.pages.concat()), "seed {seed}: gaps before the failure");
         }
     }
@@ -89,7 +89,7 @@ fn the_best_are_found_in_spite_of_bad_hosts_and_keepers_and_rough_links() {
         }
         let outcome = world.run(query(&clauses, best(seed, 20)));
         if outcome.is_done() {
-            let truth = world.ranked_truth(&clauses, SURVEY);
+            let truth = world.ranked_truth(&clauses);
             if manner == Manner::Liar {
                 // A node that lies about the size of a word's list changes the weight of that word, and so the scores.
                 let places = outcome.pages.concat();
@@ -173,10 +173,10 @@ fn a_host_that_falls_silent_is_not_waited_for_to_the_end() {
         let mut world = World::new(seed, 40, 1000, &WORDS);
         let clauses = [clause(&[WORDS[0].0, WORDS[1].0], &[])];
         let first = world.run(query(&clauses, whole_answer(1)));
-        let host = first.terms.iter().min_by_key(|term| term.size).unwrap().holders[0].clone();
+        let host = first.known.iter().min_by_key(|word| word.term.size).unwrap().term.holders[0].clone();
         let host = number(&host).unwrap();
         world.nodes[host].manner = Manner::Silent;
-        let known = Querier::new(&clauses, first.terms, whole_answer(2)).unwrap();
+        let known = Querier::new(&clauses, first.known, whole_answer(2)).unwrap();
         let outcome = world.run(known);
         assert!(outcome.is_done());
         assert_eq!(outcome.ids, world.truth(&clauses));
@@ -200,8 +200,8 @@ fn who_was_silent_or_lied_is_asked_after_others_in_the_next_query() {
         assert!(!first.shun.is_empty() && first.shun.iter().all(|it| *it == peer(bad)), "{manner:?}: {:?}", first.shun);
 
         // In the second query, the keepers are looked up, or they are already known and the bad one comes first.
-        let mut known = first.terms;
-        known[0].holders.sort_by_key(|holder| *holder != peer(bad));
+        let mut known = first.known;
+        known[0].term.holders.sort_by_key(|holder| *holder != peer(bad));
         for known in [vec![], known] {
             let mut second = Querier::new(&clauses, known.clone(), options(2)).unwrap();
             second.ask_last(first.shun.clone());
@@ -286,7 +286,7 @@ fn a_peer_that_floods_is_refused_and_others_are_not() {
     let term = |word: &str| Term { word: word.into(), size: 40_000, holders: vec![peer(1000)] };
     let search = |most: usize| {
         let (must, without) = (vec![term("the"), term("elsewhere")], vec![]);
-        let ranking = Ranking { mean_length: 40, idfs: vec![1, 1], best: 10, floor: 0, after: None, from: None };
+        let ranking = Ranking { log_length: 6, idfs: vec![1, 1], best: 10, floor: 0, after: None, from: None };
         Request::Search(Search { must, without, most: most as u32, wants: Wants::Best, salt: 1, ranking })
     };
     let mut now = Duration::ZERO;

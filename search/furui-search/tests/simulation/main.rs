@@ -15,7 +15,7 @@ mod siege;
 mod villain;
 mod world;
 
-use furui_search::{Clause, Querier, QueryOptions, Survey, Wants, limits};
+use furui_search::{Clause, Querier, QueryOptions, Wants, limits};
 use random::Random;
 use world::World;
 
@@ -43,8 +43,6 @@ const CODINGS: [Wants; 6] = [
     Wants::Ringed { probes: None, delta: 1000 },
     Wants::Golomb,
 ];
-
-const SURVEY: Survey = Survey { documents: 4000, mean_length: 40 };
 
 fn clause(must: &[&str], without: &[&str]) -> Clause {
     let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
@@ -77,7 +75,7 @@ fn whole_answer(salt: u64) -> QueryOptions {
 
 /// Options for the best 20 documents, on one page.
 fn page(salt: u64) -> QueryOptions {
-    QueryOptions { survey: SURVEY, ..QueryOptions::new(salt) }
+    QueryOptions::new(salt)
 }
 
 fn query(clauses: &[Clause], options: QueryOptions) -> Querier {

@@ -101,7 +101,7 @@ impl Lists {
 
 impl Index for Lists {
     fn size(&mut self, word: &str) -> Result<Listing> {
-        Ok(Listing { ids: self.shown(word).len() as u64, whole: self.whole })
+        Ok(Listing { ids: self.shown(word).len() as u64, log_length: LOG_LENGTH, whole: self.whole })
     }
 
     fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<ListPart> {
@@ -115,10 +115,13 @@ impl Index for Lists {
     }
 }
 
+/// The mean length of the documents, as an exponent of two: they have 256 to some 8,000 words.
+pub const LOG_LENGTH: u8 = 10;
+
 /// The weight of a word in a document: mostly that of one occurrence.
 pub fn weight(word: &str, id: ContentId) -> Weight {
     let mixed = word.bytes().fold(id.hash().get(), |hash, byte| Random(hash ^ u64::from(byte)).next());
-    Weight::of_steps(mixed.trailing_zeros().min(15) as u8, 20 + id.as_bytes()[19] % 40)
+    Weight::of_steps(mixed.trailing_zeros().min(15) as u8, 80 + id.as_bytes()[19] % 80)
 }
 
 pub fn peer(node: usize) -> Peer {

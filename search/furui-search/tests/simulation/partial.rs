@@ -1,8 +1,8 @@
 //! Searches in which nodes say that they have only a part of the lists that they should keep.
 
-use furui_search::{Querier, QueryEvent, QueryOptions, Term};
+use furui_search::{KnownWord, Querier, QueryEvent, QueryOptions, Term};
 
-use crate::node::{BAD, Manner, peer};
+use crate::node::{BAD, LOG_LENGTH, Manner, peer};
 use crate::world::World;
 use crate::{WORDS, clause, query, whole_answer};
 
@@ -10,7 +10,7 @@ use crate::{WORDS, clause, query, whole_answer};
 fn lists_that_are_not_whole_are_asked_after_those_that_are() {
     let mut world = World::new(8, 30, 1000, &WORDS);
     let clauses = [clause(&["search", "filter"], &["table"])];
-    let known: Vec<Term> = world.run(query(&clauses, whole_answer(1))).terms;
+    let known: Vec<KnownWord> = world.run(query(&clauses, whole_answer(1))).known;
     // The first replicas have just come back, and hold nothing yet.
     for word in ["search", "filter", "table"] {
         let first = world.replicas(word)[0];
@@ -37,7 +37,7 @@ fn lists_that_are_not_whole_are_asked_after_those_that_are() {
 fn the_only_host_with_a_whole_list_is_asked_again_when_that_of_another_word_is_a_part() {
     let mut world = World::new(8, 30, 1000, &WORDS);
     let clauses = [clause(&["search", "filter"], &[])];
-    let known = world.run(query(&clauses, whole_answer(1))).terms;
+    let known = world.run(query(&clauses, whole_answer(1))).known;
     let [hosts, keepers] = ["filter", "search"].map(|word| world.replicas(word));
     assert!(hosts.iter().all(|node| !keepers.contains(node)), "choose another seed");
     let (host, empty) = hosts.split_first().unwrap();
@@ -71,7 +71,7 @@ fn who_keeps_a_part_of_all_lists_and_is_alone_answers_and_says_so() {
 fn who_refuses_or_has_not_everything_yet_is_not_shunned() {
     let mut world = World::new(8, 30, 1000, &WORDS);
     let clauses = [clause(&["search", "filter"], &[])];
-    let known = world.run(query(&clauses, whole_answer(1))).terms;
+    let known = world.run(query(&clauses, whole_answer(1))).known;
     for word in ["search", "filter"] {
         let first = world.replicas(word)[0];
         world.nodes[first].lists.forget();
@@ -87,10 +87,10 @@ fn who_refuses_or_has_not_everything_yet_is_not_shunned() {
         for node in world.replicas("search") {
             world.nodes[node].manner = manner;
         }
-        let known = ["filter", "search"].map(|word| Term {
-            word: word.into(),
-            size: world.lists[word].len() as u64,
-            holders: world.replicas(word).into_iter().map(peer).collect(),
+        let known = ["filter", "search"].map(|word| {
+            let (size, replicas) = (world.lists[word].len() as u64, world.replicas(word));
+            let term = Term { word: word.into(), size, holders: replicas.into_iter().map(peer).collect() };
+            KnownWord { term, log_length: LOG_LENGTH }
         });
         let outcome = world.run(Querier::new(&clauses, known.into(), whole_answer(3)).unwrap());
         assert!(matches!(outcome.end, QueryEvent::Failed { .. }) && outcome.report.failures > 0);

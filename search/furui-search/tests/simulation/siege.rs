@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use furui_search::{Clause, ContentId, Peer, Place, Querier, QueryEvent, QueryOptions, Scale, Shunned, limits};
 
+use crate::node::LOG_LENGTH;
 use crate::node::weight;
 use crate::random::Random;
 use crate::villain::Villain;
 use crate::world::World;
-use crate::{SURVEY, best, clause};
+use crate::{best, clause};
 
 /// The number of documents on a page.
 const PAGE: usize = 10;
@@ -113,7 +114,7 @@ impl Reader {
 
 /// The score that a record proves, by the idfs of the query.
 fn score(querier: &Querier, clauses: &[Clause], id: ContentId) -> u32 {
-    let scale = Scale::new(SURVEY.mean_length);
+    let scale = Scale::new(LOG_LENGTH);
     let of = |clause: &Clause| {
         let words: BTreeSet<&String> = clause.must.iter().collect();
         words.iter().map(|word| scale.score(querier.idf(word).unwrap_or_default(), weight(word, id))).sum::<u32>()
@@ -237,7 +238,7 @@ fn besieged(siege: Siege, villains: &[Villain], seed: u64) -> Figures {
         let count = 1 + random.below(2);
         let must: Vec<&str> = (0..count).map(|_| words[random.below(words.len())].0).collect();
         let clauses = [clause(&must, &[])];
-        let truth = reader.world.ranked_truth(&clauses, SURVEY);
+        let truth = reader.world.ranked_truth(&clauses);
         let page = reader.search(&clauses, salt, siege.hosts);
         let lost =
             must.iter().any(|word| reader.world.replicas(word).iter().all(|&node| reader.world.is_hostile(node)));

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use furui_search::{
-    AnswerEvent, Clause, ContentId, Index, Listed, Listing, Peer, Place, Querier, QueryEvent, Report, Request,
-    Response, Scale, Survey, Term, WordSize, limits,
+    AnswerEvent, Clause, ContentId, Index, KnownWord, Listed, Listing, Peer, Place, Querier, QueryEvent, Report,
+    Request, Response, Scale, WordSize, idf, limits,
 };
 
-use crate::node::{Manner, Node, mischief, number, peer, weight};
+use crate::node::{LOG_LENGTH, Manner, Node, mischief, number, peer, weight};
 use crate::random::Random;
 use crate::villain::{self, PATIENT, Villain};
 
@@ -59,7 +59,7 @@ pub struct Outcome {
     pub first_page: Option<Duration>,
     pub took: Duration,
     pub most_ids_held: usize,
-    pub terms: Vec<Term>,
+    pub known: Vec<KnownWord>,
     /// The peers to ask last in later queries.
     pub shun: Vec<Peer>,
     pub report: Report,
@@ -179,14 +179,19 @@ impl World {
 
     /// The right answer, in the order of scores. A query gets these scores only if the keepers of its words tell the
     /// true sizes of their lists.
-    pub fn ranked_truth(&self, clauses: &[Clause], survey: Survey) -> Vec<Place> {
+    pub fn ranked_truth(&self, clauses: &[Clause]) -> Vec<Place> {
         let size = |word: &str| self.lists.get(word).map_or(0, |list| list.len() as u64);
-        self.ranked_by(clauses, survey, |word| survey.idf(size(word)))
+        // A conjunction that finds nothing, as its own words show, does not count.
+        let may_find =
+            |clause: &&Clause| clause.must.iter().all(|word| size(word) > 0 && !clause.without.contains(word));
+        let words = clauses.iter().filter(may_find).flat_map(|clause| &clause.must);
+        let longest = words.map(|word| size(word)).max().unwrap_or_default();
+        self.ranked_by(clauses, |word| idf(longest, size(word)))
     }
 
     /// The right answer, in the order of the scores that these idfs give.
-    pub fn ranked_by(&self, clauses: &[Clause], survey: Survey, idf: impl Fn(&str) -> u32) -> Vec<Place> {
-        let scale = Scale::new(survey.mean_length);
+    pub fn ranked_by(&self, clauses: &[Clause], idf: impl Fn(&str) -> u32) -> Vec<Place> {
+        let scale = Scale::new(LOG_LENGTH);
         let mut scores: BTreeMap<ContentId, u32> = BTreeMap::new();
         for clause in clauses {
             for id in self.truth(std::slice::from_ref(clause)) {
@@ -219,7 +224,7 @@ impl World {
             first_page: None,
             took: Duration::ZERO,
             most_ids_held: 0,
-            terms: vec![],
+            known: vec![],
             shun: vec![],
             report: Report::default(),
         };
@@ -249,7 +254,7 @@ impl World {
                         outcome.ids.sort_unstable();
                         outcome.ids.dedup();
                         outcome.took = self.now - begun;
-                        outcome.terms = querier.terms().collect();
+                        outcome.known = querier.known().collect();
                         outcome.report = querier.report();
                         return outcome;
                     }
@@ -396,13 +401,18 @@ impl World {
                 match answerer.on_request(&peer(from), token, request, now, lists) {
                     Some(Request::Size { words }) => {
                         let sizes = words.iter().map(|word| {
-                            let Listing { ids, whole } = self.nodes[to].lists.size(word).unwrap();
+                            let Listing { ids, log_length, whole } = self.nodes[to].lists.size(word).unwrap();
                             let ids = match manner {
                                 Manner::Liar => u64::MAX,
                                 Manner::Villain(villain) => villain.size(ids, self.lists[word].len() as u64),
                                 _ => ids,
                             };
-                            WordSize { ids, whole, holders: self.replicas(word).into_iter().map(peer).collect() }
+                            WordSize {
+                                ids,
+                                log_length,
+                                whole,
+                                holders: self.replicas(word).into_iter().map(peer).collect(),
+                            }
                         });
                         let sizes = Response::Sizes(sizes.collect());
                         self.respond(to, token, sizes.encode().unwrap());

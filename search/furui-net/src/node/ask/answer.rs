@@ -41,27 +41,30 @@ pub struct Hit {
     pub marks: Vec<[usize; 2]>,
     /// The BM25 score, a multiple of 1/[`Place::ONE`]. A higher score is better.
     pub score: f64,
-    /// The keys of the publishers that signed the document. They are looked up only if other documents with the same
-    /// URL were found; otherwise this is empty.
+    /// The keys of those who have published this text under this URL, those first whom the node's owner trusts, then in the
+    /// order in which they came; empty if the URL is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub publishers: Vec<PublisherKey>,
-    /// Other documents with the same URL that fit the query and are not shown. The rule that chooses the shown document
+    /// True if the owner of this node trusts the first of the publishers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub trusted: bool,
+    /// Other texts under the same URL that fit the query and are not shown. The rule that chooses the shown one
     /// is stated in docs/search.md, "Several publishers of one page".
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Version>,
 }
 
-/// A document that is not shown because another document with the same URL is shown.
+/// A text that is not shown because another one under the same URL is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {
-    /// The id of the document.
+    /// The id of a document with the text.
     pub id: ContentId,
-    /// The keys of the publishers that signed the document; empty if none is known.
+    /// The keys of those who have published it.
     pub publishers: Vec<PublisherKey>,
 }
 
 impl Hit {
-    /// Makes a hit whose publishers are unknown. `showing` has the URL, title and snippet from a node that keeps the
+    /// Makes a hit without its publishers. `showing` has the URL, title and snippet from a node that keeps the
     /// record; `None` if no such node answers, which leaves these fields empty.
     pub fn new(place: Place, showing: Option<Showing>) -> Self {
         let (url, title, snippet) = showing.map(|it| (it.head.url, it.head.title, it.snippet)).unwrap_or_default();
@@ -76,6 +79,7 @@ impl Hit {
             marks: pairs(marks),
             score: f64::from(place.score) / f64::from(Place::ONE),
             publishers: vec![],
+            trusted: false,
             also: vec![],
         }
     }

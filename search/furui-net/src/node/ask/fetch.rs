@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use furui_search::{ContentId, Part, Peer, Request, Response, Shown, limits};
+use furui_search::{ContentId, Part, Peer, Publication, Request, Response, Shown, limits};
 
 use crate::node::asking::{Asking, HEDGE_AFTER, KeeperEvent};
 use crate::node::reputation::Reputation;
@@ -13,11 +13,19 @@ use crate::shelf::packed;
 /// than the time that a publisher waits while the receiving node checks postings.
 const RECORDS_PATIENCE: Duration = Duration::from_secs(2);
 
+/// A record that a node has sent.
+pub(in crate::node) struct Found {
+    /// The encoded record.
+    pub(in crate::node) record: Vec<u8>,
+    /// The publication as the node states it; the signature is not checked.
+    pub(in crate::node) publication: Publication,
+}
+
 /// The answers of the nodes that were asked for the records of documents.
 #[derive(Default)]
 pub(in crate::node) struct Records {
     /// The encoded records, verified against the hashes that are their ids.
-    pub(in crate::node) found: HashMap<ContentId, Vec<u8>>,
+    pub(in crate::node) found: HashMap<ContentId, Found>,
     /// The documents without a record: some node that was asked says that it does not keep the record, and no node that
     /// answered in time sent it.
     pub(in crate::node) gone: HashSet<ContentId>,
@@ -37,16 +45,16 @@ impl Records {
         let (mut records, mut room) = (Self::default(), limits::MESSAGE_BYTES);
         for (&id, shown) in ids.iter().zip(documents) {
             match shown {
-                Shown::Record(packed) => {
+                Shown::Record { publication, record: packed } => {
                     let record = packed::unpack(&packed, room).filter(|record| ContentId::of(record) == id)?;
                     room -= record.len();
-                    records.found.insert(id, record);
+                    records.found.insert(id, Found { record, publication });
                 }
-                Shown::Unknown | Shown::Withdrawn(_) => {
+                Shown::Unknown | Shown::Withdrawn { .. } => {
                     records.gone.insert(id);
                 }
                 Shown::Later => records.later.push(id),
-                Shown::Document(_) | Shown::Kept | Shown::Unfit => return None,
+                Shown::Document(_) | Shown::Version { .. } | Shown::Kept { .. } | Shown::Unfit => return None,
             }
         }
         Some(records)

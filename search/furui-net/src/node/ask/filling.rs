@@ -1,11 +1,10 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use furui_search::{Clause, ContentId, Place, Querier, Report, Scale, Showings, limits};
+use furui_search::{Clause, ContentId, Place, Querier, Report, Scale, Showing, Showings, limits};
 
-use crate::node::blocklist::Sites;
-use crate::node::publishers::{Publishers, publishers};
+use crate::node::owner_list::Sites;
 use crate::node::showing::{Gathering, Ranks, Verdict};
-use crate::node::versions::Versions;
+use crate::node::versions::{self, Known, Opinion, Versions};
 use crate::node::{Hit, Inner, SearchEvent};
 
 /// The maximum number of candidates (documents that the words' lists name) that one search with a limit examines. The
@@ -24,6 +23,8 @@ pub(in crate::node) struct Filling<'a> {
     ranks: Ranks,
     has_phrases: bool,
     blocked: Sites,
+    opinion: Opinion,
+    clauses: &'a [Clause],
     limit: u64,
     after: Option<Place>,
     /// The number of candidates (documents that the words' lists name) examined so far.
@@ -34,6 +35,8 @@ pub(in crate::node) struct Filling<'a> {
     /// although the lists claim an earlier place.
     held: BTreeMap<Place, Hit>,
     versions: Versions,
+    /// The documents of the last batch, of which it is not decided yet which are shown.
+    found_now: Vec<Found>,
     /// The place up to which all fitting documents were returned; a further search continues after it.
     cursor: Option<Place>,
     /// True if candidates are left because the limit on documents was reached.
@@ -46,30 +49,40 @@ pub(in crate::node) struct Filling<'a> {
     pub(in crate::node) doubts: Vec<(String, ContentId)>,
 }
 
+/// A document that fits the query.
+struct Found {
+    place: Place,
+    showing: Box<Showing>,
+    /// The other documents of its URL.
+    others: Vec<ContentId>,
+}
+
 impl<'a> Filling<'a> {
-    /// Makes the state of a search. `limit` is the number of documents to find, `after` the cursor of an earlier
-    /// search, and `mean_length` the mean number of words of a document.
+    /// Makes the state of a search. `limit` is the number of documents to find, and `after` the cursor of an earlier
+    /// search.
     pub(in crate::node) fn new(
         inner: &'a Inner,
         clauses: &'a [Clause],
         showings: &'a Showings<'a>,
         (limit, after): (u64, Option<Place>),
-        mean_length: u32,
     ) -> Self {
         let words = showings.words().len();
         Self {
             inner,
             gathering: Gathering::new(inner, clauses, showings),
             showings,
-            ranks: Ranks { idfs: vec![0; words], scale: Scale::new(mean_length) },
+            ranks: Ranks { idfs: vec![0; words], scale: Scale::new(Scale::USUAL) },
             has_phrases: clauses.iter().any(Clause::has_phrases),
             blocked: inner.blocklist.sites(),
+            opinion: inner.opinion(),
+            clauses,
             limit,
             after,
             checked: 0,
             found: 0,
             held: BTreeMap::new(),
             versions: Versions::default(),
+            found_now: vec![],
             cursor: after,
             has_rest: false,
             is_missing_some: false,
@@ -108,6 +121,7 @@ impl<'a> Filling<'a> {
     pub(in crate::node) async fn sift(&mut self, querier: &mut Querier, candidates: Vec<Place>) -> Vec<Hit> {
         let words = self.showings.words();
         self.ranks.idfs = words.iter().map(|word| querier.idf(word).unwrap_or_default()).collect();
+        self.ranks.scale = Scale::new(querier.log_length().unwrap_or(Scale::USUAL));
         let mut hits = Vec::new();
         let mut left = &candidates[..];
         while !left.is_empty() && !self.is_over() {
@@ -116,7 +130,9 @@ impl<'a> Filling<'a> {
             let verdicts = self.gathering.judge(batch, Some(&self.ranks)).await;
             self.checked += batch.len() as u64;
             for (&claimed, verdict) in batch.iter().zip(verdicts) {
-                if matches!(verdict, Verdict::Gone) {
+                if let Verdict::Gone { is_withdrawn } = verdict {
+                    // Nodes that only deny a document, which all lists name, may hide it.
+                    self.is_missing_some |= !is_withdrawn && !querier.is_disputed(&claimed);
                     querier.miss(claimed);
                 } else if let Some(holds) = verdict.holds(claimed) {
                     for liar in querier.judge(claimed, holds) {
@@ -135,12 +151,11 @@ impl<'a> Filling<'a> {
     /// Applies the verdict on a candidate, whose place according to the lists is `claimed`, to the state of the search.
     fn note(&mut self, claimed: Place, verdict: Verdict) {
         match verdict {
-            Verdict::Shown { place, showing, doubts } => {
+            Verdict::Shown { place, showing, others, doubts } => {
                 self.doubts.extend(doubts);
                 let is_before = self.after.is_some_and(|after| place <= after);
-                let head = &showing.head;
-                if !is_before && !self.blocked.have(&head.url) && self.versions.add(&head.url, place, head.publisher) {
-                    self.held.insert(place, Hit::new(place, Some(*showing)));
+                if !is_before && !self.blocked.have(&showing.head.url) {
+                    self.found_now.push(Found { place, showing, others });
                 }
             }
             Verdict::Missing => {
@@ -152,21 +167,39 @@ impl<'a> Filling<'a> {
                 self.has_dropped = true;
                 self.doubts.extend(doubts);
             }
-            Verdict::Gone => self.has_dropped = true,
+            Verdict::Gone { .. } => self.has_dropped = true,
             Verdict::Unfit => {}
         }
     }
 
-    /// Of the pending documents with the same URL, keeps only the one that is to be shown.
+    /// Decides for each URL of the documents that were found now which of its documents is shown, and holds those. All
+    /// documents of the URL that fit the query are compared, however far down they are.
     async fn choose_versions(&mut self) {
-        let ids = self.versions.to_ask();
-        if ids.is_empty() {
-            return;
+        let found = std::mem::take(&mut self.found_now);
+        let mut open: HashMap<&str, BTreeSet<ContentId>> = HashMap::new();
+        for Found { place, showing, others } in &found {
+            if self.versions.of(&showing.head.url).is_none() {
+                open.entry(&showing.head.url).or_default().extend([place.id].iter().chain(others));
+            }
         }
-        let Publishers { of, spent } = publishers(self.inner, &ids).await;
-        self.gathering.spent.add(spent);
-        for place in self.versions.decide(of) {
-            self.held.remove(&place);
+        let several = open.values().filter(|ids| ids.len() > 1).flatten().copied().collect::<Vec<_>>();
+        let mut known: HashMap<ContentId, Known> = HashMap::new();
+        if !several.is_empty() {
+            let (fetched, spent) = versions::fetch(self.inner, &several, self.clauses).await;
+            self.gathering.spent.add(spent);
+            known.extend(fetched.into_iter().map(|known| (known.id, known)));
+        }
+        for Found { place, showing, .. } in &found {
+            known.entry(place.id).or_insert_with(|| Known::of(place.id, &showing.head));
+        }
+        for (url, ids) in open {
+            let of_url = ids.iter().filter_map(|id| known.get(id).cloned()).collect();
+            self.versions.decide(url.to_owned(), of_url, &self.opinion);
+        }
+        for Found { place, showing, .. } in found {
+            if self.versions.shows(&showing.head.url, place.id) {
+                self.held.insert(place, Hit::new(place, Some(*showing)));
+            }
         }
     }
 
@@ -180,8 +213,9 @@ impl<'a> Filling<'a> {
         {
             self.cursor = Some(*first.key());
             let mut hit = first.remove();
-            if !hit.url.is_empty() {
-                (hit.publishers, hit.also) = self.versions.show(&hit.url, hit.id);
+            if let Some(decided) = self.versions.of(&hit.url) {
+                (hit.publishers, hit.also) = (decided.publishers.clone(), decided.also.clone());
+                hit.trusted = decided.is_trusted;
             }
             hits.push(hit);
             self.found += 1;

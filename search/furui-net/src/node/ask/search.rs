@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use furui_search::{
-    Clause, Peer, Place, Querier, Query, QueryEvent, QueryOptions, Response, Showings, Term, Wants, limits,
+    Clause, KnownWord, Peer, Place, Querier, Query, QueryEvent, QueryOptions, Response, Showings, Wants, limits,
 };
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -43,27 +43,28 @@ impl Default for SearchOptions {
 /// A cache of the sizes of words' lists and of the nodes that keep them, filled by earlier searches.
 #[derive(Default)]
 pub(in crate::node) struct KnownTerms {
-    terms: Mutex<HashMap<String, (Instant, Term)>>,
+    terms: Mutex<HashMap<String, (Instant, KnownWord)>>,
 }
 
 impl KnownTerms {
-    fn of(&self, clauses: &[Clause]) -> Vec<Term> {
+    fn of(&self, clauses: &[Clause]) -> Vec<KnownWord> {
         let terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
         let words = clauses.iter().flat_map(|clause| clause.must.iter().chain(&clause.without));
         let words: HashSet<&String> = words.collect();
         let known = words.into_iter().filter_map(|word| terms.get(word));
-        known.filter(|(at, _)| at.elapsed() < KNOWN_LIFE).map(|(_, term)| term.clone()).collect()
+        known.filter(|(at, _)| at.elapsed() < KNOWN_LIFE).map(|(_, word)| word.clone()).collect()
     }
 
-    fn learn(&self, learnt: impl Iterator<Item = Term>) {
+    fn learn(&self, learnt: impl Iterator<Item = KnownWord>) {
         let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
         // An empty list is not remembered, because the next document may change it.
-        for term in learnt.filter(|term| term.size > 0) {
-            // A term whose size and keepers have not changed keeps its age. The order of the keepers does not matter.
-            let kept = terms.get(&term.word).filter(|(at, known)| at.elapsed() < KNOWN_LIFE && is_same(known, &term));
+        for word in learnt.filter(|word| word.term.size > 0) {
+            // A word whose figures and keepers have not changed keeps its age. The order of the keepers does not matter.
+            let name = word.term.word.clone();
+            let kept = terms.get(&name).filter(|(at, known)| at.elapsed() < KNOWN_LIFE && is_same(known, &word));
             let at = kept.map_or_else(Instant::now, |(at, _)| *at);
-            make_room(&mut terms, &term.word, KNOWN_WORDS, |(at, _)| *at);
-            terms.insert(term.word.clone(), (at, term));
+            make_room(&mut terms, &name, KNOWN_WORDS, |(at, _)| *at);
+            terms.insert(name, (at, word));
         }
     }
 
@@ -82,10 +83,11 @@ impl KnownTerms {
     }
 }
 
-/// True if the two terms have lists of the same size, kept by the same nodes.
-fn is_same(one: &Term, other: &Term) -> bool {
-    let holders = one.holders.len() == other.holders.len() && one.holders.iter().all(|it| other.holders.contains(it));
-    one.size == other.size && holders
+/// True if the two words have lists of the same size and mean length, kept by the same nodes.
+fn is_same(one: &KnownWord, other: &KnownWord) -> bool {
+    let (holders, others) = (&one.term.holders, &other.term.holders);
+    let are_kept_alike = holders.len() == others.len() && holders.iter().all(|it| others.contains(it));
+    (one.term.size, one.log_length) == (other.term.size, other.log_length) && are_kept_alike
 }
 
 /// A message for the querier, the state machine of a search.
@@ -112,14 +114,12 @@ impl Node {
         let clauses = query.clauses();
         let showings = Showings::new(clauses).expect("a query has half as many phrases as words at most");
         let has_phrases = clauses.iter().any(Clause::has_phrases);
-        let survey = self.survey().await;
-        let mut filling = Filling::new(inner, clauses, &showings, (options.limit, options.after), survey.mean_length);
+        let mut filling = Filling::new(inner, clauses, &showings, (options.limit, options.after));
         let asked = QueryOptions {
             page: filling.page(),
             // The number of candidates that a query with phrases needs is unknown before some were examined.
             limit: if has_phrases { limits::PAGE as u64 } else { options.limit },
             after: options.after,
-            survey,
             wants: options.wants,
             hosts: limits::HOSTS,
             salt: furui::HashSpec::random().seed,
@@ -199,7 +199,7 @@ impl Node {
 
     /// Sends the last events of an answer, and reports false postings to the nodes that keep the lists.
     async fn end(&self, filling: &mut Filling<'_>, querier: &Querier, more: bool, events: &mpsc::Sender<SearchEvent>) {
-        self.0.known.learn(querier.terms());
+        self.0.known.learn(querier.known());
         let doubts = std::mem::take(&mut filling.doubts);
         if !doubts.is_empty() {
             self.0.known.doubt(doubts.iter().map(|(word, _)| word));
@@ -216,17 +216,23 @@ impl Node {
 
 #[cfg(test)]
 mod tests {
+    use furui_search::Term;
+
     use super::*;
 
     #[test]
     fn many_new_words_displace_the_oldest_and_no_others() {
         let known = KnownTerms::default();
-        let term = |number: usize| Term { word: format!("word{number}"), size: 1, holders: vec![] };
-        (0..KNOWN_WORDS + 100).for_each(|number| known.learn([term(number)].into_iter()));
-        let must = (0..KNOWN_WORDS + 100).map(|number| term(number).word).collect();
+        let name = |number: usize| format!("word{number}");
+        let word = |number| {
+            let term = Term { word: name(number), size: 1, holders: vec![] };
+            KnownWord { term, log_length: 8 }
+        };
+        (0..KNOWN_WORDS + 100).for_each(|number| known.learn([word(number)].into_iter()));
+        let must = (0..KNOWN_WORDS + 100).map(name).collect();
         let mut words: Vec<String> =
-            known.of(&[Clause { must, ..Clause::default() }]).into_iter().map(|term| term.word).collect();
-        let mut newest: Vec<String> = (100..KNOWN_WORDS + 100).map(|number| term(number).word).collect();
+            known.of(&[Clause { must, ..Clause::default() }]).into_iter().map(|known| known.term.word).collect();
+        let mut newest: Vec<String> = (100..KNOWN_WORDS + 100).map(name).collect();
         words.sort();
         newest.sort();
         assert!(words == newest);

@@ -1,140 +1,244 @@
+//! The documents of one URL that several publishers have published, of which a search shows one.
+
 use std::cmp::Reverse;
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
-use std::hash::{BuildHasher, RandomState};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use furui_search::{ContentId, Place, PublisherKey};
+use furui_search::{
+    Act, Clause, ContentId, Part, Publication, PublisherKey, RecordHead, Request, Response, Shown, limits,
+};
 
+use crate::net::is_signed;
 use crate::node::answer::Version;
+use crate::node::asking::{Asking, KeeperEvent};
+use crate::node::spent::Spent;
+use crate::node::{Inner, PATIENCE};
 
-/// The maximum number of documents with shared URLs that are compared in one search. The value is a choice, not a
-/// measurement.
-pub(in crate::node) const COMPARED: usize = 256;
-/// The maximum number of other versions that are listed with a shown document. The value is a choice, not a
-/// measurement.
-const ALSO: usize = 16;
+/// What tells one document of a URL from another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::node) struct Known {
+    pub(in crate::node) id: ContentId,
+    pub(in crate::node) publisher: PublisherKey,
+    text: Text,
+    /// The time at which the document came to its keepers, in milliseconds since 1970: the median of what they say.
+    first: u64,
+    /// A hash of the network from which it was published; 0 if that is unknown.
+    network: u32,
+}
 
-/// The documents of a search, grouped by URL. One document of each URL is shown.
+/// The title of a document, and the hash of its text. Documents of a URL with the same one differ in their publishers
+/// only.
+type Text = (String, [u8; 32]);
+
+impl Known {
+    /// A document of which nothing is known but its contents.
+    pub(in crate::node) fn of(id: ContentId, head: &RecordHead) -> Self {
+        let text = (head.title.clone(), head.text_hash);
+        Self { id, publisher: head.publisher, text, first: u64::MAX, network: 0 }
+    }
+}
+
+/// Whom the owner of this node trusts, and of whom he wants to see nothing.
+#[derive(Debug, Default)]
+pub(in crate::node) struct Opinion {
+    /// The publishers whom the owner trusts; `None` in a network of friends, whose members all are trusted.
+    pub(in crate::node) trusted: Option<HashSet<PublisherKey>>,
+    pub(in crate::node) blocked: HashSet<PublisherKey>,
+}
+
+impl Opinion {
+    pub(in crate::node) fn trusts(&self, publisher: &PublisherKey) -> bool {
+        self.trusted.as_ref().is_none_or(|trusted| trusted.contains(publisher))
+    }
+}
+
+/// The document that is shown of one URL.
+#[derive(Debug)]
+pub(in crate::node) struct Decided {
+    id: ContentId,
+    /// The publishers of this text, those first who are trusted or were first.
+    pub(in crate::node) publishers: Vec<PublisherKey>,
+    pub(in crate::node) is_trusted: bool,
+    /// The other texts under the URL.
+    pub(in crate::node) also: Vec<Version>,
+}
+
+/// The documents that one search shows, by URL.
 ///
-/// The rule: a document that names the publisher key of its site and was published with this key comes before all
-/// others. If there are such documents for several keys, the key counts whose documents have the most publishers
-/// altogether. Then the document with the most publishers is shown; of these, the one with the smallest id.
+/// The rule: of all documents of the URL that fit the query, a text of a publisher whom the owner trusts is shown; else
+/// the text that was published from most networks, because identities are free and addresses are not; else the one that
+/// its keepers have had for longest; else the one with the smallest id.
 #[derive(Default)]
-pub(in crate::node) struct Versions {
-    /// The documents by the hashes of their URLs. The hash seed is random.
-    urls: HashMap<u64, Url>,
-    hasher: RandomState,
-    /// The hashes of the URLs of which several documents are not compared yet.
-    open: BTreeSet<u64>,
-    compared: usize,
-}
-
-/// The documents of one URL, of which one is shown.
-struct Url {
-    versions: Vec<Found>,
-    is_shown: bool,
-}
-
-/// A document that a search has found.
-struct Found {
-    place: Place,
-    /// The publisher key that the document names.
-    named: Option<PublisherKey>,
-    /// The publishers of the document; `None` if they were not requested yet.
-    publishers: Option<BTreeSet<PublisherKey>>,
-    /// True if the document may be shown; false if another version is shown in its place.
-    is_left: bool,
-}
+pub(in crate::node) struct Versions(HashMap<String, Decided>);
 
 impl Versions {
-    /// Adds a document. Returns false if it is not to be shown, because another version is shown already or the maximum
-    /// number of documents was compared.
-    pub(in crate::node) fn add(&mut self, url: &str, place: Place, named: Option<PublisherKey>) -> bool {
-        let hash = self.hasher.hash_one(url);
-        let found = Found { place, named, publishers: None, is_left: true };
-        match self.urls.entry(hash) {
-            Entry::Vacant(entry) => {
-                entry.insert(Url { versions: vec![found], is_shown: false });
-                true
+    /// The document that is shown of a URL; `None` if that is not decided yet.
+    pub(in crate::node) fn of(&self, url: &str) -> Option<&Decided> {
+        self.0.get(url)
+    }
+
+    /// True if this document is the one that is shown of the URL.
+    pub(in crate::node) fn shows(&self, url: &str, id: ContentId) -> bool {
+        self.0.get(url).is_some_and(|decided| decided.id == id)
+    }
+
+    /// Decides which of these documents is shown of a URL.
+    pub(in crate::node) fn decide(&mut self, url: String, mut known: Vec<Known>, opinion: &Opinion) {
+        known.retain(|version| !opinion.blocked.contains(&version.publisher));
+        known.sort_by_key(|version| (!opinion.trusts(&version.publisher), version.first, version.id));
+        let mut texts: Vec<Vec<Known>> = vec![];
+        for version in known {
+            match texts.iter_mut().find(|text| text[0].text == version.text) {
+                Some(text) => text.push(version),
+                None => texts.push(vec![version]),
             }
-            Entry::Occupied(mut entry) => {
-                let url = entry.get_mut();
-                let more = if url.versions.len() == 1 { 2 } else { 1 };
-                if url.is_shown || self.compared + more > COMPARED {
+        }
+        // The first of each text is a trusted one if there is one, and else the oldest.
+        texts.sort_by_cached_key(|text| {
+            let first = &text[0];
+            (!opinion.trusts(&first.publisher), Reverse(votes(text, opinion)), first.first, first.id)
+        });
+        let of = |text: &Vec<Known>| {
+            let mut publishers: Vec<PublisherKey> = vec![];
+            text.iter().for_each(|it| {
+                if !publishers.contains(&it.publisher) {
+                    publishers.push(it.publisher);
+                }
+            });
+            Version { id: text.iter().map(|it| it.id).min().unwrap_or(text[0].id), publishers }
+        };
+        let mut versions = texts.iter().map(of);
+        if let Some(Version { id, publishers }) = versions.next() {
+            let is_trusted = publishers.first().is_some_and(|first| opinion.trusts(first));
+            self.0.insert(url, Decided { id, publishers, is_trusted, also: versions.collect() });
+        }
+    }
+}
+
+/// The number of networks from which a text was published, where all that are unknown count as one. Among friends, who
+/// may share a network, the number of publishers.
+fn votes(text: &[Known], opinion: &Opinion) -> usize {
+    match opinion.trusted {
+        Some(_) => text.iter().map(|it| it.network).collect::<BTreeSet<u32>>().len(),
+        None => text.iter().map(|it| it.publisher).collect::<BTreeSet<PublisherKey>>().len(),
+    }
+}
+
+/// Asks all nodes that keep these documents what tells them from each other. Returns those that fit the query, as most
+/// of these nodes say.
+pub(in crate::node) async fn fetch(inner: &Inner, ids: &[ContentId], clauses: &[Clause]) -> (Vec<Known>, Spent) {
+    let mut asking = Asking::new(&inner.reputation, PATIENCE);
+    for (keeper, load) in inner.reputation.loads(ids, limits::REPLICAS, None).await {
+        for ids in load.chunks(limits::FETCHED) {
+            let documents = ids.iter().map(|id| (*id, Part::Version)).collect();
+            asking.ask(keeper.clone(), &Request::Show { documents, clauses: clauses.to_vec() }, ids.to_vec());
+        }
+    }
+    let mut said: HashMap<ContentId, Said> = HashMap::new();
+    while asking.waits_for(|_| true)
+        && let Some(event) = asking.next().await
+    {
+        let KeeperEvent::Answer { from, about: ids, response } = event else { continue };
+        match response {
+            Some(Response::Shown { documents, .. }) if documents.len() == ids.len() => {
+                let mut is_false = false;
+                for (id, shown) in ids.into_iter().zip(documents) {
+                    is_false |= !said.entry(id).or_default().hear(id, shown);
+                }
+                if is_false {
+                    inner.reputation.distrust(from).await;
+                }
+            }
+            None | Some(Response::Refused(_)) => {}
+            Some(_) => inner.reputation.distrust(from).await,
+        }
+    }
+    (said.into_iter().filter_map(|(id, said)| said.known(id)).collect(), asking.spent)
+}
+
+/// For each of these documents, asks the nodes that keep it who else has published its text under its URL.
+pub(in crate::node) async fn same_texts(inner: &Inner, ids: &[ContentId]) -> HashMap<ContentId, Vec<PublisherKey>> {
+    let mut asking = Asking::new(&inner.reputation, PATIENCE);
+    for (keeper, load) in inner.reputation.loads(ids, limits::REPLICAS, None).await {
+        for ids in load.chunks(limits::FETCHED) {
+            let documents = ids.iter().map(|id| (*id, Part::Presence)).collect();
+            asking.ask(keeper.clone(), &Request::Show { documents, clauses: vec![] }, ids.to_vec());
+        }
+    }
+    let mut all: HashMap<ContentId, BTreeSet<ContentId>> = HashMap::new();
+    while asking.waits_for(|_| true)
+        && let Some(event) = asking.next().await
+    {
+        let KeeperEvent::Answer { about, response: Some(Response::Shown { documents, .. }), .. } = event else {
+            continue;
+        };
+        for (id, shown) in about.into_iter().zip(documents) {
+            if let Shown::Kept { others } = shown
+                && !others.is_empty()
+            {
+                all.entry(id).or_insert_with(|| BTreeSet::from([id])).extend(others);
+            }
+        }
+    }
+    let several: Vec<ContentId> = all.values().flatten().copied().collect();
+    let (known, _) = fetch(inner, &several, &[]).await;
+    let known: HashMap<ContentId, Known> = known.into_iter().map(|known| (known.id, known)).collect();
+    let same = all.into_iter().filter_map(|(id, others)| {
+        let own = known.get(&id)?;
+        let others = others.iter().filter_map(|other| known.get(other));
+        let others = others.filter(|other| other.text == own.text && other.publisher != own.publisher);
+        Some((id, others.map(|other| other.publisher).collect()))
+    });
+    same.collect()
+}
+
+/// What the keepers of one document say of it.
+#[derive(Default)]
+struct Said {
+    head: Option<Box<RecordHead>>,
+    publications: Vec<Publication>,
+    unfit: usize,
+    /// The publishers who have withdrawn the document, as the keepers say, each with the time.
+    withdrawn: Vec<(PublisherKey, u32)>,
+}
+
+impl Said {
+    /// Takes the statement of one keeper. Returns false if it contradicts the id, or a signature is false.
+    fn hear(&mut self, id: ContentId, shown: Shown) -> bool {
+        match shown {
+            Shown::Version { head, publication } => {
+                if head.id() != id || !is_signed(&head.publisher, Act::Publish, id, &publication.signature) {
                     return false;
                 }
-                self.compared += more;
-                self.open.insert(hash);
-                url.versions.push(found);
-                true
+                self.head = Some(head);
+                self.publications.push(publication);
             }
-        }
-    }
-
-    /// The documents whose publishers must be requested before it can be decided which version of a URL is shown.
-    pub(in crate::node) fn to_ask(&self) -> Vec<ContentId> {
-        let versions = self.open.iter().flat_map(|hash| &self.urls[hash].versions);
-        versions.filter(|version| version.publishers.is_none()).map(|version| version.place.id).collect()
-    }
-
-    /// Decides for each URL with several versions which one is shown, and returns the places of the others.
-    /// `publishers` has those of the documents of [`to_ask`](Self::to_ask).
-    pub(in crate::node) fn decide(&mut self, mut publishers: HashMap<ContentId, BTreeSet<PublisherKey>>) -> Vec<Place> {
-        let mut others = vec![];
-        for hash in std::mem::take(&mut self.open) {
-            let Some(url) = self.urls.get_mut(&hash) else { continue };
-            for version in &mut url.versions {
-                version.publishers.get_or_insert_with(|| publishers.remove(&version.place.id).unwrap_or_default());
+            Shown::Withdrawn { publisher, signature } => {
+                if !is_signed(&publisher, Act::Withdraw, id, &signature) {
+                    return false;
+                }
+                self.withdrawn.push((publisher, signature.at));
             }
-            let best = url.best();
-            for version in url.versions.iter_mut().filter(|version| version.is_left && Some(version.place) != best) {
-                version.is_left = false;
-                others.push(version.place);
-            }
+            Shown::Unfit => self.unfit += 1,
+            Shown::Unknown | Shown::Later => {}
+            Shown::Document(_) | Shown::Record { .. } | Shown::Kept { .. } => return false,
         }
-        others
+        true
     }
 
-    /// Marks a document as shown. Returns its publishers and the other versions; both are empty if the URL has one
-    /// version.
-    pub(in crate::node) fn show(&mut self, url: &str, id: ContentId) -> (Vec<PublisherKey>, Vec<Version>) {
-        let Some(url) = self.urls.get_mut(&self.hasher.hash_one(url)) else { return Default::default() };
-        url.is_shown = true;
-        if url.versions.len() == 1 {
-            return Default::default();
+    fn known(mut self, id: ContentId) -> Option<Known> {
+        let head = self.head?;
+        let at = self.publications.iter().map(|it| it.signature.at).max()?;
+        let is_withdrawn = self.withdrawn.iter().any(|(by, then)| *by == head.publisher && *then >= at);
+        if is_withdrawn || self.unfit > self.publications.len() {
+            return None;
         }
-        let publishers = |of: &Found| of.publishers.iter().flatten().copied().collect();
-        let shown = url.versions.iter().find(|version| version.place.id == id).map(publishers);
-        let mut others: Vec<&Found> = url.versions.iter().filter(|version| version.place.id != id).collect();
-        others.sort_by_key(|version| Reverse(url.rank(version)));
-        let also = others.into_iter().take(ALSO);
-        let also = also.map(|version| Version { id: version.place.id, publishers: publishers(version) });
-        (shown.unwrap_or_default(), also.collect())
-    }
-}
-
-impl Url {
-    /// The place of the best document among those that may still be shown.
-    fn best(&self) -> Option<Place> {
-        let left = self.versions.iter().filter(|version| version.is_left);
-        left.max_by_key(|version| self.rank(version)).map(|version| version.place)
-    }
-
-    /// The sort key of a document among the versions of its URL; the document with the greatest key is shown.
-    fn rank(&self, of: &Found) -> (bool, usize, usize, Reverse<ContentId>) {
-        let key = of.is_of_site();
-        let of_key = self.versions.iter().filter(|version| key.is_some() && version.is_of_site() == key);
-        let publishers: BTreeSet<&PublisherKey> =
-            of_key.flat_map(|version| version.publishers.iter().flatten()).collect();
-        let own = of.publishers.as_ref().map_or(0, BTreeSet::len);
-        (key.is_some(), publishers.len(), own, Reverse(of.place.id))
-    }
-}
-
-impl Found {
-    /// The publisher key that the document names, if the document was also published with this key; otherwise `None`.
-    fn is_of_site(&self) -> Option<PublisherKey> {
-        self.named.filter(|key| self.publishers.as_ref().is_some_and(|publishers| publishers.contains(key)))
+        self.publications.sort_unstable_by_key(|it| it.first);
+        let first = self.publications[self.publications.len() / 2].first;
+        // A network counts only if two keepers say the same, or there is but one.
+        let networks = || self.publications.iter().map(|it| it.network);
+        let is_agreed = |network: &u32| 2 * networks().filter(|it| it == network).count() > self.publications.len();
+        let network = networks().find(is_agreed).unwrap_or_default();
+        Some(Known { first, network, ..Known::of(id, &head) })
     }
 }
 
@@ -142,75 +246,74 @@ impl Found {
 mod tests {
     use super::*;
 
-    fn place(number: u8) -> Place {
-        Place { score: 1000 - u32::from(number), id: ContentId::new([number; 20]) }
-    }
-
     fn key(number: u8) -> PublisherKey {
         PublisherKey::new([number; 32])
     }
 
-    /// Returns the number of the document that is shown among documents with these named keys and publishers.
-    fn shown(documents: &[(Option<u8>, &[u8])]) -> u8 {
-        let mut versions = Versions::default();
-        for (number, (named, _)) in (1..).zip(documents) {
-            assert!(versions.add("u:1", place(number), named.map(key)));
-            assert!(versions.add(&format!("u:{number}0"), place(100 + number), None));
-        }
-        let ids: Vec<ContentId> = (1..).zip(documents).map(|(number, _)| place(number).id).collect();
-        assert_eq!(versions.to_ask(), ids);
-        let publishers = ids.into_iter().zip(documents);
-        let publishers = publishers.map(|(id, (_, keys))| (id, keys.iter().map(|&number| key(number)).collect()));
-        let others = versions.decide(publishers.collect());
-        assert!(versions.to_ask().is_empty());
-        let mut left = (1..).take(documents.len()).filter(|&number| !others.contains(&place(number)));
-        let shown = left.next().expect("one is shown");
-        assert_eq!(left.next(), None);
-        shown
+    fn id(number: u8) -> ContentId {
+        ContentId::new([number; 20])
+    }
+
+    /// A version with this number as its id and publisher.
+    fn version(number: u8, text: &str, first: u64, network: u32) -> Known {
+        Known { id: id(number), publisher: key(number), text: (text.to_owned(), [0; 32]), first, network }
+    }
+
+    fn open(trusted: &[u8], blocked: &[u8]) -> Opinion {
+        let keys = |numbers: &[u8]| numbers.iter().map(|&number| key(number)).collect();
+        Opinion { trusted: Some(keys(trusted)), blocked: keys(blocked) }
+    }
+
+    fn decided(versions: &[Known], opinion: &Opinion) -> Option<(u8, Vec<u8>, Vec<u8>)> {
+        let mut all = Versions::default();
+        all.decide("u".into(), versions.to_vec(), opinion);
+        let number = |id: &ContentId| id.as_bytes()[0];
+        let Decided { id, publishers, also, .. } = all.of("u")?;
+        assert!(all.shows("u", *id));
+        let publishers = publishers.iter().map(|key| key.as_bytes()[0]).collect();
+        Some((number(id), publishers, also.iter().map(|it| number(&it.id)).collect()))
     }
 
     #[test]
     fn the_rule_decides() {
-        // Without named keys, the document with the most publishers is shown; among equal ones, that with the smallest
-        // id.
-        assert_eq!(shown(&[(None, &[1]), (None, &[2, 3]), (None, &[4])]), 2);
-        assert_eq!(shown(&[(None, &[1]), (None, &[2])]), 1);
-        // A document of the site is preferred to all others. Naming a key without publishing with it has no effect.
-        assert_eq!(shown(&[(None, &[1, 2, 3, 4]), (Some(9), &[9])]), 2);
-        assert_eq!(shown(&[(None, &[1, 2]), (Some(9), &[3])]), 1);
-        // With two sites' keys, the key whose documents have the most publishers in total is preferred.
-        assert_eq!(shown(&[(Some(8), &[8, 1]), (Some(9), &[9, 2]), (Some(9), &[9, 3])]), 2);
-        assert_eq!(shown(&[(Some(8), &[8, 1]), (Some(9), &[9]), (Some(9), &[9])]), 1);
-        assert_eq!(shown(&[(Some(9), &[9]), (Some(9), &[9, 3]), (Some(8), &[8])]), 2);
+        let old = version(1, "true", 100, 7);
+        // Of one text, all publishers are named. The smallest id is shown, so that it comes once.
+        assert_eq!(decided(&[version(3, "true", 50, 7), old.clone()], &open(&[], &[])), Some((1, vec![3, 1], vec![])));
+        // Twenty identities of one network count as one, so the older text is shown.
+        let forged: Vec<Known> = (10..30).map(|number| version(number, "forged", 200, 9)).collect();
+        let all = [&[old.clone()][..], &forged].concat();
+        assert_eq!(decided(&all, &open(&[], &[])), Some((1, vec![1], vec![10])));
+        // Two networks count for more than age, and trust for more than both.
+        let two = [version(4, "new", 300, 1), version(5, "new", 300, 2), old.clone()];
+        assert_eq!(decided(&two, &open(&[], &[])), Some((4, vec![4, 5], vec![1])));
+        assert_eq!(decided(&two, &open(&[1], &[])), Some((1, vec![1], vec![4])));
+        // What a blocked publisher alone has published is not there.
+        assert_eq!(decided(&two, &open(&[], &[4, 5])), Some((1, vec![1], vec![])));
+        assert_eq!(decided(&two, &open(&[], &[1, 4, 5])), None);
+        // Among friends, the publishers count.
+        let friends = Opinion::default();
+        assert_eq!(decided(&[version(4, "new", 300, 1), version(5, "new", 300, 1), old], &friends).unwrap().0, 4);
     }
 
     #[test]
-    fn what_comes_late_is_not_shown_and_what_was_passed_over_stays_so() {
-        let mut versions = Versions::default();
-        assert!(versions.add("u:1", place(1), None) && versions.add("u:1", place(2), Some(key(9))));
-        let of = |number: u8, keys: &[u8]| (place(number).id, keys.iter().map(|&number| key(number)).collect());
-        let others = versions.decide(HashMap::from([of(1, &[1, 2]), of(2, &[9])]));
-        assert_eq!(others, [place(1)]);
-        // The third document would make the first one, which was passed over, the best.
-        assert!(versions.add("u:1", place(3), None));
-        assert_eq!(versions.to_ask(), [place(3).id]);
-        assert_eq!(versions.decide(HashMap::from([of(3, &[3])])), [place(3)]);
-        let (publishers, also) = versions.show("u:1", place(2).id);
-        assert_eq!(publishers, [key(9)]);
-        let also: Vec<_> = also.into_iter().map(|version| (version.id, version.publishers)).collect();
-        assert_eq!(also, [(place(1).id, vec![key(1), key(2)]), (place(3).id, vec![key(3)])]);
-        assert!(!versions.add("u:1", place(4), Some(key(9))));
-        assert_eq!(versions.show("u:2", place(5).id), (vec![], vec![]));
-    }
-
-    #[test]
-    fn the_number_of_documents_that_are_compared_is_bounded() {
-        let mut versions = Versions::default();
-        let added = (0..2 * COMPARED).filter(|number| {
-            let place = Place { score: *number as u32, ..place(1) };
-            versions.add("u:1", place, None)
-        });
-        assert_eq!(added.count(), COMPARED);
-        assert!(versions.add("u:2", place(2), None) && !versions.add("u:2", place(3), None));
+    fn keepers_are_believed_if_most_say_the_same() {
+        let head = RecordHead {
+            url: "u:1".into(),
+            title: String::new(),
+            publisher: key(1),
+            text_bytes: 0,
+            text_hash: [0; 32],
+        };
+        let said = |of: &[(u64, u32)], unfit| {
+            let signature = furui_search::Signature { at: 5, bytes: [0; 64] };
+            let publications = of.iter().map(|&(first, network)| Publication { signature, first, network }).collect();
+            Said { head: Some(Box::new(head.clone())), publications, unfit, withdrawn: vec![] }
+        };
+        let known = |of: &[(u64, u32)]| said(of, 0).known(id(1)).map(|it| (it.first, it.network));
+        assert_eq!(known(&[(0, 3), (100, 4), (101, 4)]), Some((100, 4)));
+        assert_eq!(known(&[(9, 3), (8, 4)]), Some((9, 0)));
+        assert_eq!(said(&[(9, 3)], 2).known(id(1)), None);
+        let withdrawn = |by, at| Said { withdrawn: vec![(key(by), at)], ..said(&[(9, 3)], 0) }.known(id(1)).is_none();
+        assert_eq!([withdrawn(1, 5), withdrawn(1, 4), withdrawn(2, 9)], [true, false, false]);
     }
 }

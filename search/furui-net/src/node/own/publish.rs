@@ -1,8 +1,8 @@
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use furui_search::{ContentId, Lock, LockKey, Peer, Record, RecordError, Refusal, Request, Response, Weight, limits};
+use furui_search::{Act, ContentId, Peer, Record, RecordError, Refusal, Request, Response, Signature, Weight, limits};
 use futures::StreamExt;
 use tokio::time::sleep;
 
@@ -62,14 +62,14 @@ pub struct Published {
 /// A part of a message that is stored entirely or not at all.
 enum Parcel {
     Postings(String, Vec<(ContentId, Weight)>),
-    Record(Lock, Vec<u8>),
+    Record(Signature, Vec<u8>),
 }
 
 impl Parcel {
     fn bytes(&self) -> usize {
         match self {
             Self::Postings(word, ids) => word.len() + (ContentId::BYTES + Weight::BYTES) * ids.len() + 8,
-            Self::Record(_, record) => Lock::BYTES + record.len() + 8,
+            Self::Record(_, record) => Signature::BYTES + record.len() + 8,
         }
     }
 
@@ -113,13 +113,14 @@ impl Node {
         }
         let urls =
             fresh.iter().map(|document| Record::decode(&document.record).map(|record| (document.id, record.url)));
-        // A document whose bytes do not decode as a record is left out of the URLs: it is never found, and does no harm
-        // at its keepers.
+        // Bytes that are not a record are refused by the keepers.
         let urls: Vec<(ContentId, String)> = urls.filter_map(Result::ok).collect();
         let new = fresh.len() as u64;
-        let scarce = store(inner, fresh).await?;
+        let at = inner.published.next(&urls.iter().map(|(id, _)| *id).collect::<Vec<_>>(), now);
+        let at = at.map_err(PublishError::storage)?;
+        let scarce = store(inner, fresh, &at).await?;
         let published = inner.published.clone();
-        let changed = tokio::task::spawn_blocking(move || published.set(&urls, now)).await;
+        let changed = tokio::task::spawn_blocking(move || published.set(&urls, &at)).await;
         let changed = changed.map_err(PublishError::storage)?.map_err(PublishError::storage)?;
         inner.documents.fetch_add(new, Ordering::Relaxed);
         if changed > 0 {
@@ -132,17 +133,18 @@ impl Node {
 
 /// Sends each record to the nodes that keep it, and then each posting to the nodes that keep its list, because these
 /// check postings against records. Returns the number of documents whose record, or one of whose postings, was accepted
-/// by fewer than [`limits::REPLICAS`] nodes.
-pub(in crate::node) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<u64, PublishError> {
-    let ids: Vec<ContentId> = documents.iter().map(|document| document.id).collect();
-    let withdrawals = inner.published.withdrawals(&ids).map_err(PublishError::storage)?;
+/// by fewer than [`limits::REPLICAS`] nodes. `at` has the time of each document's publication.
+pub(in crate::node) async fn store(
+    inner: &Inner,
+    documents: Vec<Document>,
+    at: &HashMap<ContentId, u32>,
+) -> Result<u64, PublishError> {
     let mut lists: BTreeMap<String, Vec<(ContentId, Weight)>> = BTreeMap::new();
     let mut parcels = Vec::new();
-    let secret = inner.identity.secret();
-    for (Document { id, record, words }, withdrawals) in documents.into_iter().zip(withdrawals) {
+    for Document { id, record, words } in documents {
         words.into_iter().for_each(|(word, weight)| lists.entry(word).or_default().push((id, weight)));
-        let lock = inner.identity.sign(LockKey::of(&secret, id, withdrawals).lock(), id);
-        parcels.push((record_key(id), Parcel::Record(lock, record)));
+        let signature = inner.identity.sign(Act::Publish, id, at.get(&id).copied().unwrap_or_default());
+        parcels.push((record_key(id), Parcel::Record(signature, record)));
     }
     for (word, ids) in lists {
         let key = word_key(&word);
@@ -205,7 +207,7 @@ async fn deliver(inner: &Inner, keeper: &Peer, numbers: Vec<usize>, parcels: &[P
     for &number in &numbers {
         match &parcels[number] {
             Parcel::Postings(word, ids) => postings.push((word.clone(), ids.clone())),
-            Parcel::Record(lock, record) => records.push((*lock, record.clone())),
+            Parcel::Record(signature, record) => records.push((*signature, record.clone())),
         }
     }
     let Ok(request) = (Request::Store { postings, records }).encode() else { return Vec::new() };

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use furui_search::{ContentId, LockKey, Peer, Request, Response, limits};
+use furui_search::{Act, ContentId, Peer, PublisherKey, Request, Response, Withdrawal, limits};
 use futures::StreamExt;
 
 use crate::node::keeper::unix_seconds;
 use crate::node::loads::loads;
-use crate::node::{Inner, Node, PublishError, call, record_key};
+use crate::node::{Inner, Node, PublishError, call, record_key, versions};
 
 /// The number of documents that are withdrawn at a time. The value is a choice, not a measurement.
 const BATCH: usize = 1 << 10;
@@ -15,16 +15,20 @@ const BATCH: usize = 1 << 10;
 const MESSAGES: usize = 16;
 
 impl Node {
-    /// Withdraws the documents that this node has published under these URLs. Searches soon find them nowhere, unless
-    /// other nodes have published the same documents. For each URL, returns true if a document was published under it.
+    /// Withdraws the documents that this node has published under these URLs, so that searches soon find them nowhere. What
+    /// others have published under these URLs stays. For each URL, returns `None` if nothing was published under it, and
+    /// else the others who have published the same text.
     ///
     /// # Errors
     /// If none of the nodes that keep some document answers, or this node's storage fails. A node that did not answer
     /// is told later.
-    pub async fn withdraw(&self, urls: &[String]) -> Result<Vec<bool>, PublishError> {
-        let found = self.0.published.withdraw(urls, unix_seconds()).map_err(PublishError::storage)?;
+    pub async fn withdraw(&self, urls: &[String]) -> Result<Vec<Option<Vec<PublisherKey>>>, PublishError> {
+        let ids = self.0.published.under(urls).map_err(PublishError::storage)?;
+        let own: Vec<ContentId> = ids.iter().flatten().copied().collect();
+        let mut others = versions::same_texts(&self.0, &own).await;
+        self.0.published.withdraw(urls, unix_seconds()).map_err(PublishError::storage)?;
         tell(&self.0).await?;
-        Ok(found)
+        Ok(ids.into_iter().map(|id| Some(others.remove(&id?).unwrap_or_default())).collect())
     }
 
     /// Withdraws some of the documents that this node has published. Returns the number of their URLs, which is 0 if
@@ -50,7 +54,7 @@ pub(in crate::node) async fn tell(inner: &Inner) -> Result<(), PublishError> {
         let keys = documents.iter().map(|(id, _)| record_key(*id)).collect();
         let loads = loads(&inner.net, keys).await;
         let messages =
-            loads.iter().flat_map(|(keeper, numbers)| numbers.chunks(limits::KEYS).map(move |it| (keeper, it)));
+            loads.iter().flat_map(|(keeper, numbers)| numbers.chunks(limits::WITHDRAWALS).map(move |it| (keeper, it)));
         let messages: Vec<_> = messages.map(|(keeper, numbers)| deliver(inner, keeper, numbers, &documents)).collect();
         let told: HashSet<usize> =
             futures::stream::iter(messages).buffer_unordered(MESSAGES).flat_map(futures::stream::iter).collect().await;
@@ -64,11 +68,12 @@ pub(in crate::node) async fn tell(inner: &Inner) -> Result<(), PublishError> {
 /// Sends withdrawals to one node. Returns `numbers`, the indices of the withdrawals in `documents`, if the node
 /// answers; otherwise nothing.
 async fn deliver(inner: &Inner, keeper: &Peer, numbers: &[usize], documents: &[(ContentId, u32)]) -> Vec<usize> {
-    let key = |&number: &usize| {
-        let (id, withdrawals) = documents[number];
-        (id, LockKey::of(&inner.identity.secret(), id, withdrawals))
+    let publisher = inner.identity.publisher();
+    let withdrawal = |&number: &usize| {
+        let (id, at) = documents[number];
+        Withdrawal { id, publisher, signature: inner.identity.sign(Act::Withdraw, id, at) }
     };
-    let request = Request::Withdraw { keys: numbers.iter().map(key).collect() };
+    let request = Request::Withdraw { withdrawals: numbers.iter().map(withdrawal).collect() };
     match call(&inner.net, keeper, &request).await {
         Some(Response::Withdrawn { .. }) => numbers.to_vec(),
         _ => Vec::new(),

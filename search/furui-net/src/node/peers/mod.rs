@@ -2,7 +2,7 @@
 //! are blocked.
 
 pub(in crate::node) mod allowance;
-pub(in crate::node) mod blocklist;
 pub(in crate::node) mod owner_calls;
+pub(in crate::node) mod owner_list;
 pub(in crate::node) mod reputation;
 pub(in crate::node) mod sources;

@@ -3,6 +3,9 @@
 use std::io;
 use std::net::IpAddr;
 
+use furui_search::PublisherKey;
+
+use crate::node::owner_list::{BLOCKED, TRUSTED};
 use crate::node::{Block, Node, NodeError};
 
 impl Node {
@@ -13,9 +16,26 @@ impl Node {
     /// # Errors
     /// If the file `blocked` cannot be written.
     pub async fn block(&self, blocks: &[Block], add: bool) -> Result<u64, NodeError> {
-        let changed = self.0.blocklist.change(blocks, add).map_err(failed)?;
+        let changed = self.0.blocklist.change(blocks, add).map_err(|error| failed(BLOCKED, error))?;
         self.apply_blocked().await;
         Ok(changed)
+    }
+
+    /// Adds these publishers to those whose texts this node shows before others under one URL, permanently, or removes them
+    /// if `add` is false. Returns the number of entries that have changed.
+    ///
+    /// # Errors
+    /// If the file `trusted` cannot be written.
+    pub fn trust(&self, publishers: &[PublisherKey], add: bool) -> Result<u64, NodeError> {
+        let peers: Vec<Block> = publishers.iter().map(|publisher| Block::Peer(publisher.to_string())).collect();
+        self.0.trusted.change(&peers, add).map_err(|error| failed(TRUSTED, error))
+    }
+
+    /// Returns the publishers whom the owner trusts.
+    pub fn trusted(&self) -> Vec<PublisherKey> {
+        let mut trusted: Vec<PublisherKey> = self.0.trusted.publishers().into_iter().collect();
+        trusted.sort_unstable();
+        trusted
     }
 
     /// Returns all blocked peers, networks, sites and words.
@@ -23,12 +43,13 @@ impl Node {
         self.0.blocklist.all().into_iter().collect()
     }
 
-    /// Reads the file `blocked` in the node's directory again, and replaces the list of blocks by its contents.
+    /// Reads the files `blocked` and `trusted` in the node's directory again, and replaces the lists by their contents.
     ///
     /// # Errors
-    /// If the file cannot be read or parsed. Then the list is not changed.
-    pub async fn reload_blocked(&self) -> Result<(), NodeError> {
-        self.0.blocklist.reload().map_err(failed)?;
+    /// If a file cannot be read or parsed. Then its list is not changed.
+    pub async fn reload_lists(&self) -> Result<(), NodeError> {
+        self.0.trusted.reload().map_err(|error| failed(TRUSTED, error))?;
+        self.0.blocklist.reload().map_err(|error| failed(BLOCKED, error))?;
         self.apply_blocked().await;
         Ok(())
     }
@@ -58,7 +79,6 @@ impl Node {
             removed += removing.await.ok_or(NodeError::Stopped)??;
         }
         self.0.known.forget();
-        self.0.survey.expire();
         Ok(removed)
     }
 
@@ -76,6 +96,6 @@ impl Node {
     }
 }
 
-fn failed(source: io::Error) -> NodeError {
-    NodeError::Directory { file: "blocked".into(), source }
+fn failed(file: &str, source: io::Error) -> NodeError {
+    NodeError::Directory { file: file.into(), source }
 }

@@ -1,10 +1,12 @@
 //! Attackers that are no nodes: they connect with a client of their own, and send what they like.
 
+use crate::common::{NOBODY, UNSIGNED, signed};
 use std::sync::Arc;
 
 use crate::local::Random;
+use furui_net::net::Identity;
 use furui_net::node::Document;
-use furui_search::{ContentId, Lock, LockKey, Peer, Record, Refusal, Request, Response, Weight, WordPostings};
+use furui_search::{ContentId, Peer, Record, Refusal, Request, Response, Weight, Withdrawal, WordPostings};
 
 use super::library::{Library, made_up};
 use crate::hostile::{Hostile, framed};
@@ -186,17 +188,16 @@ impl Attacker<'_> {
     /// States in small messages, most of which are not checked, that documents of its own rank first for words that
     /// they do not hold.
     async fn betray(&mut self) {
-        let text = format!("{OWN_WORD} ").repeat(900);
+        let (identity, text) = (Identity::generate(), format!("{OWN_WORD} ").repeat(900));
         let page = |number: usize| {
             let (url, title) = (format!("http://evil.example/{}/{number}", self.host), format!("{OWN_WORD} {number}"));
-            Document::new(&Record { url, title, text: text.clone(), publisher: None }).unwrap()
+            signed(&identity, Record { url, title, text: text.clone(), publisher: NOBODY })
         };
-        let pages: Vec<Document> = (0..PAGES).map(page).collect();
-        let lock = Lock::new([7; Lock::BYTES]);
-        let records = pages.iter().map(|page| (lock, page.record.clone())).collect();
+        let pages: Vec<(Document, _)> = (0..PAGES).map(page).collect();
+        let records = pages.iter().map(|(page, signature)| (*signature, page.record.clone())).collect();
         self.send(&Request::Store { postings: vec![], records }, 0).await;
         self.settle(0).await;
-        for page in &pages {
+        for (page, _) in &pages {
             for _ in 0..LIES {
                 let word = self.any(|it| &it.words);
                 self.send(&stored(list(&word, [page.id], highest())), 1).await;
@@ -250,23 +251,26 @@ impl Attacker<'_> {
     /// Sends the other messages that might do harm.
     async fn annoy(&mut self) {
         let ids: Vec<ContentId> = self.library.documents.iter().map(|it| it.id).collect();
-        let key = LockKey::new([9; LockKey::BYTES]);
-        self.send(&Request::Withdraw { keys: ids.iter().map(|id| (*id, key)).collect() }, 0).await;
+        let publisher = self.library.records[0].publisher;
+        let withdrawals = ids.iter().map(|&id| Withdrawal { id, publisher, signature: UNSIGNED });
+        self.send(&Request::Withdraw { withdrawals: withdrawals.collect() }, 0).await;
         // Doubts about what is true.
         let claims = self.words.iter().zip(&self.lists).filter_map(|(word, list)| Some((word.clone(), *list.first()?)));
         let claims: Vec<_> = claims.take(furui_search::limits::DOUBTS).collect();
         self.send(&Request::Doubt { claims }, 0).await;
         // Bytes that are no record, and records of others under other titles, with the postings of the true ones.
-        let mut records = vec![(Lock::new([8; Lock::BYTES]), vec![0xee; 2000])];
-        let mut postings = Vec::new();
+        self.send(&Request::Store { postings: vec![], records: vec![(UNSIGNED, vec![0xee; 2000])] }, 0).await;
+        let record = self.library.documents[0].record.clone();
+        self.send(&Request::Store { postings: vec![], records: vec![(UNSIGNED, record)] }, 0).await;
+        let (mut records, mut postings, identity) = (Vec::new(), Vec::new(), Identity::generate());
         for _ in 0..5 {
             let at = self.random.below(self.library.records.len());
             let record = &self.library.records[at];
             let forged = Record { title: format!("{OWN_WORD} {}", record.title), ..record.clone() };
-            let forged = Document::new(&forged).unwrap();
+            let (forged, signature) = signed(&identity, forged);
             let (word, weight) = self.library.documents[at].words[0].clone();
             postings.push((word, vec![(forged.id, weight)]));
-            records.push((Lock::new([8; Lock::BYTES]), forged.record));
+            records.push((signature, forged.record));
         }
         self.send(&Request::Store { postings, records }, 5).await;
         self.settle(0).await;

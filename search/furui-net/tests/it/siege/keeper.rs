@@ -1,12 +1,13 @@
 //! Hostile nodes: they join the network, so that they are keepers of words and documents.
 
+use crate::common::UNSIGNED;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use furui_net::net::Net;
 use furui_net::node::Node;
 use furui_search::{
-    CodedSet, ContentId, Listed, LockKey, Matcher, Met, Part, Peer, Place, Ranked, Refusal, Request, Response, Shown,
-    Surveyed, Weight, WordSize,
+    CodedSet, ContentId, Listed, Matcher, Met, Part, Peer, Place, Publication, PublisherKey, Ranked, Refusal, Request,
+    Response, Shown, Weight, Withdrawal, WordSize,
 };
 
 use super::town::{LONG, config};
@@ -64,11 +65,14 @@ fn pass_on(net: &Net, to: &Peer, request: Vec<u8>, reply: furui_net::net::Reply,
     });
 }
 
+const NOWHERE: Publication = Publication { signature: UNSIGNED, first: 0, network: 0 };
+
 /// Titles, pieces of text and weights of another document.
 fn falsify(response: Response) -> Response {
     let Response::Shown { mut documents, settled } = response else { return response };
     for shown in &mut documents {
-        if let Shown::Document(showing) = shown {
+        if let Shown::Document(document) = shown {
+            let showing = &mut document.showing;
             showing.snippet.text = "buy this".into();
             showing.snippet.marks.clear();
             // Sometimes it only shows another piece of text.
@@ -85,7 +89,7 @@ fn falsify(response: Response) -> Response {
 pub fn hide(request: &Request) -> Response {
     match request {
         Request::Size { words } => {
-            Response::Sizes(vec![WordSize { ids: 20, whole: true, holders: vec![] }; words.len()])
+            Response::Sizes(vec![WordSize { ids: 20, log_length: 12, whole: true, holders: vec![] }; words.len()])
         }
         Request::Search(_) => {
             Response::Ranked(Ranked { places: vec![], next: None, seen: 0, found: 0, whole: true, costs: vec![] })
@@ -103,10 +107,8 @@ pub fn hide(request: &Request) -> Response {
         }
         Request::Compare { .. } => Response::Compared { state: 1, lists: vec![], more: false },
         Request::List { words, .. } => Response::Listed(vec![Listed::default(); words.len()]),
-        Request::Withdrawn { .. } => Response::Keys { keys: vec![], more: false },
-        Request::Withdraw { .. } => Response::Withdrawn { opened: 0 },
-        Request::Locks { ids } => Response::Locks(vec![vec![]; ids.len()]),
-        Request::Survey => Response::Surveyed(Surveyed { documents: 1, mean_length: 1, whole: true }),
+        Request::Withdrawn { .. } => Response::Withdrawals { withdrawals: vec![], more: false },
+        Request::Withdraw { .. } => Response::Withdrawn { gone: 0 },
         Request::Store { .. } | Request::Doubt { .. } => Response::Stored { new: 0 },
     }
 }
@@ -116,7 +118,7 @@ fn forge(request: &Request) -> Response {
     let id = |byte: u8| ContentId::new([byte; ContentId::BYTES]);
     match request {
         Request::Size { words } => {
-            Response::Sizes(vec![WordSize { ids: 1 << 40, whole: true, holders: vec![] }; words.len()])
+            Response::Sizes(vec![WordSize { ids: 1 << 40, log_length: 12, whole: true, holders: vec![] }; words.len()])
         }
         Request::Search(_) => {
             let places = (0..10).map(|number| Place { score: 1 << 20, id: id(number) }).collect();
@@ -125,15 +127,19 @@ fn forge(request: &Request) -> Response {
         Request::Meet(_) => Response::Met(Met { matches: vec![0xff; 500], whole: true, session: None, steps: vec![] }),
         Request::Show { documents, .. } => {
             let lie = |(id, part): &(ContentId, Part)| match part {
-                Part::Presence => Shown::Withdrawn(vec![LockKey::new([id.as_bytes()[0]; LockKey::BYTES])]),
+                Part::Presence => {
+                    let publisher = PublisherKey::new([id.as_bytes()[0]; PublisherKey::BYTES]);
+                    Shown::Withdrawn { publisher, signature: UNSIGNED }
+                }
                 Part::Snippet => Shown::Unfit,
-                Part::Record => Shown::Record(b"no record".to_vec()),
+                Part::Record | Part::Version => Shown::Record { publication: NOWHERE, record: b"no record".to_vec() },
             };
             Response::Shown { documents: documents.iter().map(lie).collect(), settled: true }
         }
         Request::Withdrawn { .. } => {
-            let keys = (0..20).map(|number| (id(number), LockKey::new([number; LockKey::BYTES]), 30)).collect();
-            Response::Keys { keys, more: false }
+            let publisher = PublisherKey::new([9; PublisherKey::BYTES]);
+            let withdrawal = |number| (Withdrawal { id: id(number), publisher, signature: UNSIGNED }, 30);
+            Response::Withdrawals { withdrawals: (0..20).map(withdrawal).collect(), more: false }
         }
         Request::Compare { from, .. } => {
             let names = ["network", "of", "storm"].map(str::to_owned).into_iter().filter(|word| word > from);
@@ -145,7 +151,6 @@ fn forge(request: &Request) -> Response {
             let (weights, days) = (vec![Weight::of_steps(15, 1); ids.len()], vec![29; ids.len()]);
             Response::Listed(vec![Listed { ids, weights, days, more: false }; words.len()])
         }
-        Request::Survey => Response::Surveyed(Surveyed { documents: 1 << 50, mean_length: 1, whole: true }),
         other => hide(other),
     }
 }

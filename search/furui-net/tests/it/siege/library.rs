@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::local::Random;
 use furui_net::node::Document;
-use furui_search::{ContentId, Record};
+use furui_search::{ContentId, PublisherKey, Record};
 
 /// Common words first: a word is drawn with a probability that is inversely proportional to its place.
 const WORDS: &str = "the of and to in is that for it as with on by this be are at from or which not an have can one node \
@@ -45,7 +45,7 @@ pub struct Library {
 }
 
 impl Library {
-    pub fn new(count: usize) -> Self {
+    pub fn new(count: usize, publisher: PublisherKey) -> Self {
         let (words, mut random) = (WORDS.split_whitespace().collect::<Vec<_>>(), Random::new(SEED));
         let mut records = Vec::with_capacity(count);
         for number in 0..count {
@@ -58,7 +58,7 @@ impl Library {
                 })
                 .collect();
             let url = format!("http://library.example/{}/{number}", subject[0]);
-            records.push(Record { url, title: subject[..2].join(" and "), text: text.join(" "), publisher: None });
+            records.push(Record { url, title: subject[..2].join(" and "), text: text.join(" "), publisher });
         }
         let documents: Vec<Document> = records.iter().map(|record| Document::new(record).unwrap()).collect();
         let mut queries = Vec::new();

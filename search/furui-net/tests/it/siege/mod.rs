@@ -5,6 +5,7 @@ pub mod keeper;
 mod library;
 mod town;
 
+use crate::common::{NOBODY, Publishes};
 use attacker::{Plan, Tally};
 use furui_net::node::Document;
 use furui_search::{Peer, Record};
@@ -36,13 +37,14 @@ async fn siege(town: &Town, attackers: usize, plan: Plan) -> Tally {
 async fn publish(town: &Town) -> usize {
     let late = |number: usize| {
         let text = format!("{LATE} news{number}");
-        let record = Record { url: format!("http://late.example/{number}"), title: LATE.into(), text, publisher: None };
+        let record =
+            Record { url: format!("http://late.example/{number}"), title: LATE.into(), text, publisher: NOBODY };
         Document::new(&record).unwrap()
     };
     let late: Vec<Document> = (0..5).map(late).collect();
     let publishing = async {
         // A node that is too busy refuses, and the publisher tries again.
-        while town.nodes[2].publish(late.clone(), false).await.is_err() {
+        while town.nodes[2].publishes(late.clone(), false).await.is_err() {
             tokio::task::yield_now().await;
         }
     };

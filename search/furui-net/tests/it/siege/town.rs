@@ -1,5 +1,6 @@
 //! The network that is attacked: honest nodes on the loopback interface, which connect from one address.
 
+use crate::common::Publishes;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -80,8 +81,8 @@ impl Town {
         }
         meet(&nodes).await;
         repaired(&nodes).await;
-        let library = Arc::new(Library::new(documents));
-        let published = nodes[0].publish(library.documents.clone(), false).await.unwrap();
+        let library = Arc::new(Library::new(documents, nodes[0].publisher()));
+        let published = nodes[0].publishes(library.documents.clone(), false).await.unwrap();
         assert_eq!(published.new, documents as u64);
         let mut town = Self { nodes, library, pages: vec![] };
         for query in &town.library.queries {

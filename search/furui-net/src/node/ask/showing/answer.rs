@@ -1,6 +1,6 @@
 use furui_search::{
-    Clause, ContentId, Part, PublisherKey, Record, RecordHead, Refusal, Response, Showing, Showings, Shown, Snippet,
-    limits,
+    Clause, ContentId, Part, Publication, PublisherKey, Record, RecordHead, Refusal, Response, Showing, Showings,
+    Shown, ShownDocument, Signature, Snippet, Withdrawal, limits,
 };
 
 use crate::node::kept::Kept;
@@ -13,7 +13,7 @@ const EXAMINED_BYTES: usize = limits::MESSAGE_BYTES;
 /// each document.
 const SHOWN_BYTES: usize = limits::MESSAGE_BYTES - (16 << 10);
 /// The maximum encoded size in bytes of a shown document without its URL, title, snippet, weights and marks.
-const OTHER_BYTES: usize = 64 + PublisherKey::BYTES;
+const OTHER_BYTES: usize = 64 + PublisherKey::BYTES + Signature::BYTES + limits::VERSIONS * ContentId::BYTES;
 /// The maximum encoded size in bytes of a mark, which is the position of a word of the query in a title or snippet.
 const MARK_BYTES: usize = 4;
 
@@ -33,14 +33,17 @@ pub(in crate::node) fn answer(
     for &(id, part) in documents {
         shown.push(match part {
             Part::Presence if !has_phrases => match kept.shelf.has_record(id)? {
-                true => Shown::Kept,
+                true => Shown::Kept { others: kept.shelf.others_of_url(id, limits::VERSIONS)? },
                 false => gone(kept, id)?,
             },
             // Checking that a record exists is cheaper than reading the record.
             _ if room.examined == 0 && kept.shelf.has_record(id)? => Shown::Later,
-            _ if room.examined > 0 => match kept.shelf.document(id)? {
-                Some(record) => room.show(&record, part, &showings),
-                None => gone(kept, id)?,
+            _ if room.examined > 0 => match (kept.shelf.document(id)?, kept.shelf.publication(id)?) {
+                (Some(record), Some((_, publication))) => {
+                    let others = kept.shelf.others_of_url(id, limits::VERSIONS)?;
+                    room.show(&record, (part, publication, others), &showings)
+                }
+                _ => gone(kept, id)?,
             },
             _ => gone(kept, id)?,
         });
@@ -48,11 +51,12 @@ pub(in crate::node) fn answer(
     Ok(Response::Shown { documents: shown, settled: kept.is_settled() })
 }
 
-/// Answers for a document that this node does not keep: with the keys that have withdrawn it if there are any, and
-/// otherwise as unknown.
+/// Answers for a document that this node does not keep: with its withdrawal if there is one, and otherwise as unknown.
 fn gone(kept: &mut Kept, id: ContentId) -> furui::Result<Shown> {
-    let keys = kept.shelf.keys_of(id, limits::LOCKS)?;
-    Ok(if keys.is_empty() { Shown::Unknown } else { Shown::Withdrawn(keys) })
+    Ok(match kept.shelf.withdrawal(id)? {
+        Some(Withdrawal { publisher, signature, .. }) => Shown::Withdrawn { publisher, signature },
+        None => Shown::Unknown,
+    })
 }
 
 /// The bytes of records that may still be examined for an answer, and the bytes that may still be added to the answer.
@@ -62,7 +66,12 @@ struct Room {
 }
 
 impl Room {
-    fn show(&mut self, record: &[u8], part: Part, showings: &Showings<'_>) -> Shown {
+    fn show(
+        &mut self,
+        record: &[u8],
+        (part, publication, others): (Part, Publication, Vec<ContentId>),
+        showings: &Showings<'_>,
+    ) -> Shown {
         let is_first = self.examined == EXAMINED_BYTES;
         if record.len() > self.examined && !is_first {
             // No further record is examined for this answer, so that the time for an answer does not depend on the
@@ -74,18 +83,22 @@ impl Room {
         let (shown, bytes) = match part {
             Part::Record => {
                 let packed = packed::pack(record, Effort::Least);
-                let bytes = packed.len();
-                (Shown::Record(packed), bytes)
+                let bytes = packed.len() + OTHER_BYTES;
+                (Shown::Record { publication, record: packed }, bytes)
             }
-            Part::Snippet | Part::Presence => {
+            Part::Snippet | Part::Presence | Part::Version => {
                 // A record of another format version cannot be decoded.
                 let Ok(record) = Record::decode(record) else { return Shown::Unknown };
                 match showings.of(&record) {
                     None => (Shown::Unfit, 0),
-                    Some(_) if part == Part::Presence => (Shown::Kept, 0),
+                    Some(_) if part == Part::Presence => (Shown::Kept { others }, OTHER_BYTES),
+                    Some(Showing { head, .. }) if part == Part::Version => {
+                        let bytes = OTHER_BYTES + head.url.len() + head.title.len();
+                        (Shown::Version { head: Box::new(head), publication }, bytes)
+                    }
                     Some(showing) => {
-                        let bytes = most_bytes(&showing);
-                        (Shown::Document(Box::new(showing)), bytes)
+                        let (bytes, signature) = (most_bytes(&showing), publication.signature);
+                        (Shown::Document(Box::new(ShownDocument { showing, signature, others })), bytes)
                     }
                 }
             }

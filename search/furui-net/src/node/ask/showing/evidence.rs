@@ -1,4 +1,6 @@
-use furui_search::{ContentId, LockKey, Part, Peer, Place, Showing};
+use std::collections::BTreeSet;
+
+use furui_search::{ContentId, Part, Peer, Place, PublisherKey, Showing, Signature};
 
 use super::truth::{Criteria, Truth};
 use super::verdict::Verdict;
@@ -19,27 +21,24 @@ pub(super) struct Evidence {
     is_sampled: bool,
     /// The contents of the document according to its verified record; `None` if the record was not fetched.
     pub(super) truth: Option<Truth>,
+    /// The publisher of the document, and the time of its last known publication; `None` if no node has shown it.
+    published: Option<(PublisherKey, u32)>,
+    /// The publishers who have withdrawn the document according to the nodes, each with the time. Only the document's own
+    /// publisher counts.
+    withdrawn: Vec<(PublisherKey, u32)>,
+    /// The other documents of the URL that the nodes have named.
+    others: BTreeSet<ContentId>,
 }
 
 /// A node that should keep the document.
 struct Keeper {
     peer: Peer,
     /// The questions sent to the node. Each is sent once, unless it is cleared for a repetition.
-    asked: Vec<Question>,
+    asked: Vec<Part>,
     /// The questions that were sent and are not answered yet.
-    waits: Vec<Question>,
+    waits: Vec<Part>,
     heard: Option<Heard>,
-    /// The keys that were sent to the node because other nodes say that they withdraw the document.
-    told: Vec<LockKey>,
     is_settled: bool,
-}
-
-/// A question about a document, or an order to withdraw it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Question {
-    Part(Part),
-    /// Orders the node to withdraw the document with the keys that, according to other nodes, have withdrawn it.
-    Withdraw,
 }
 
 /// The last statement of a node about a document.
@@ -51,7 +50,7 @@ pub(super) enum Heard {
     Fits,
     Kept,
     Unknown,
-    Withdrawn(Vec<LockKey>),
+    Withdrawn,
     /// The node has not answered, or its answer is invalid.
     Nothing,
 }
@@ -62,39 +61,56 @@ impl Heard {
     }
 
     fn is_denied(&self) -> bool {
-        matches!(self, Self::Unknown | Self::Withdrawn(_))
-    }
-}
-
-impl Keeper {
-    /// True if all of these keys were sent to the node, and it has tried them.
-    fn knows(&self, keys: &[LockKey]) -> bool {
-        keys.iter().all(|key| self.told.contains(key)) && !self.waits.contains(&Question::Withdraw)
+        matches!(self, Self::Unknown | Self::Withdrawn)
     }
 }
 
 impl Evidence {
     pub(super) fn new(place: Place, keepers: Vec<Peer>, is_sampled: bool) -> Self {
-        let keeper = |peer| Keeper { peer, asked: vec![], waits: vec![], heard: None, told: vec![], is_settled: true };
-        Self { place, keepers: keepers.into_iter().map(keeper).collect(), is_sampled, truth: None }
+        let keeper = |peer| Keeper { peer, asked: vec![], waits: vec![], heard: None, is_settled: true };
+        Self {
+            place,
+            keepers: keepers.into_iter().map(keeper).collect(),
+            is_sampled,
+            truth: None,
+            published: None,
+            withdrawn: vec![],
+            others: BTreeSet::new(),
+        }
     }
 
     pub(super) fn id(&self) -> ContentId {
         self.place.id
     }
 
+    /// Records that the document's publisher has signed its publication.
+    pub(super) fn is_published(&mut self, by: PublisherKey, signature: &Signature) {
+        let at = self.published.map_or(0, |(_, at)| at).max(signature.at);
+        self.published = Some((by, at));
+    }
+
+    /// Records that somebody, who may be the document's publisher, has signed its withdrawal.
+    pub(super) fn is_withdrawn_by(&mut self, publisher: PublisherKey, signature: &Signature) {
+        self.withdrawn.push((publisher, signature.at));
+    }
+
+    /// Records other documents of the URL, as a node names them.
+    pub(super) fn name_others(&mut self, others: Vec<ContentId>) {
+        self.others.extend(others);
+    }
+
+    /// True if the publisher has withdrawn the document after its last known publication.
+    fn is_withdrawn(&self) -> bool {
+        self.published.is_some_and(|(by, at)| self.withdrawn.iter().any(|(other, then)| *other == by && *then >= at))
+    }
+
     /// Records a node's answer to a question. `is_settled` is true if the node says that it has been given everything
     /// that it should hold. An answer to a question that is not open is ignored.
-    pub(super) fn hear(&mut self, from: &Peer, question: Question, heard: Heard, is_settled: bool) {
+    pub(super) fn hear(&mut self, from: &Peer, question: Part, heard: Heard, is_settled: bool) {
         let Some(keeper) = self.keepers.iter_mut().find(|keeper| keeper.peer == *from) else { return };
-        // An answer that was sent before the node received the keys is ignored: the keys closed the question.
         let Some(wait) = keeper.waits.iter().position(|wait| *wait == question) else { return };
         keeper.waits.swap_remove(wait);
         keeper.is_settled = is_settled;
-        if question == Question::Withdraw {
-            // Any other answer than a confirmation means that the node did not try the keys.
-            keeper.told.clear();
-        }
         match (&keeper.heard, heard) {
             // A failure does not replace an earlier statement, and a bare confirmation does not replace a more detailed
             // statement.
@@ -103,36 +119,12 @@ impl Evidence {
         }
     }
 
-    /// Handles a node's confirmation that it has tried the keys that may withdraw the document: its earlier statement
-    /// is cleared, so that all questions are sent to it again.
-    pub(super) fn was_told(&mut self, peer: &Peer) {
-        let Some(keeper) = self.keepers.iter_mut().find(|keeper| keeper.peer == *peer) else { return };
-        keeper.heard = None;
-        keeper.asked.clear();
-        keeper.waits.clear();
-    }
-
     /// Marks the question as not sent, so that the node is asked again, because its answer had no room for the
     /// document.
-    pub(super) fn ask_again(&mut self, peer: &Peer, question: Question) {
+    pub(super) fn ask_again(&mut self, peer: &Peer, question: Part) {
         let Some(keeper) = self.keepers.iter_mut().find(|keeper| keeper.peer == *peer) else { return };
         keeper.waits.retain(|wait| *wait != question);
         keeper.asked.retain(|asked| *asked != question);
-    }
-
-    /// The distinct keys that, according to some nodes, have withdrawn the document.
-    pub(super) fn keys(&self) -> Vec<LockKey> {
-        let keys = self.keepers.iter().filter_map(|keeper| match &keeper.heard {
-            Some(Heard::Withdrawn(keys)) => Some(keys),
-            _ => None,
-        });
-        let mut all: Vec<LockKey> = vec![];
-        for &key in keys.flatten() {
-            if !all.contains(&key) {
-                all.push(key);
-            }
-        }
-        all
     }
 
     /// The nodes whose statements contradict the verified record. There are none if the record was not fetched.
@@ -146,51 +138,47 @@ impl Evidence {
         self.keepers.iter().filter(lies).map(|keeper| &keeper.peer)
     }
 
-    /// The nodes that deny that they keep the document, although another node keeps it and has tried all known keys
-    /// that might withdraw it.
+    /// The nodes that deny that they keep the document, although another node keeps it and its publisher has not withdrawn
+    /// it.
     pub(super) fn deniers(&self) -> impl Iterator<Item = &Peer> {
         let denies = |keeper: &&Keeper| keeper.is_settled && keeper.heard.as_ref().is_some_and(Heard::is_denied);
-        self.keepers.iter().filter(|_| self.is_kept()).filter(denies).map(|keeper| &keeper.peer)
+        let counts = self.is_kept() && !self.is_withdrawn();
+        self.keepers.iter().filter(move |_| counts).filter(denies).map(|keeper| &keeper.peer)
     }
 
     /// Returns the questions about the candidate to send at this time, each with the node to ask, and marks them as
     /// sent.
-    pub(super) fn ask(&mut self, criteria: &Criteria<'_>) -> Vec<(Peer, Question)> {
+    pub(super) fn ask(&mut self, criteria: &Criteria<'_>) -> Vec<(Peer, Part)> {
         let mut asks = vec![];
-        if let Some(at) = self.to_tell(criteria) {
-            asks.push((at, Question::Withdraw));
-        } else if let Some(at) = self.to_show(criteria) {
-            asks.push((at, Question::Part(Part::Snippet)));
+        if let Some(at) = self.to_show(criteria) {
+            asks.push((at, Part::Snippet));
         }
         if let Some(at) = self.to_prove(criteria, asks.first().map(|(at, _)| *at)) {
-            asks.push((at, Question::Part(Part::Record)));
+            asks.push((at, Part::Record));
         }
         for &(at, question) in &asks {
             self.note(at, question);
         }
         while let Some(at) = self.to_check(criteria) {
-            self.note(at, Question::Part(Part::Presence));
-            asks.push((at, Question::Part(Part::Presence)));
+            self.note(at, Part::Presence);
+            asks.push((at, Part::Presence));
         }
         asks.into_iter().map(|(at, question)| (self.keepers[at].peer.clone(), question)).collect()
     }
 
-    fn note(&mut self, at: usize, question: Question) {
-        if question == Question::Withdraw {
-            self.keepers[at].told = self.keys();
-        }
+    fn note(&mut self, at: usize, question: Part) {
         self.keepers[at].asked.push(question);
         self.keepers[at].waits.push(question);
     }
 
     /// True if a node that is not slow has not answered this question yet.
-    fn waits_for(&self, criteria: &Criteria<'_>, question: Question) -> bool {
+    fn waits_for(&self, criteria: &Criteria<'_>, question: Part) -> bool {
         self.keepers.iter().any(|keeper| keeper.waits.contains(&question) && !criteria.is_slow(&keeper.peer))
     }
 
     /// The index, in `keepers`, of the next node to ask for a snippet; `None` if none is to be asked.
     fn to_show(&self, criteria: &Criteria<'_>) -> Option<usize> {
-        let question = Question::Part(Part::Snippet);
+        let question = Part::Snippet;
         let is_shown = |keeper: &Keeper| matches!(keeper.heard, Some(Heard::Showing(_) | Heard::Unfit));
         if self.keepers.iter().any(is_shown) || self.waits_for(criteria, question) {
             return None;
@@ -209,7 +197,7 @@ impl Evidence {
     /// The index, in `keepers`, of the next node to ask for the record; `None` if the record is not needed or was
     /// requested. `showing` is the index of the node that is being asked for a snippet.
     fn to_prove(&self, criteria: &Criteria<'_>, showing: Option<usize>) -> Option<usize> {
-        let question = Question::Part(Part::Record);
+        let question = Part::Record;
         if !self.needs_truth(criteria) || self.waits_for(criteria, question) {
             return None;
         }
@@ -219,7 +207,7 @@ impl Evidence {
             Some(Heard::Kept | Heard::Fits) => Some(0),
             None => Some(1),
             Some(Heard::Showing(_) | Heard::Unfit) => Some(2),
-            Some(Heard::Unknown | Heard::Withdrawn(_) | Heard::Nothing) => None,
+            Some(Heard::Unknown | Heard::Withdrawn | Heard::Nothing) => None,
         };
         let shows = showing.map(|at| self.keepers[at].peer.clone());
         self.best(question, |keeper| {
@@ -238,40 +226,20 @@ impl Evidence {
         if asked >= wanted {
             return None;
         }
-        self.best(Question::Part(Part::Presence), |keeper| {
-            (keeper.heard.is_none() && keeper.waits.is_empty()).then_some(0)
-        })
-    }
-
-    /// The index, in `keepers`, of the next node to send the keys that withdraw the document; `None` if there are no
-    /// keys, or no node is to receive them.
-    fn to_tell(&self, criteria: &Criteria<'_>) -> Option<usize> {
-        let keys = self.keys();
-        if keys.is_empty() || self.waits_for(criteria, Question::Withdraw) || self.is_kept() {
-            return None;
-        }
-        // A node with open questions might answer them before it tries the keys.
-        let may_keep = |keeper: &Keeper| {
-            let keeps = keeper.heard.as_ref().is_some_and(Heard::is_kept);
-            keeps && !keeper.knows(&keys) && keeper.waits.is_empty()
-        };
-        self.best(Question::Withdraw, |keeper| may_keep(keeper).then_some(0))
+        self.best(Part::Presence, |keeper| (keeper.heard.is_none() && keeper.waits.is_empty()).then_some(0))
     }
 
     /// The index, in `keepers`, of the node with the least rank among those that were not asked this question. A node
-    /// is skipped if `rank` returns `None` or an order to withdraw is open; `None` if no node is left.
-    fn best(&self, question: Question, rank: impl Fn(&Keeper) -> Option<u8>) -> Option<usize> {
-        let may_ask =
-            |keeper: &Keeper| !keeper.asked.contains(&question) && !keeper.waits.contains(&Question::Withdraw);
-        let ranked = self.keepers.iter().enumerate().filter(|(_, keeper)| may_ask(keeper));
+    /// is skipped if `rank` returns `None`; `None` if no node is left.
+    fn best(&self, question: Part, rank: impl Fn(&Keeper) -> Option<u8>) -> Option<usize> {
+        let ranked = self.keepers.iter().enumerate().filter(|(_, keeper)| !keeper.asked.contains(&question));
         let ranked = ranked.filter_map(|(at, keeper)| Some((rank(keeper)?, at)));
         ranked.min().map(|(_, at)| at)
     }
 
-    /// True if some node says that it keeps the document, after it has tried all known keys that might withdraw it.
+    /// True if some node says that it keeps the document.
     fn is_kept(&self) -> bool {
-        let keys = self.keys();
-        self.keepers.iter().any(|keeper| keeper.heard.as_ref().is_some_and(Heard::is_kept) && keeper.knows(&keys))
+        self.keepers.iter().any(|keeper| keeper.heard.as_ref().is_some_and(Heard::is_kept))
     }
 
     /// The first node that has stated what the document shows, with its statement; the statement is `None` if the node
@@ -328,21 +296,26 @@ impl Evidence {
 
     /// The verdict on the candidate according to the answers so far.
     pub(super) fn verdict(&self, criteria: &Criteria<'_>) -> Verdict {
+        if self.is_kept() && self.is_withdrawn() {
+            return Verdict::Gone { is_withdrawn: true };
+        }
         if !self.is_kept() {
             let denials =
                 self.keepers.iter().filter(|keeper| keeper.heard.as_ref().is_some_and(Heard::is_denied)).count();
             return match denials {
                 0 => Verdict::Missing,
-                _ if denials >= DENIALS.min(self.keepers.len()) => Verdict::Gone,
+                _ if denials >= DENIALS.min(self.keepers.len()) => {
+                    Verdict::Gone { is_withdrawn: !self.withdrawn.is_empty() }
+                }
                 _ => Verdict::Uncertain,
             };
         }
         if let Some(truth) = &self.truth {
-            return criteria.verdict(self.place, truth.fits, &truth.showing);
+            return criteria.verdict(self.place, truth.fits, &truth.showing, &self.others);
         }
         match self.statement() {
             Some(_) if self.needs_truth(criteria) => Verdict::Uncertain,
-            Some((_, Some(showing))) => criteria.verdict(self.place, true, showing),
+            Some((_, Some(showing))) => criteria.verdict(self.place, true, showing, &self.others),
             // Without a proof, this statement comes from this node itself or is undisputed.
             Some((_, None)) if criteria.has_phrases => Verdict::Unfit,
             Some((_, None)) => Verdict::False { doubts: criteria.doubts(self.id(), None) },
@@ -363,15 +336,15 @@ mod tests {
     /// The behaviour of a simulated keeper of the document.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Is {
-        /// The keeper keeps the document and answers truthfully. The document's lock opens only with the true key.
+        /// The keeper keeps the document and answers truthfully.
         Honest,
         /// The keeper keeps the document and is not settled, because it has been away.
         Back,
-        /// The keeper has opened the document's lock with the true key, so it answers that the document was withdrawn.
+        /// The keeper has the publisher's withdrawal of the document.
         Told,
         New,
         Silent,
-        /// The keeper claims that the document was withdrawn, with a key that does not open the lock.
+        /// The keeper claims that the document was withdrawn, by somebody who is not its publisher.
         Withdraws,
         /// The keeper states false weights, and withholds the record.
         Exaggerates,
@@ -382,16 +355,16 @@ mod tests {
     const ALL: [Is; 8] =
         [Is::Honest, Is::Back, Is::Told, Is::New, Is::Silent, Is::Withdraws, Is::Exaggerates, Is::Denies];
 
-    fn key(number: u8) -> LockKey {
-        LockKey::new([number; 20])
+    fn key(number: u8) -> PublisherKey {
+        PublisherKey::new([number; 32])
     }
 
     /// Simulates these three keepers, and returns the verdict on their document.
     fn judged(keepers: [Is; 3], is_sampled: bool, has_phrases: bool) -> Verdict {
-        let record = Record { url: "u:1".into(), title: String::new(), text: "a sieve".into(), publisher: None };
+        let record = Record { url: "u:1".into(), title: String::new(), text: "a sieve".into(), publisher: key(1) };
         let query = Query::parse("sieve").unwrap();
         let showings = Showings::new(query.clauses()).unwrap();
-        let ranks = Ranks { idfs: vec![2000], scale: Scale::new(2) };
+        let ranks = Ranks { idfs: vec![2000], scale: Scale::new(8) };
         let true_showing = showings.of(&record).unwrap();
         let score = showings.score(&true_showing.weights, &ranks.idfs, &ranks.scale).unwrap();
         let mut criteria = Criteria {
@@ -406,50 +379,48 @@ mod tests {
         let place = Place { score, id: true_showing.head.id() };
         let peers = [0, 1, 2].map(|number| Peer::new(&[number], b""));
         let mut evidence = Evidence::new(place, peers.to_vec(), is_sampled);
-        let mut has_lock = [true; 3];
+        let signature = |at| Signature { at, bytes: [0; 64] };
         for _ in 0..20 {
             let asks = evidence.ask(&criteria);
             if asks.is_empty() {
                 assert!(!evidence.waits(&criteria));
                 return evidence.verdict(&criteria);
             }
-            for (peer, question) in asks {
+            for (peer, part) in asks {
                 let at = usize::from(peer.identity()[0]);
                 let is = keepers[at];
-                let part = match question {
-                    Question::Withdraw if is == Is::Silent => {
-                        evidence.hear(&peer, question, Heard::Nothing, true);
-                        continue;
-                    }
-                    Question::Withdraw => {
-                        has_lock[at] &= !evidence.keys().contains(&key(1));
-                        evidence.was_told(&peer);
-                        continue;
-                    }
-                    Question::Part(part) => part,
-                };
                 let mut showing = true_showing.clone();
                 let heard = match (is, part) {
-                    (Is::Honest | Is::Back, _) if !has_lock[at] => Heard::Withdrawn(vec![key(1)]),
                     (Is::Honest | Is::Back, Part::Record) => {
                         evidence.truth = Some(Truth::of(record.clone(), &showings));
+                        evidence.is_published(key(1), &signature(5));
                         Heard::Kept
                     }
-                    (Is::Honest | Is::Back, Part::Snippet) => Heard::Showing(Box::new(showing)),
-                    (Is::Told, _) => Heard::Withdrawn(vec![key(1)]),
+                    (Is::Honest | Is::Back, Part::Snippet) => {
+                        evidence.is_published(key(1), &signature(5));
+                        Heard::Showing(Box::new(showing))
+                    }
+                    (Is::Told, _) => {
+                        evidence.is_withdrawn_by(key(1), &signature(5));
+                        Heard::Withdrawn
+                    }
                     (Is::New, _) | (Is::Exaggerates | Is::Denies, Part::Record) => Heard::Unknown,
                     (Is::Silent, _) => Heard::Nothing,
-                    (Is::Withdraws, _) => Heard::Withdrawn(vec![key(2)]),
+                    (Is::Withdraws, _) => {
+                        evidence.is_withdrawn_by(key(2), &signature(9));
+                        Heard::Withdrawn
+                    }
                     (Is::Exaggerates, Part::Snippet) => {
                         showing.weights[0] = Some(Weight::new(64, 64));
+                        evidence.is_published(key(1), &signature(5));
                         Heard::Showing(Box::new(showing))
                     }
                     (Is::Denies, Part::Snippet) => Heard::Unfit,
                     (Is::Denies, Part::Presence) if has_phrases => Heard::Unfit,
                     (_, Part::Presence) if has_phrases => Heard::Fits,
-                    (_, Part::Presence) => Heard::Kept,
+                    (_, Part::Presence | Part::Version) => Heard::Kept,
                 };
-                evidence.hear(&peer, question, heard, is != Is::Back);
+                evidence.hear(&peer, part, heard, is != Is::Back);
                 criteria.is_suspicious |= evidence.liars().next().is_some();
             }
         }
@@ -473,10 +444,10 @@ mod tests {
                     assert_eq!(is_shown, has(Is::Honest) || has(Is::Back), "{what}");
                 }
                 if keepers == [Is::Honest, Is::Told, Is::Honest] || keepers == [Is::Told, Is::Honest, Is::Honest] {
-                    assert!(matches!(verdict, Verdict::Gone), "{what}");
+                    assert!(matches!(verdict, Verdict::Gone { .. }), "{what}");
                 }
                 if keepers.iter().all(|is| matches!(is, Is::New | Is::Told)) {
-                    assert!(matches!(verdict, Verdict::Gone), "{what}");
+                    assert!(matches!(verdict, Verdict::Gone { .. }), "{what}");
                 }
                 if keepers == [Is::Silent; 3] {
                     assert!(matches!(verdict, Verdict::Missing), "{what}");

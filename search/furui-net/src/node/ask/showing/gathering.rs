@@ -1,10 +1,13 @@
 use std::collections::{HashMap, HashSet};
 
-use furui_search::{Clause, ContentId, Part, Peer, Place, Record, Request, Response, Showings, Shown, limits};
+use furui_search::{
+    Act, Clause, ContentId, Part, Peer, Place, Record, Request, Response, Showings, Shown, ShownDocument, limits,
+};
 
-use super::evidence::{Evidence, Heard, Question};
+use super::evidence::{Evidence, Heard};
 use super::truth::{Criteria, Ranks, Truth};
 use super::verdict::Verdict;
+use crate::net::is_signed;
 use crate::node::asking::{Asking, KeeperEvent};
 use crate::node::spent::Spent;
 use crate::node::{Inner, PATIENCE};
@@ -82,10 +85,19 @@ impl<'a> Gathering<'a> {
         candidates.iter().map(|evidence| evidence.verdict(&criteria)).collect()
     }
 
-    /// Looks up the nodes that keep the candidates, and draws the candidates whose whole records are fetched.
+    /// Looks up the nodes that keep the candidates, of which this node is one if it has the record, and draws the candidates whose whole records are fetched.
     async fn open(&self, places: &[Place], me: &Peer) -> Vec<Evidence> {
-        let ids = places.iter().map(|place| place.id);
-        let keepers = self.inner.reputation.keepers_of(ids, limits::REPLICAS).await;
+        let ids: Vec<ContentId> = places.iter().map(|place| place.id).collect();
+        let mut keepers = self.inner.reputation.keepers_of(ids.iter().copied(), limits::REPLICAS).await;
+        // A copy on this node counts even if others are nearer to the URL now.
+        let asked = self.inner.keeper.ask(move |shelf| {
+            ids.into_iter().map(|id| shelf.has_record(id).unwrap_or_default()).collect::<Vec<bool>>()
+        });
+        for (keepers, has) in keepers.iter_mut().zip(asked.await.unwrap_or_default()) {
+            if has && !keepers.contains(me) {
+                keepers.push(me.clone());
+            }
+        }
         let mut others: Vec<usize> = (0..places.len()).filter(|&at| !keepers[at].contains(me)).collect();
         let mut sampled = HashSet::new();
         let wanted = places.len().div_ceil(SAMPLED).clamp(LEAST_SAMPLED, MOST_SAMPLED);
@@ -102,40 +114,24 @@ impl<'a> Gathering<'a> {
     }
 
     /// Makes the request for these questions; each has the index of its document in `candidates`.
-    fn request(&self, questions: &[(usize, Question)], candidates: &[Evidence]) -> Request {
-        let is_order = questions.first().is_some_and(|(_, question)| *question == Question::Withdraw);
-        let part = |&(at, question): &(usize, Question)| match question {
-            Question::Part(part) => Some((candidates[at].id(), part)),
-            Question::Withdraw => None,
-        };
-        if is_order {
-            let keys = questions.iter().flat_map(|&(at, _)| {
-                let id = candidates[at].id();
-                candidates[at].keys().into_iter().map(move |key| (id, key))
-            });
-            Request::Withdraw { keys: keys.collect() }
-        } else {
-            let documents: Vec<(ContentId, Part)> = questions.iter().filter_map(part).collect();
-            // Only a node that makes a snippet or searches for phrases receives the query.
-            let needs = |part| part == Part::Snippet || part == Part::Presence && self.has_phrases();
-            let is_needed = documents.iter().any(|(_, part)| needs(*part));
-            Request::Show { documents, clauses: if is_needed { self.clauses.to_vec() } else { vec![] } }
-        }
+    fn request(&self, questions: &[(usize, Part)], candidates: &[Evidence]) -> Request {
+        let documents = questions.iter().map(|&(at, part)| (candidates[at].id(), part)).collect();
+        // Only a node that makes a snippet or searches for phrases receives the query.
+        let needs = |part| part == Part::Snippet || part == Part::Presence && self.has_phrases();
+        let is_needed = questions.iter().any(|(_, part)| needs(*part));
+        Request::Show { documents, clauses: if is_needed { self.clauses.to_vec() } else { vec![] } }
     }
 
     async fn take(
         &mut self,
         from: Peer,
-        questions: &[(usize, Question)],
+        questions: &[(usize, Part)],
         response: Option<Response>,
         candidates: &mut [Evidence],
         criteria: &mut Criteria<'_>,
     ) {
         let mut is_false = false;
         match response {
-            Some(Response::Withdrawn { .. }) if questions.iter().all(|(_, it)| *it == Question::Withdraw) => {
-                questions.iter().for_each(|&(at, _)| candidates[at].was_told(&from));
-            }
             Some(Response::Shown { documents, settled }) if documents.len() == questions.len() => {
                 let progresses = documents.iter().any(|shown| *shown != Shown::Later);
                 for (&(at, question), shown) in questions.iter().zip(documents) {
@@ -172,34 +168,50 @@ impl<'a> Gathering<'a> {
         self.clauses.iter().any(Clause::has_phrases)
     }
 
-    /// Converts an answer about one document into a statement; `None` if the answer violates the protocol or does not
-    /// match the document's id.
-    fn heard(&mut self, evidence: &mut Evidence, question: Question, shown: Shown) -> Option<Heard> {
-        let Question::Part(part) = question else { return None };
+    /// Converts an answer about one document into a statement; `None` if the answer violates the protocol, does not match
+    /// the document's id, or has a false signature.
+    fn heard(&mut self, evidence: &mut Evidence, part: Part, shown: Shown) -> Option<Heard> {
+        let id = evidence.id();
         Some(match (part, shown) {
-            (Part::Snippet, Shown::Document(showing)) => {
+            (Part::Snippet, Shown::Document(document)) => {
+                let ShownDocument { showing, signature, others } = *document;
+                let publisher = showing.head.publisher;
                 let is_of_query = showing.weights.len() == self.showings.words().len();
-                if showing.head.id() != evidence.id() || !is_of_query {
+                if showing.head.id() != id || !is_of_query || !is_signed(&publisher, Act::Publish, id, &signature) {
                     return None;
                 }
-                Heard::Showing(showing)
+                evidence.is_published(publisher, &signature);
+                evidence.name_others(others);
+                Heard::Showing(Box::new(showing))
             }
             (Part::Snippet, Shown::Unfit) => Heard::Unfit,
             (Part::Presence, Shown::Unfit) if self.has_phrases() => Heard::Unfit,
-            (Part::Presence, Shown::Kept) if self.has_phrases() => Heard::Fits,
-            (Part::Presence, Shown::Kept) => Heard::Kept,
-            (Part::Record, Shown::Record(packed)) => {
-                let bytes = packed::unpack(&packed, MAX_RECORD)?;
-                if ContentId::of(&bytes) != evidence.id() {
+            (Part::Presence, Shown::Kept { others }) => {
+                evidence.name_others(others);
+                if self.has_phrases() { Heard::Fits } else { Heard::Kept }
+            }
+            (Part::Record, Shown::Record { publication, record }) => {
+                let bytes = packed::unpack(&record, MAX_RECORD)?;
+                if ContentId::of(&bytes) != id {
                     return None;
                 }
                 self.spent.fetched += 1;
                 let record = Record::decode(&bytes).ok()?;
+                if !is_signed(&record.publisher, Act::Publish, id, &publication.signature) {
+                    return None;
+                }
+                evidence.is_published(record.publisher, &publication.signature);
                 evidence.truth.get_or_insert_with(|| Truth::of(record, self.showings));
                 Heard::Kept
             }
             (_, Shown::Unknown) => Heard::Unknown,
-            (_, Shown::Withdrawn(keys)) => Heard::Withdrawn(keys),
+            (_, Shown::Withdrawn { publisher, signature }) => {
+                if !is_signed(&publisher, Act::Withdraw, id, &signature) {
+                    return None;
+                }
+                evidence.is_withdrawn_by(publisher, &signature);
+                Heard::Withdrawn
+            }
             (_, Shown::Later) => Heard::Nothing,
             _ => return None,
         })
@@ -208,14 +220,14 @@ impl<'a> Gathering<'a> {
 
 /// Collects the questions to send, grouped into messages: for each message, the receiving node, and the questions with
 /// the indices of their documents in `candidates`.
-fn questions(candidates: &mut [Evidence], criteria: &Criteria<'_>) -> Vec<(Peer, Vec<(usize, Question)>)> {
-    let mut loads: HashMap<(Peer, bool), Vec<(usize, Question)>> = HashMap::new();
+fn questions(candidates: &mut [Evidence], criteria: &Criteria<'_>) -> Vec<(Peer, Vec<(usize, Part)>)> {
+    let mut loads: HashMap<Peer, Vec<(usize, Part)>> = HashMap::new();
     for (at, evidence) in candidates.iter_mut().enumerate() {
-        for (to, question) in evidence.ask(criteria) {
-            loads.entry((to, question == Question::Withdraw)).or_default().push((at, question));
+        for (to, part) in evidence.ask(criteria) {
+            loads.entry(to).or_default().push((at, part));
         }
     }
-    let messages = loads.into_iter().flat_map(|((to, _), questions)| {
+    let messages = loads.into_iter().flat_map(|(to, questions)| {
         let chunks: Vec<_> = questions.chunks(limits::FETCHED).map(<[_]>::to_vec).collect();
         chunks.into_iter().map(move |questions| (to.clone(), questions))
     });

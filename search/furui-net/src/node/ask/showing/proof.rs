@@ -25,7 +25,7 @@ pub(in crate::node) async fn prove(inner: &Inner, word: String, ids: &[ContentId
     let (mut holds, mut all_doubts) = (BTreeMap::new(), Vec::new());
     for (place, verdict) in places.iter().zip(gathering.judge(&places, None).await) {
         // If no node has the record, the posting was invented, or the document was withdrawn.
-        let holds_it = if matches!(verdict, Verdict::Gone) { Some(false) } else { verdict.holds(*place) };
+        let holds_it = if matches!(verdict, Verdict::Gone { .. }) { Some(false) } else { verdict.holds(*place) };
         holds.extend(holds_it.map(|it| (place.id, it)));
         if let Verdict::Shown { doubts, .. } | Verdict::False { doubts } = verdict {
             all_doubts.extend(doubts);

@@ -1,4 +1,4 @@
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use furui_search::{Clause, ContentId, Peer, Place, Record, Scale, Showing, Showings, Weight};
 
@@ -65,14 +65,15 @@ impl Criteria<'_> {
     }
 
     /// The verdict on a document. `fits` and `showing` tell if it fits the query and what it shows, proved or
-    /// undisputed; `place` is the place that the lists claim.
-    pub(super) fn verdict(&self, place: Place, fits: bool, showing: &Showing) -> Verdict {
+    /// undisputed; `place` is the place that the lists claim; `others` are the other documents of the URL.
+    pub(super) fn verdict(&self, place: Place, fits: bool, showing: &Showing, others: &BTreeSet<ContentId>) -> Verdict {
         let id = place.id;
         let score = self.score(&showing.weights);
         let doubts = if score == Some(place.score) { vec![] } else { self.doubts(id, Some(&showing.weights)) };
         match score {
             Some(score) if fits => {
-                Verdict::Shown { place: Place { score, id }, showing: Box::new(showing.clone()), doubts }
+                let others = others.iter().copied().collect();
+                Verdict::Shown { place: Place { score, id }, showing: Box::new(showing.clone()), others, doubts }
             }
             Some(score) if score == place.score => Verdict::Unfit,
             _ => Verdict::False { doubts },

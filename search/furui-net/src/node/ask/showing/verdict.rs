@@ -8,13 +8,18 @@ pub(in crate::node) enum Verdict {
         /// The document's place according to its true score.
         place: Place,
         showing: Box<Showing>,
+        /// The other documents of the URL that the nodes which keep it have named.
+        others: Vec<ContentId>,
         /// The postings about the document that may be false, each as its word and the document's id.
         doubts: Vec<(String, ContentId)>,
     },
     /// The document has the words of the query, but not its phrases.
     Unfit,
-    /// The document was withdrawn, or has expired.
-    Gone,
+    /// The document was withdrawn, or no node has it.
+    Gone {
+        /// True if a node has shown a withdrawal of it.
+        is_withdrawn: bool,
+    },
     /// The document does not fit the query, although the lists claim that it does.
     False { doubts: Vec<(String, ContentId)> },
     /// The answers do not suffice to decide whether the document exists and fits.
@@ -31,7 +36,7 @@ impl Verdict {
             // The lists make no claim about phrases, so they are not wrong.
             Self::Unfit => Some(true),
             Self::False { .. } => Some(false),
-            Self::Gone | Self::Uncertain | Self::Missing => None,
+            Self::Gone { .. } | Self::Uncertain | Self::Missing => None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod tables;
 
+use std::collections::HashMap;
 use std::ops::Bound::{Excluded, Unbounded};
 use std::path::Path;
 use std::sync::{Arc, Weak};
@@ -59,12 +60,15 @@ impl PublishedTable {
     /// For each of these documents, returns true if it is published and was last published at `since` or later. Times
     /// are seconds since 1970.
     pub(in crate::node) fn recent(&self, ids: &[ContentId], since: u64) -> furui::Result<Vec<bool>> {
-        Ok(self.rows(ids)?.into_iter().map(|(url, at, _)| url > 0 && u64::from(at) >= since).collect())
+        Ok(self.rows(ids)?.into_iter().map(|(url, at)| url > 0 && u64::from(at) >= since).collect())
     }
 
-    /// For each of these documents, returns the number of times that it was withdrawn.
-    pub(in crate::node) fn withdrawals(&self, ids: &[ContentId]) -> furui::Result<Vec<u32>> {
-        Ok(self.rows(ids)?.into_iter().map(|(_, _, withdrawals)| withdrawals).collect())
+    /// The time of the next publication of each of these documents: `now`, but later than an earlier withdrawal and not
+    /// before an earlier publication, whatever the clock has said then.
+    pub(in crate::node) fn next(&self, ids: &[ContentId], now: u64) -> furui::Result<HashMap<ContentId, u32>> {
+        let rows = ids.iter().copied().zip(self.rows(ids)?);
+        let next = rows.map(|(id, (url, at))| (id, seconds(now).max(at.saturating_add(u32::from(url == 0 && at > 0)))));
+        Ok(next.collect())
     }
 
     /// The rows of these documents. That of a document without one has only zeros.
@@ -76,9 +80,13 @@ impl PublishedTable {
         })
     }
 
-    /// Records that these documents were published at `now` under the given URLs, and that the documents which they
-    /// replace are withdrawn. Returns the number of replaced documents.
-    pub(in crate::node) fn set(&self, documents: &[(ContentId, String)], now: u64) -> furui::Result<u64> {
+    /// Records that these documents were published under the given URLs, each at its time `at`, and that the documents
+    /// which they replace are withdrawn. Returns the number of replaced documents.
+    pub(in crate::node) fn set(
+        &self,
+        documents: &[(ContentId, String)],
+        at: &HashMap<ContentId, u32>,
+    ) -> furui::Result<u64> {
         self.0.change(|transaction| {
             let mut replaced = 0;
             let mut table = transaction.open_table(DOCUMENTS)?;
@@ -87,29 +95,36 @@ impl PublishedTable {
                 let url = hash(url);
                 let before = find(&table, &urls, url)?.filter(|before| before != id);
                 if let Some(before) = before {
-                    withdraw(&mut table, &mut withdrawn, before, now)?;
+                    withdraw(&mut table, &mut withdrawn, before, at.get(id).copied().unwrap_or_default())?;
                     replaced += 1;
                 }
                 urls.insert(url, head(*id))?;
-                let withdrawals = table.get(id.as_bytes())?.map_or(0, |row| row.value().2);
-                table.insert(id.as_bytes(), (url, seconds(now), withdrawals))?;
+                table.insert(id.as_bytes(), (url, at.get(id).copied().unwrap_or_default()))?;
             }
             Ok(replaced)
         })
     }
 
-    /// Updates the publication times of these documents to `now`.
-    pub(in crate::node) fn renew(&self, ids: &[ContentId], now: u64) -> furui::Result<()> {
+    /// Updates the publication times of these documents.
+    pub(in crate::node) fn renew(&self, at: &HashMap<ContentId, u32>) -> furui::Result<()> {
         self.0.change(|transaction| {
             let mut table = transaction.open_table(DOCUMENTS)?;
-            for id in ids {
+            for (id, at) in at {
                 let row = table.get(id.as_bytes())?.map(|row| row.value());
                 // The document may have been withdrawn meanwhile.
-                if let Some((url, _, withdrawals)) = row.filter(|(url, ..)| *url > 0) {
-                    table.insert(id.as_bytes(), (url, seconds(now), withdrawals))?;
+                if let Some((url, _)) = row.filter(|(url, _)| *url > 0) {
+                    table.insert(id.as_bytes(), (url, *at))?;
                 }
             }
             Ok(())
+        })
+    }
+
+    /// For each of these URLs, returns the document that is published under it.
+    pub(in crate::node) fn under(&self, of: &[String]) -> furui::Result<Vec<Option<ContentId>>> {
+        self.0.read(|transaction| {
+            let (table, urls) = (transaction.open_table(DOCUMENTS)?, transaction.open_table(URLS)?);
+            of.iter().map(|url| find(&table, &urls, hash(url))).collect()
         })
     }
 
@@ -117,7 +132,7 @@ impl PublishedTable {
     /// under it.
     pub(in crate::node) fn withdraw(&self, of: &[String], now: u64) -> furui::Result<Vec<bool>> {
         let urls: Vec<u64> = of.iter().map(|url| hash(url)).collect();
-        self.0.change(|transaction| withdraw_all(transaction, &urls, now))
+        self.0.change(|transaction| withdraw_all(transaction, &urls, seconds(now)))
     }
 
     /// Records the withdrawal of documents under at most `most` URLs. Returns the number of these URLs.
@@ -127,12 +142,12 @@ impl PublishedTable {
                 let urls = transaction.open_table(URLS)?;
                 urls.iter()?.take(most).map(|entry| Ok(entry?.0.value())).collect::<Result<Vec<u64>, redb::Error>>()?
             };
-            Ok(withdraw_all(transaction, &some, now)?.len())
+            Ok(withdraw_all(transaction, &some, seconds(now))?.len())
         })
     }
 
     /// Returns at most `most` documents after `after`, in the order of ids, whose withdrawal is yet to be sent to the
-    /// nodes that keep them, each with the number of its earlier withdrawals.
+    /// nodes that keep them, each with the time of the withdrawal.
     pub(in crate::node) fn to_tell(
         &self,
         after: Option<(ContentId, u32)>,
@@ -140,11 +155,11 @@ impl PublishedTable {
     ) -> furui::Result<Vec<(ContentId, u32)>> {
         self.0.read(|transaction| {
             let table = transaction.open_table(WITHDRAWN)?;
-            let after = after.as_ref().map_or(Unbounded, |(id, times)| Excluded((id.as_bytes(), *times)));
+            let after = after.as_ref().map_or(Unbounded, |(id, at)| Excluded((id.as_bytes(), *at)));
             let documents = table.range((after, Unbounded))?.take(most).map(|entry| {
                 let (key, _) = entry?;
-                let (id, times) = key.value();
-                Ok((ContentId::new(*id), times))
+                let (id, at) = key.value();
+                Ok((ContentId::new(*id), at))
             });
             documents.collect()
         })
@@ -154,8 +169,8 @@ impl PublishedTable {
     pub(in crate::node) fn told(&self, documents: &[(ContentId, u32)]) -> furui::Result<()> {
         self.0.change(|transaction| {
             let mut withdrawn = transaction.open_table(WITHDRAWN)?;
-            for (id, times) in documents {
-                withdrawn.remove((id.as_bytes(), *times))?;
+            for (id, at) in documents {
+                withdrawn.remove((id.as_bytes(), *at))?;
             }
             Ok(())
         })
@@ -168,7 +183,7 @@ impl PublishedTable {
             let mut stale = Vec::new();
             for entry in table.iter()? {
                 let (id, row) = entry?;
-                let (url, at, _) = row.value();
+                let (url, at) = row.value();
                 if url > 0 && u64::from(at) < before {
                     stale.push(ContentId::new(*id.value()));
                     if stale.len() == most {
@@ -183,7 +198,7 @@ impl PublishedTable {
     /// Removes the rows of documents that were withdrawn before `before`, which all nodes have removed by then.
     pub(in crate::node) fn forget(&self, before: u64) -> furui::Result<()> {
         self.0.change(|transaction| {
-            transaction.open_table(DOCUMENTS)?.retain(|_, (url, at, _)| url > 0 || u64::from(at) >= before)?;
+            transaction.open_table(DOCUMENTS)?.retain(|_, (url, at)| url > 0 || u64::from(at) >= before)?;
             Ok(())
         })
     }
@@ -191,7 +206,7 @@ impl PublishedTable {
 
 /// Records the withdrawal of the documents under the URLs with these [hashes](hash). For each, returns true if there is
 /// a document.
-fn withdraw_all(transaction: &WriteTransaction, of: &[u64], now: u64) -> Result<Vec<bool>, redb::Error> {
+fn withdraw_all(transaction: &WriteTransaction, of: &[u64], now: u32) -> Result<Vec<bool>, redb::Error> {
     let mut table = transaction.open_table(DOCUMENTS)?;
     let (mut urls, mut withdrawn) = (transaction.open_table(URLS)?, transaction.open_table(WITHDRAWN)?);
     let mut found = Vec::with_capacity(of.len());
@@ -204,17 +219,18 @@ fn withdraw_all(transaction: &WriteTransaction, of: &[u64], now: u64) -> Result<
     Ok(found)
 }
 
-/// Records that a document is withdrawn, if it is published.
+/// Records that a document is withdrawn, if it is published: at `now`, but not before it was published.
 fn withdraw(
     table: &mut DocumentTable<'_>,
     withdrawn: &mut WithdrawnTable<'_>,
     id: ContentId,
-    now: u64,
+    now: u32,
 ) -> Result<(), redb::Error> {
     let row = table.get(id.as_bytes())?.map(|row| row.value());
-    if let Some((_, _, withdrawals)) = row.filter(|(url, ..)| *url > 0) {
-        withdrawn.insert((id.as_bytes(), withdrawals), ())?;
-        table.insert(id.as_bytes(), (0, seconds(now), withdrawals.saturating_add(1)))?;
+    if let Some((_, at)) = row.filter(|(url, _)| *url > 0) {
+        let at = now.max(at);
+        withdrawn.insert((id.as_bytes(), at), ())?;
+        table.insert(id.as_bytes(), (0, at))?;
     }
     Ok(())
 }
@@ -250,31 +266,40 @@ mod tests {
         numbers.map(|n| (id(n), url(n))).collect()
     }
 
+    fn at(numbers: std::ops::Range<u32>, time: u64) -> HashMap<ContentId, u32> {
+        numbers.map(|n| (id(n), seconds(time))).collect()
+    }
+
     /// Checks the rows of 100 documents, every tenth of which was withdrawn.
     fn check(published: &PublishedTable) {
         let ids: Vec<ContentId> = (0..100).map(id).collect();
         let recent: Vec<bool> = (0..100).map(|n| n % 10 > 0).collect();
         assert_eq!(published.recent(&ids, DAY).unwrap(), recent);
         assert!(!published.recent(&ids, DAY + 1).unwrap().contains(&true));
-        let withdrawals: Vec<u32> = (0..100).map(|n| u32::from(n % 10 == 0)).collect();
-        assert_eq!(published.withdrawals(&ids).unwrap(), withdrawals);
-        assert_eq!(published.to_tell(None, 99).unwrap(), (0..10).map(|n| (id(10 * n), 0)).collect::<Vec<_>>());
+        // A withdrawn document is published after its withdrawal, even by a clock that goes back.
+        let day = DAY as u32;
+        for (now, of_withdrawn, of_published) in [(0, day + 1, day), (3 * DAY, 3 * day, 3 * day)] {
+            let next = published.next(&ids, now).unwrap();
+            let expected = |n| if n % 10 == 0 { of_withdrawn } else { of_published };
+            assert!((0..100).all(|n| next[&id(n)] == expected(n)));
+        }
+        assert_eq!(published.to_tell(None, 99).unwrap(), (0..10).map(|n| (id(10 * n), day)).collect::<Vec<_>>());
         // Of the two new documents, one replaces a published document, and the other one a withdrawn document.
-        assert_eq!(published.set(&[(id(200), url(1)), (id(201), url(0))], 2 * DAY).unwrap(), 1);
+        assert_eq!(published.set(&[(id(200), url(1)), (id(201), url(0))], &at(200..202, 2 * DAY)).unwrap(), 1);
         assert_eq!(published.recent(&[id(1), id(200), id(201)], DAY).unwrap(), [false, true, true]);
-        assert_eq!(published.withdrawals(&[id(1)]).unwrap(), [1]);
+        assert_eq!(published.next(&[id(1)], 0).unwrap()[&id(1)], 2 * day + 1);
         assert_eq!(published.withdraw(&[url(1), url(10), url(300)], DAY).unwrap(), [true, false, false]);
         assert_eq!(published.stale(2 * DAY, 200).unwrap().len(), 89);
         assert_eq!(published.withdraw_some(200, DAY).unwrap(), 90);
         published.forget(3 * DAY).unwrap();
-        assert_eq!(published.withdrawals(&ids).unwrap(), [0; 100]);
+        assert!(published.next(&ids, 0).unwrap().values().all(|at| *at == 0));
     }
 
     #[test]
     fn what_is_published_is_known_by_id_and_by_url() {
         let published = PublishedTable::open(None).unwrap();
-        assert_eq!(published.set(&some(0..100), 0).unwrap(), 0);
-        published.renew(&(0..100).map(id).collect::<Vec<_>>(), DAY).unwrap();
+        assert_eq!(published.set(&some(0..100), &at(0..100, 0)).unwrap(), 0);
+        published.renew(&at(0..100, DAY)).unwrap();
         let tenth: Vec<String> = (0..10).map(|n| url(10 * n)).collect();
         assert_eq!(published.withdraw(&tenth, DAY).unwrap(), [true; 10]);
         published.0.compact().unwrap();
@@ -287,7 +312,8 @@ mod tests {
         fs::create_dir_all(&directory).unwrap();
         let published = PublishedTable::open(Some(&directory)).unwrap();
         for batch in 0..40 {
-            published.set(&some(batch * 200..batch * 200 + 200), DAY).unwrap();
+            let numbers = batch * 200..batch * 200 + 200;
+            published.set(&some(numbers.clone()), &at(numbers, DAY)).unwrap();
         }
         let length = || fs::metadata(directory.join(FILE)).unwrap().len();
         let before = length();

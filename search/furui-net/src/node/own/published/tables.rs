@@ -12,15 +12,15 @@ pub(super) const FILE: &str = "published.redb";
 pub(super) const DOCUMENTS: TableDefinition<'_, &[u8; ContentId::BYTES], PublishedRow> = TableDefinition::new("ids");
 /// The table from the hash of a URL to the first bytes of the id of the document that is published under it.
 pub(super) const URLS: TableDefinition<'_, u64, u32> = TableDefinition::new("places");
-/// The set of withdrawn documents whose withdrawal is yet to be sent to the nodes that keep them, each with the number
-/// of its earlier withdrawals.
+/// The set of withdrawn documents whose withdrawal is yet to be sent to the nodes that keep them, each with the time of
+/// the withdrawal.
 pub(super) const WITHDRAWN: TableDefinition<'_, (&[u8; ContentId::BYTES], u32), ()> = TableDefinition::new("withdrawn");
 /// The maximum size of the database's page cache, in bytes. The value is a choice, not a measurement.
 const CACHE: usize = 4 << 20;
 
-/// A row of a document: the hash of its URL, or 0 if it is withdrawn; the time of its last publication or withdrawal,
-/// in seconds since 1970; and the number of its withdrawals.
-pub(super) type PublishedRow = (u64, u32, u32);
+/// A row of a document: the hash of its URL, or 0 if it is withdrawn; and the time of its last publication or withdrawal,
+/// in seconds since 1970.
+pub(super) type PublishedRow = (u64, u32);
 pub(super) type DocumentTable<'t> = Table<'t, &'static [u8; ContentId::BYTES], PublishedRow>;
 pub(super) type WithdrawnTable<'t> = Table<'t, (&'static [u8; ContentId::BYTES], u32), ()>;
 
@@ -108,8 +108,8 @@ fn open(path: Option<&Path>) -> Result<Database, redb::Error> {
 
 /// Finds the document that is published under the URL with this hash.
 pub(super) fn find(
-    table: &DocumentTable<'_>,
-    urls: &Table<'_, u64, u32>,
+    table: &impl ReadableTable<&'static [u8; ContentId::BYTES], PublishedRow>,
+    urls: &impl ReadableTable<u64, u32>,
     url: u64,
 ) -> Result<Option<ContentId>, redb::Error> {
     let Some(head) = urls.get(url)?.map(|head| head.value()) else { return Ok(None) };

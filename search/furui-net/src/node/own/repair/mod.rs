@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::net::Net;
 use crate::node::fetch;
-use crate::node::keeper::{LIFE, unix_seconds};
+use crate::node::keeper::{LIFE, REMEMBERED, unix_seconds};
 use crate::node::places::Places;
 use crate::node::publish::{self, Document};
 use crate::node::sources::REFUSED_FOR;
@@ -196,7 +196,6 @@ impl Rounds {
         self.failed = if failures == 0 { 0 } else { self.failed + 1 };
         if new > 0 {
             inner.known.forget();
-            inner.survey.expire();
         }
         if is_full {
             inner.whole.store(false, Ordering::Relaxed);
@@ -215,15 +214,17 @@ async fn renew(inner: &Inner) {
     // If the storage fails, the next request to it reports that.
     let _ = inner.keeper.ask(move |shelf| shelf.expire(now)).await;
     let _ = withdraw::tell(inner).await;
-    let _ = inner.published.forget(now - LIFE.as_secs());
+    let _ = inner.published.forget(now - REMEMBERED.as_secs());
     let half = now - LIFE.as_secs() / 2;
     while let Ok(stale) = inner.published.stale(half, limits::FETCHED)
         && !stale.is_empty()
     {
         let records = fetch::records(&inner.reputation, None, &stale).await.found;
-        let documents = records.into_values().filter_map(|record| Document::new(&Record::decode(&record).ok()?).ok());
+        let records = records.into_values().filter_map(|found| Record::decode(&found.record).ok());
+        let documents = records.filter_map(|record| Document::new(&record).ok());
         // Documents whose record no node keeps are marked as renewed too, so that they are not tried again at once.
-        if publish::store(inner, documents.collect()).await.is_err() || inner.published.renew(&stale, now).is_err() {
+        let Ok(at) = inner.published.next(&stale, now) else { return };
+        if publish::store(inner, documents.collect(), &at).await.is_err() || inner.published.renew(&at).is_err() {
             return;
         }
     }

@@ -1,14 +1,16 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Duration;
 
 use furui_search::{
-    ContentId, IdRange, Listed, Lock, LockKey, Peer, Record, Request, Response, Weight, WordPostings, limits,
+    Act, ContentId, IdRange, Listed, Peer, Record, Request, Response, Weight, Withdrawal, WordPostings, limits,
 };
 
 use crate::net::{self, Prefix};
-use crate::node::fetch::{self, Records};
-use crate::node::keeper::{LIFE, unix_seconds};
+use crate::node::fetch::{self, Found, Records};
+use crate::node::keeper::{LIFE, REMEMBERED, is_too_old, unix_seconds};
 use crate::node::places::Places;
 use crate::node::{Inner, call, origin, record_key, word_key};
+use crate::shelf::Published;
 
 /// The maximum number of postings taken over from one neighbour in one round. It is bounded because any node can become
 /// a neighbour.
@@ -61,12 +63,12 @@ pub(super) struct Taking<'a> {
 /// The size and fingerprint of each list, by word.
 pub(super) type LeftOut = HashMap<String, (u64, u64)>;
 
-/// The postings, records and locks that expire on the same day.
+/// The postings, records and publications that expire on the same day.
 #[derive(Default)]
 struct Taken {
     postings: Vec<WordPostings>,
     records: Vec<(ContentId, Vec<u8>)>,
-    locks: Vec<(ContentId, Lock)>,
+    published: Vec<Published>,
 }
 
 /// The part of a word's list that a neighbour has sent. The numbers are the days until the postings expire.
@@ -239,23 +241,27 @@ impl<'a> Taking<'a> {
         let me = self.inner.net.me();
         let mut left = Some(IdRange::ALL);
         while let Some(range) = left {
-            let Response::Keys { keys, more } = self.ask(&Request::Withdrawn { range }).await? else {
+            let Response::Withdrawals { withdrawals: all, more } = self.ask(&Request::Withdrawn { range }).await?
+            else {
                 return Err(Why::Lied);
             };
-            let is_honest = keys.is_sorted_by(|a, b| a.0 <= b.0) && keys.iter().all(|(id, ..)| range.contains(*id));
-            if !is_honest || more && keys.is_empty() {
+            let ids = || all.iter().map(|(withdrawal, _)| withdrawal.id);
+            if !ids().is_sorted() || !ids().all(|id| range.contains(id)) || more && all.is_empty() {
                 return Err(Why::Lied);
             }
-            left = next(keys.last().map(|(id, ..)| id), more, range);
-            let mut by_days: BTreeMap<u8, Vec<(ContentId, LockKey)>> = BTreeMap::new();
-            for (id, key, days) in keys {
-                if days > 0 && self.places.keeps(&me, &record_key(id)) {
-                    by_days.entry(days).or_default().push((id, key));
+            left = next(all.last().map(|(withdrawal, _)| &withdrawal.id), more, range);
+            let mut by_days: BTreeMap<u8, Vec<Withdrawal>> = BTreeMap::new();
+            for (withdrawal, days) in all {
+                if days > 0 && self.places.keeps(&me, &record_key(withdrawal.id)) {
+                    if !net::is_withdrawn(&withdrawal) {
+                        return Err(Why::Lied);
+                    }
+                    by_days.entry(days).or_default().push(withdrawal);
                 }
             }
-            for (days, keys) in by_days {
-                let until = until(days);
-                let withdrawn = self.inner.keeper.ask(move |shelf| shelf.withdraw(&keys, until, true)).await;
+            for (days, withdrawals) in by_days {
+                let until = until(days, REMEMBERED);
+                let withdrawn = self.inner.keeper.ask(move |shelf| shelf.withdraw(&withdrawals, until, true)).await;
                 self.new += withdrawn.and_then(Result::ok).ok_or(Why::Stopped)?;
             }
         }
@@ -267,60 +273,53 @@ impl<'a> Taking<'a> {
         let me = self.inner.net.me();
         let mut left = Some(IdRange::ALL);
         while let Some(range) = left {
-            let mut list = self.list(&[String::new()], range).await?.pop().ok_or(Why::Lied)?;
+            let list = self.list(&[String::new()], range).await?.pop().ok_or(Why::Lied)?;
             left = next(list.ids.last(), list.more, range);
-            list.ids.retain(|id| self.places.keeps(&me, &record_key(*id)));
+            let mut missing: Vec<(ContentId, u8)> = list.ids.into_iter().zip(list.days).collect();
+            missing.retain(|(id, _)| self.places.keeps(&me, &record_key(*id)));
             let missing = self.inner.keeper.ask(move |shelf| {
-                list.ids.retain(|id| {
+                missing.retain(|(id, _)| {
                     let range = IdRange { first: id.head(), last: id.head() };
                     // If the storage fails, no record counts as missing, because none could be stored.
                     shelf.records(range, limits::IDS).is_ok_and(|ids| !ids.contains(id))
                 });
-                list.ids
+                missing
             });
             self.fetch(missing.await.ok_or(Why::Stopped)?).await?;
         }
         Ok(())
     }
 
-    async fn fetch(&mut self, mut missing: Vec<ContentId>) -> Result<(), Why> {
+    /// Fetches these records from the neighbour, and stores them for as many days as it states.
+    async fn fetch(&mut self, missing: Vec<(ContentId, u8)>) -> Result<(), Why> {
+        let days: HashMap<ContentId, u8> = missing.iter().copied().collect();
+        let mut missing: Vec<ContentId> = missing.into_iter().map(|(id, _)| id).collect();
         while !missing.is_empty() {
             let ids: Vec<ContentId> = missing.drain(..missing.len().min(limits::FETCHED)).collect();
             let response = self.ask(&fetch::request(&ids)).await?;
             let Records { found, later, .. } = Records::of(&ids, response).ok_or(Why::Lied)?;
             let sites = self.inner.blocklist.sites();
-            let mut records = Vec::new();
-            for (id, record) in found {
+            let mut by_days: BTreeMap<u8, Taken> = BTreeMap::new();
+            for (id, Found { record, publication }) in found {
                 let left = self.record_bytes.checked_sub(record.len() as u64);
                 self.record_bytes = left.ok_or(Why::Enough)?;
-                if !Record::decode(&record).is_ok_and(|record| sites.have(&record.url)) {
-                    records.push((id, record));
+                let decoded = Record::decode(&record).map_err(|_| Why::Lied)?;
+                if !net::is_signed(&decoded.publisher, Act::Publish, id, &publication.signature) {
+                    return Err(Why::Lied);
+                }
+                if !sites.have(&decoded.url) && !is_too_old(&publication.signature) {
+                    let taken = by_days.entry(days.get(&id).copied().unwrap_or_default()).or_default();
+                    taken.records.push((id, record));
+                    taken.published.push((id, decoded.publisher, publication));
                 }
             }
             // A neighbour that postpones all records of a request is not asked again.
-            if !records.is_empty() {
+            if !by_days.is_empty() {
                 missing.extend(later);
-                self.store_records(records).await?;
+                self.store(by_days).await?;
             }
         }
         Ok(())
-    }
-
-    /// Stores records with their locks. Each record is kept until the last of its locks expires. A record without a
-    /// lock is left out, because it could never be withdrawn.
-    async fn store_records(&mut self, records: Vec<(ContentId, Vec<u8>)>) -> Result<(), Why> {
-        let request = Request::Locks { ids: records.iter().map(|(id, _)| *id).collect() };
-        let Response::Locks(locks) = self.ask(&request).await? else { return Err(Why::Lied) };
-        let mut by_days: BTreeMap<u8, Taken> = BTreeMap::new();
-        for ((id, record), locks) in records.into_iter().zip(locks) {
-            for (lock, days) in &locks {
-                by_days.entry(*days).or_default().locks.push((id, *lock));
-            }
-            if let Some(days) = locks.iter().map(|(_, days)| *days).max() {
-                by_days.entry(days).or_default().records.push((id, record));
-            }
-        }
-        self.store(by_days).await
     }
 
     /// Stores postings and records, by the number of days in which they expire. Entries that would expire today are
@@ -328,12 +327,12 @@ impl<'a> Taking<'a> {
     async fn store(&mut self, mut by_days: BTreeMap<u8, Taken>) -> Result<(), Why> {
         by_days.remove(&0);
         let prefix = Prefix::of_peer(self.from);
-        for (days, Taken { postings, records, locks }) in by_days {
-            let origin = origin(self.from, prefix, true);
+        for (days, Taken { postings, records, published }) in by_days {
+            let (origin, until) = (origin(self.from, prefix, true), until(days, LIFE));
             let stored = self
                 .inner
                 .keeper
-                .ask(move |shelf| shelf.store_of(&origin, &HashSet::new(), (&postings, &records, &locks), until(days)));
+                .ask(move |shelf| shelf.store_of(&origin, &HashSet::new(), (&postings, &records, &published), until));
             match stored.await.and_then(Result::ok).ok_or(Why::Stopped)? {
                 Ok(stored) => self.new += stored.new,
                 Err(full) => {
@@ -346,9 +345,9 @@ impl<'a> Taking<'a> {
     }
 }
 
-/// The time, in seconds since 1970, at which something expires that expires in `days` days.
-fn until(days: u8) -> u64 {
-    unix_seconds() + (u64::from(days) * DAY).min(LIFE.as_secs())
+/// The time, in seconds since 1970, at which something expires that expires in `days` days, but at most for `life`.
+fn until(days: u8, life: Duration) -> u64 {
+    unix_seconds() + (u64::from(days) * DAY).min(life.as_secs())
 }
 
 /// The part of `range` after a message whose last id is `last`; `None` if there is none, because `more` is false.

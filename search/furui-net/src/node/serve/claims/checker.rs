@@ -8,7 +8,7 @@ use tokio::task::spawn_blocking;
 use super::TruePostings;
 use super::truths::Truths;
 use crate::net::Net;
-use crate::node::fetch::{self, Records};
+use crate::node::fetch;
 use crate::node::reputation::Reputation;
 
 /// The result of fetching documents' records. A document in neither `known` nor `gone` is one of which the nodes that
@@ -128,13 +128,12 @@ impl Checker {
     pub(in crate::node) async fn find_out(&self, own: HashMap<ContentId, Vec<u8>>, missing: &[ContentId]) -> Found {
         let (mut known, unknown) = self.remembered(missing.iter().copied());
         let (seeking, others) = self.sought.take(&unknown);
-        let mut records = Records { found: own, ..Records::default() };
+        let (mut found, mut gone) = (own, HashSet::new());
         if !seeking.ids.is_empty() {
             let got = fetch::records(&self.reputation, Some(&self.net.me()), &seeking.ids).await;
-            records.found.extend(got.found);
-            records.gone = got.gone;
+            found.extend(got.found.into_iter().map(|(id, found)| (id, found.record)));
+            gone = got.gone;
         }
-        let Records { found, gone, .. } = records;
         let bytes = found.values().map(|record| record.len() as u64).sum();
         if !found.is_empty() {
             let truths = Arc::clone(&self.truths);

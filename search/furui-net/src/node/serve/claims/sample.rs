@@ -1,6 +1,5 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::LazyLock;
 
 use furui_search::{ContentId, Scale};
 
@@ -15,9 +14,6 @@ const LEAST: usize = 2;
 /// For a known publisher, at most one document is checked per this number of postings, because a record takes as many
 /// bytes as some hundred postings.
 const POSTINGS: usize = 1024;
-/// An assumed mean number of words of a document, by which the postings of a message are ranked to choose those to
-/// check. The value is a choice, not a measurement.
-const TYPICAL: u32 = 256;
 /// For the half of the sample with high-ranking postings, each document is drawn from this number of documents that
 /// rank highest. The value is a choice, not a measurement.
 const AMONG: usize = 4;
@@ -29,7 +25,7 @@ const AMONG: usize = 4;
 /// `known` is true if many documents of the publisher were checked and all were true. Then a small message may pass
 /// unchecked, but the average number of checks per posting is the same.
 pub(in crate::node) fn sample(additions: &[Addition], known: bool) -> HashSet<ContentId> {
-    static SCALE: LazyLock<Scale> = LazyLock::new(|| Scale::new(TYPICAL));
+    let scale = Scale::new(Scale::USUAL);
     // The keys of this hasher are random.
     let dice = RandomState::new();
     let mut drawn: HashSet<ContentId> = additions.iter().filter(|it| it.strange).map(|it| it.id).collect();
@@ -45,7 +41,7 @@ pub(in crate::node) fn sample(additions: &[Addition], known: bool) -> HashSet<Co
         false => rest.len().div_ceil(ONE_IN).max(LEAST),
     };
     let high = count / 2;
-    rest.sort_by_cached_key(|addition| std::cmp::Reverse(SCALE.score(1024, addition.best)));
+    rest.sort_by_cached_key(|addition| std::cmp::Reverse(scale.score(1024, addition.best)));
     let highest = &mut rest[..];
     let among = highest.len().min(high * AMONG);
     highest[..among].sort_by_cached_key(|addition| dice.hash_one(addition.id));

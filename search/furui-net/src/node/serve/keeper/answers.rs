@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use furui_search::{
-    ContentId, IdRange, Index, Listed, Listing, Lock, Peer, Refusal, Request, Response, Weight, WordSize, limits,
+    ContentId, IdRange, Index, Listed, Listing, Peer, Refusal, Request, Response, Weight, WordSize, limits,
 };
 
 use super::event_loop::EventLoop;
-use super::{LIFE, unix_seconds};
-use crate::net::Prefix;
+use super::{REMEMBERED, unix_seconds};
+use crate::net::{self, Prefix};
 use crate::node::{record_key, showing, word_key};
-use crate::shelf::Shelf;
 
 /// The maximum number of words of the shelf that are examined for one answer to a comparison of lists. The value is a
 /// choice, not a measurement.
@@ -42,22 +41,21 @@ impl EventLoop {
             Request::Store { postings, records } => {
                 return self.store((from, prefix), call, postings, records, bytes);
             }
-            Request::Withdraw { keys } => {
+            Request::Withdraw { withdrawals } => {
                 if *from != self.net.me() && !self.allowance.grants((from, prefix), bytes, self.now()) {
                     self.note_refusal(from, prefix, "it stored too much in a minute");
                     return Ok(Some(Response::Refused(Refusal::Busy)));
                 }
-                let expires = unix_seconds() + LIFE.as_secs();
-                Response::Withdrawn { opened: self.kept.shelf.withdraw(&keys, expires, false)? }
+                let expires = unix_seconds() + REMEMBERED.as_secs();
+                if !withdrawals.iter().all(net::is_withdrawn) {
+                    self.note_refusal(from, prefix, "a withdrawal is not signed by the publisher that it names");
+                    return Ok(Some(Response::Refused(Refusal::Invalid)));
+                }
+                Response::Withdrawn { gone: self.kept.shelf.withdraw(&withdrawals, expires, false)? }
             }
-            Request::Locks { ids } => Response::Locks(locks(&mut self.kept.shelf, &ids)?),
             Request::Withdrawn { range } => self.withdrawn(from, range)?,
             Request::Compare { from: after, since } => self.compare(from, &after, since)?,
             Request::List { words, range, most } => Response::Listed(self.list(from, &words, range, most)?),
-            Request::Survey => {
-                let now = self.now();
-                Response::Surveyed(self.surveys.survey(&mut self.kept, now)?)
-            }
             Request::Doubt { claims } => self.doubt((from, prefix), claims)?,
             // Searches and meetings are handled by the answerer before this function is called.
             Request::Search(_) | Request::Meet(_) | Request::Settle(_) => Response::Refused(Refusal::Invalid),
@@ -72,7 +70,8 @@ impl EventLoop {
             let keys = words.iter().map(|word| word_key(word)).collect();
             let holders = net.replicas(keys, limits::REPLICAS).await;
             let sizes = listings.into_iter().zip(holders);
-            let sizes = sizes.map(|(Listing { ids, whole }, holders)| WordSize { ids, whole, holders });
+            let sizes =
+                sizes.map(|(Listing { ids, log_length, whole }, holders)| WordSize { ids, log_length, whole, holders });
             let response = Response::Sizes(sizes.collect());
             move |this: &mut Self| {
                 this.respond(call, &response);
@@ -132,36 +131,26 @@ impl EventLoop {
         Ok(lists)
     }
 
-    /// Returns the keys that have opened locks of documents in `range`, if the peer may have to keep these documents.
+    /// Returns the withdrawals of documents in `range`, if the peer may have to keep these documents.
     fn withdrawn(&mut self, from: &Peer, range: IdRange) -> furui::Result<Response> {
         let now = unix_seconds();
-        let mut keys = self.kept.shelf.withdrawn(range, limits::KEYS)?;
-        let more = keys.len() == limits::KEYS;
-        let last = keys.last().filter(|_| more).map(|(id, ..)| id.head());
+        let mut all = self.kept.shelf.withdrawn(range, limits::WITHDRAWALS)?;
+        let more = all.len() == limits::WITHDRAWALS;
+        let last = all.last().filter(|_| more).map(|(it, _)| it.id.head());
         // The peer's next request starts after the head (first 64 bits) of the last id that is sent. The last head in
-        // `keys` may have further keys that `keys` does not hold, so it is left to the next request, unless it is the
+        // `all` may have further withdrawals that `all` does not hold, so it is left to the next request, unless it is the
         // only head.
-        if let Some(last) = last.filter(|last| keys.first().is_some_and(|(id, ..)| id.head() < *last)) {
-            keys.retain(|(id, ..)| id.head() < last);
+        if let Some(last) = last.filter(|last| all.first().is_some_and(|(it, _)| it.id.head() < *last)) {
+            all.retain(|(it, _)| it.id.head() < last);
         }
-        let last = keys.last().filter(|_| more).map(|(id, ..)| *id);
-        keys.retain(|(id, ..)| last == Some(*id) || self.kept.near.may_keep(from, &record_key(*id)));
-        let keys = keys.into_iter().map(|(id, key, expires)| (id, key, days(expires, now))).collect();
-        Ok(Response::Keys { keys, more })
+        let last = all.last().filter(|_| more).map(|(it, _)| it.id);
+        all.retain(|(it, _)| last == Some(it.id) || self.kept.near.may_keep(from, &record_key(it.id)));
+        let withdrawals = all.into_iter().map(|(withdrawal, expires)| (withdrawal, days(expires, now))).collect();
+        Ok(Response::Withdrawals { withdrawals, more })
     }
 }
 
 /// The number of whole days from `now` until the time `until`.
 fn days(until: u64, now: u64) -> u8 {
     (until.saturating_sub(now) / DAY).min(u8::MAX.into()) as u8
-}
-
-/// The locks of each of these documents, each lock with its number of remaining days.
-fn locks(shelf: &mut Shelf, ids: &[ContentId]) -> furui::Result<Vec<Vec<(Lock, u8)>>> {
-    let now = unix_seconds();
-    let mut locks = Vec::with_capacity(ids.len());
-    for id in ids {
-        locks.push(shelf.locks(*id)?.into_iter().map(|(lock, expires)| (lock, days(expires, now))).collect());
-    }
-    Ok(locks)
 }

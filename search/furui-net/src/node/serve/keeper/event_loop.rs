@@ -10,15 +10,14 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::estimate::Surveys;
 use super::scheduler::Scheduler;
 use super::{Counts, Order};
 use crate::net::{Inbound, Net, Prefix, Reply};
 use crate::node;
 use crate::node::allowance::Allowance;
-use crate::node::blocklist::Blocklist;
 use crate::node::claims::{Budget, Checker};
 use crate::node::kept::Kept;
+use crate::node::owner_list::OwnerList;
 use crate::node::places::Places;
 use crate::node::sources::Sources;
 use crate::shelf::Origin;
@@ -73,8 +72,7 @@ pub(super) struct EventLoop {
     next_reply: u64,
     started: Instant,
     pub(super) counts: Arc<Counts>,
-    pub(super) blocklist: Arc<Blocklist>,
-    pub(super) surveys: Surveys,
+    pub(super) blocklist: Arc<OwnerList>,
     /// The directory of the shelf; `None` if the shelf is in memory.
     directory: Option<PathBuf>,
     /// The time at which to reopen the shelf after the disk was full or too many files were open; `None` if there was
@@ -89,7 +87,7 @@ type Done = Box<dyn FnOnce(&mut EventLoop) -> Option<(Prefix, Peer)> + Send>;
 impl EventLoop {
     /// Makes the state of the thread that owns the node's storage. Must be called on a thread of the runtime that runs
     /// the tasks which wait for other nodes.
-    pub(super) fn new(kept: Kept, net: Net, counts: Arc<Counts>, blocklist: Arc<Blocklist>, checker: Checker) -> Self {
+    pub(super) fn new(kept: Kept, net: Net, counts: Arc<Counts>, blocklist: Arc<OwnerList>, checker: Checker) -> Self {
         let (done, ended) = mpsc::unbounded_channel();
         Self {
             checker,
@@ -104,7 +102,6 @@ impl EventLoop {
             answerer: Answerer::new(net.me()),
             directory: kept.shelf.directory().map(Path::to_owned),
             reopen: None,
-            surveys: Surveys::new(net.me()),
             kept,
             net,
             comings: 0,

@@ -3,7 +3,6 @@
 mod answers;
 mod check;
 mod doubting;
-mod estimate;
 mod event_loop;
 mod scheduler;
 mod storing;
@@ -17,9 +16,9 @@ use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::net::{Inbound, Net};
-use crate::node::blocklist::Blocklist;
 use crate::node::claims::Checker;
 use crate::node::kept::Kept;
+use crate::node::owner_list::OwnerList;
 use crate::node::places::Places;
 use crate::shelf::Shelf;
 use event_loop::EventLoop;
@@ -30,6 +29,16 @@ const ORDERS: usize = 64;
 /// The time for which a published document is kept, unless it is published again. The value is a choice, not a
 /// measurement.
 pub(in crate::node) const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// The maximum age of a publisher's signature of a record that is stored. Clocks may be wrong by many days. Chosen: three
+/// times the time after which a publisher signs again at the latest.
+const OLDEST: Duration = Duration::from_secs(3 * LIFE.as_secs());
+/// The time for which a withdrawal is remembered: longer than a signature from before it is accepted.
+pub(in crate::node) const REMEMBERED: Duration = Duration::from_secs(5 * LIFE.as_secs());
+
+/// True if a publisher has signed so long ago that its withdrawal may have been forgotten since.
+pub(in crate::node) fn is_too_old(signature: &furui_search::Signature) -> bool {
+    u64::from(signature.at) + OLDEST.as_secs() < unix_seconds()
+}
 
 type Job = Box<dyn FnOnce(&mut Shelf) + Send>;
 
@@ -106,7 +115,7 @@ impl Keeper {
         shelf: Shelf,
         net: Net,
         inbound: mpsc::Receiver<Inbound>,
-        blocklist: Arc<Blocklist>,
+        blocklist: Arc<OwnerList>,
         checker: Checker,
     ) -> std::io::Result<(Self, JoinHandle<()>)> {
         let (orders, order_queue) = mpsc::channel(ORDERS);
@@ -170,6 +179,11 @@ impl Keeper {
     pub(in crate::node) fn counts(&self) -> &Arc<Counts> {
         &self.counts
     }
+}
+
+fn unix_milliseconds() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
 pub(in crate::node) fn unix_seconds() -> u64 {

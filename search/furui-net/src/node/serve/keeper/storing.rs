@@ -2,12 +2,14 @@
 
 use std::collections::HashSet;
 
-use furui_search::{ContentId, Lock, Peer, Record, Refusal, Response, WordPostings, limits};
+use furui_search::{
+    Act, ContentId, Peer, Publication, PublisherKey, Record, Refusal, Response, Signature, WordPostings, limits,
+};
 use tokio::time::Instant;
 
 use super::check::{Check, Verdict};
 use super::event_loop::EventLoop;
-use super::{LIFE, unix_seconds};
+use super::{LIFE, is_too_old, unix_milliseconds, unix_seconds};
 use crate::net::{self, Prefix};
 use crate::node::claims;
 use crate::node::{self, doubts, record_key, word_key};
@@ -25,7 +27,7 @@ impl EventLoop {
         (from, prefix): (&Peer, Prefix),
         call: u64,
         mut postings: Vec<WordPostings>,
-        mut records: Vec<(Lock, Vec<u8>)>,
+        mut records: Vec<(Signature, Vec<u8>)>,
         bytes: usize,
     ) -> furui::Result<Option<Response>> {
         let me = self.net.me();
@@ -50,13 +52,27 @@ impl EventLoop {
             }
         }
         postings.retain(|(word, _)| self.kept.near.may_keep(&me, &word_key(word)));
-        let (mut locks, mut kept) = (Vec::with_capacity(records.len()), Vec::with_capacity(records.len()));
-        for (lock, record) in records {
+        let (mut published, mut kept) = (Vec::with_capacity(records.len()), Vec::with_capacity(records.len()));
+        for (signature, record) in records {
             let id = ContentId::of(&record);
-            if self.kept.near.may_keep(&me, &record_key(id)) {
-                locks.push((id, lock));
-                kept.push((id, record));
+            if !self.kept.near.may_keep(&me, &record_key(id)) {
+                continue;
             }
+            let publisher = Record::publisher_in(&record);
+            let Some(publisher) = publisher.filter(|it| net::is_signed(it, Act::Publish, id, &signature)) else {
+                self.note_refusal(from, prefix, "a record is not signed by the publisher that it names");
+                return Ok(Some(Response::Refused(Refusal::Invalid)));
+            };
+            if is_too_old(&signature) {
+                self.note_refusal(from, prefix, "it published a record with a signature of months ago");
+                return Ok(Some(Response::Refused(Refusal::Invalid)));
+            }
+            // Only of a publisher that brings its records itself it is known from where it publishes.
+            let brings_it = PublisherKey::of_identity(from.identity()) == Some(publisher);
+            let network = if brings_it { self.network(from, prefix) } else { 0 };
+            let first = unix_milliseconds();
+            published.push((id, publisher, Publication { signature, first, network }));
+            kept.push((id, record));
         }
         let records = kept;
         if brought > 0 && postings.is_empty() && records.is_empty() {
@@ -64,14 +80,14 @@ impl EventLoop {
         }
         if *from == me {
             let expires = unix_seconds() + LIFE.as_secs();
-            let stored = self.kept.shelf.store((&postings, &records, &locks), expires)?;
+            let stored = self.kept.shelf.store((&postings, &records, &published), expires)?;
             return Ok(Some(Response::Stored { new: stored.new }));
         }
         if !records.is_empty() || postings.is_empty() {
             // A record is verified by its hash, so it is kept even if a liar that brought it before is removed.
             let ids: Vec<ContentId> = records.iter().map(|(id, _)| *id).collect();
             let proven = self.kept.shelf.of_others(&node::origin(from, prefix, false), &ids)?;
-            let stored = self.store_brought((from, prefix), &proven, (&[], &records, &locks))?;
+            let stored = self.store_brought((from, prefix), &proven, (&[], &records, &published))?;
             if postings.is_empty() || matches!(stored, Response::Refused(_)) {
                 return Ok(Some(stored));
             }
@@ -203,6 +219,11 @@ impl EventLoop {
         // If the storage fails, the next request to it reports that.
         let _ = self.kept.shelf.remove_claims(&origins);
         self.removes_after = Instant::now() + REST * began.elapsed();
+    }
+
+    /// The hash of the network of a peer. That of this node is the network of the address at which others reach it.
+    fn network(&self, from: &Peer, prefix: Prefix) -> u32 {
+        if *from == self.net.me() { Prefix::of_peer(from).network() } else { prefix.network() }
     }
 
     pub(super) fn note_refusal(&self, from: &Peer, prefix: Prefix, why: &'static str) {

@@ -8,20 +8,22 @@ use std::str::FromStr;
 use std::sync::{PoisonError, RwLock};
 
 use furui::format::{Access, WriteError, publish};
-use furui_search::{Query, Record};
+use furui_search::{PublisherKey, Query, Record};
 use ipnet::IpNet;
 use thiserror::Error;
 
 use crate::net::peer_of;
 
 /// The name of the file in a node's directory that has the list of what the node blocks.
-const FILE: &str = "blocked";
-/// The maximum number of entries of the file `blocked`. The value is a choice, not a measurement.
+pub(in crate::node) const BLOCKED: &str = "blocked";
+/// The name of the file in a node's directory that has the list of the publishers whom its owner trusts.
+pub(in crate::node) const TRUSTED: &str = "trusted";
+/// The maximum number of entries of such a file. The value is a choice, not a measurement.
 const MAX_BLOCKS: usize = 10_000;
-/// The maximum size of the file `blocked`, in bytes. Chosen: some hundred bytes an entry.
+/// The maximum size of such a file, in bytes. Chosen: some hundred bytes an entry.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// An entry of a node's block list: one line of the file `blocked`.
+/// An entry of a list of a node's owner: one line of the file `blocked` or, if it is a peer, of the file `trusted`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Block {
     /// A peer, by its peer id as text. The node has no connections with it.
@@ -78,22 +80,22 @@ impl fmt::Display for Block {
     }
 }
 
-/// The list of blocked peers, networks, sites and words, in memory and in a file of the node's directory.
-pub(in crate::node) struct Blocklist {
+/// A list of the node's owner: of blocked peers, networks, sites and words, or of trusted peers; in memory and in a file
+/// of the node's directory.
+pub(in crate::node) struct OwnerList {
     file: Option<PathBuf>,
     blocks: RwLock<BTreeSet<Block>>,
 }
 
-impl Blocklist {
-    /// Reads the list of blocked peers, networks, sites and words from the file `blocked` in `directory`. The list is
-    /// empty if there is no such file, or `directory` is `None`.
-    pub(in crate::node) fn open(directory: Option<&Path>) -> io::Result<Self> {
-        let list = Self { file: directory.map(|directory| directory.join(FILE)), blocks: RwLock::default() };
+impl OwnerList {
+    /// Reads the list from this file in `directory`. The list is empty if there is no such file, or `directory` is `None`.
+    pub(in crate::node) fn open(directory: Option<&Path>, file: &str) -> io::Result<Self> {
+        let list = Self { file: directory.map(|directory| directory.join(file)), blocks: RwLock::default() };
         list.reload()?;
         Ok(list)
     }
 
-    /// Reads the file `blocked` again. If it cannot be read or parsed, the list in memory is not changed.
+    /// Reads the file again. If it cannot be read or parsed, the list in memory is not changed.
     pub(in crate::node) fn reload(&self) -> io::Result<()> {
         let Some(path) = &self.file else { return Ok(()) };
         let mut text = String::new();
@@ -127,7 +129,7 @@ impl Blocklist {
             changed += u64::from(is_new);
         }
         if all.len() > MAX_BLOCKS {
-            return Err(io::Error::other(format!("a node blocks at most {MAX_BLOCKS} things")));
+            return Err(io::Error::other(format!("at most {MAX_BLOCKS} are allowed")));
         }
         if changed > 0
             && let Some(path) = &self.file
@@ -147,6 +149,16 @@ impl Blocklist {
 
     pub(in crate::node) fn all(&self) -> BTreeSet<Block> {
         self.blocks.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The keys of the peers on the list.
+    pub(in crate::node) fn publishers(&self) -> HashSet<PublisherKey> {
+        let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
+        let keys = blocks.iter().filter_map(|block| match block {
+            Block::Peer(name) => name.parse().ok(),
+            _ => None,
+        });
+        keys.collect()
     }
 
     /// True if the word, or the site that it represents, is blocked.
@@ -176,7 +188,8 @@ impl Sites {
             return false;
         }
         // The only words of a record without a title and a text are those of its URL's host.
-        let bare = Record { url: url.to_owned(), title: String::new(), text: String::new(), publisher: None };
+        let publisher = PublisherKey::new([0; PublisherKey::BYTES]);
+        let bare = Record { url: url.to_owned(), title: String::new(), text: String::new(), publisher };
         bare.postings().into_iter().any(|(word, _)| self.0.contains(&word))
     }
 }
@@ -193,12 +206,12 @@ mod tests {
     fn what_is_blocked_is_understood_and_kept() {
         let directory = std::env::temp_dir().join(format!("furui-blocked-{}", std::process::id()));
         std::fs::create_dir_all(&directory).expect("a directory");
-        let list = Blocklist::open(Some(&directory)).expect("there is no file");
+        let list = OwnerList::open(Some(&directory), BLOCKED).expect("there is no file");
         let texts = ["12D3KooWD3eckifWpRn9wQpMG9R9hX3sD158z7EqHWmweQAJU5SA", "192.0.2.9/24", "example.org", "Spam"];
         let blocks: Vec<Block> = texts.iter().map(|text| text.parse().expect("it can be blocked")).collect();
         assert_eq!(list.change(&blocks, true).expect("it is written"), 4);
         assert_eq!(list.change(&blocks[..2], false).expect("it is written"), 2);
-        let again = Blocklist::open(Some(&directory)).expect("it was written");
+        let again = OwnerList::open(Some(&directory), BLOCKED).expect("it was written");
         assert_eq!(again.all(), list.all());
         assert!(again.has_word("spam") && again.has_word("site:example.org") && !again.has_word("ham"));
         let networks = ["192.0.2.77", "2001:db8::1/32", "0.0.0.0/0"].map(shown);
@@ -208,7 +221,7 @@ mod tests {
         }
         assert!(again.sites().have("https://www.example.org/a"));
         assert!(!again.sites().have("https://example.com/"));
-        std::fs::write(directory.join(FILE), "# mine\nham # and eggs\n\ntwo words\n").expect("it is written");
+        std::fs::write(directory.join(BLOCKED), "# mine\nham # and eggs\n\ntwo words\n").expect("it is written");
         let error = again.reload().expect_err("two words are not one").to_string();
         assert!(error.contains("line 4") && error.contains("two words"), "{error}");
         assert!(again.has_word("spam"), "it stays as it was");
