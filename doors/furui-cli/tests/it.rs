@@ -40,6 +40,8 @@ mod outputs;
 mod pipelines;
 #[cfg(unix)]
 mod power;
+#[cfg(all(unix, feature = "node"))]
+mod private;
 #[cfg(feature = "node")]
 mod publish;
 mod remove;

@@ -6,6 +6,7 @@
 mod block;
 mod demo;
 mod error;
+mod invite;
 mod node;
 mod options;
 mod program;
@@ -20,6 +21,7 @@ use clap::Subcommand;
 pub use error::Error;
 use options::block::{BlockOptions, PurgeOptions, TrustOptions, UnblockOptions, UntrustOptions};
 use options::demo::DemoOptions;
+use options::invite::InviteOptions;
 use options::node::NodeOptions;
 use options::publish::PublishOptions;
 use options::search::SearchOptions;
@@ -34,7 +36,8 @@ pub use {furui_net, furui_search, tokio, ureq};
 #[derive(Subcommand)]
 #[expect(missing_docs, reason = "a comment here would be printed as the help, in place of that of the options")]
 pub enum NetworkCommand {
-    Node(NodeOptions),
+    Node(Box<NodeOptions>),
+    Invite(InviteOptions),
     Publish(PublishOptions),
     Unpublish(UnpublishOptions),
     Search(SearchOptions),
@@ -53,6 +56,7 @@ pub enum NetworkCommand {
 pub fn run(command: &NetworkCommand, program: &'static dyn Program) -> Result<ExitCode, Error> {
     match command {
         NetworkCommand::Node(options) => node::run(options, program),
+        NetworkCommand::Invite(options) => invite::run(options, program),
         NetworkCommand::Publish(options) => publish::run(options, program),
         NetworkCommand::Unpublish(options) => unpublish::run(options, program),
         NetworkCommand::Search(options) => search::run(options, program),

@@ -15,8 +15,8 @@ pub const NOTES: &[Notes] = &[];
 /// The text below the list of all commands in the help, which says that the commands of the search engine are missing.
 pub fn missing() -> Option<String> {
     Some(format!(
-        "This build has no search engine. The commands node, publish, unpublish, search, block, unblock, purge, \
-         trust, untrust and demo are in a build with it: {}",
+        "This build has no search engine. The commands node, invite, publish, unpublish, search, block, unblock, \
+         purge, trust, untrust and demo are in a build with it: {}",
         install("node")
     ))
 }
@@ -25,6 +25,8 @@ pub fn missing() -> Option<String> {
 pub enum NetworkCommand {
     #[command(hide = true, disable_help_flag = true)]
     Node(Anything),
+    #[command(hide = true, disable_help_flag = true)]
+    Invite(Anything),
     #[command(hide = true, disable_help_flag = true)]
     Publish(Anything),
     #[command(hide = true, disable_help_flag = true)]
@@ -56,6 +58,7 @@ pub struct Anything {
 pub fn run(command: &NetworkCommand) -> Result<ExitCode, Error> {
     let name = match command {
         NetworkCommand::Node(_) => "node",
+        NetworkCommand::Invite(_) => "invite",
         NetworkCommand::Publish(_) => "publish",
         NetworkCommand::Unpublish(_) => "unpublish",
         NetworkCommand::Search(_) => "search",

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use furui_node::furui_net::http::{Backend, serve};
+use furui_node::furui_net::net::Invitation;
 use furui_node::furui_net::node::{
     Block, Document, Hit, NodeError, NodeStatus, PublishError, Published, SearchError, SearchEvent, SearchOptions,
 };
@@ -142,6 +143,10 @@ impl Backend for Index {
 
     fn blocked(&self) -> Vec<Block> {
         vec![]
+    }
+
+    fn invitation(&self) -> Option<Invitation> {
+        None
     }
 
     async fn status(&self) -> Result<NodeStatus, NodeError> {

@@ -1,6 +1,7 @@
 use furui_search::{ContentId, PublisherKey, Query};
 use tokio::sync::mpsc;
 
+use crate::net::Invitation;
 use crate::node::{
     Block, Document, Node, NodeError, NodeStatus, PublishError, Published, SearchError, SearchEvent, SearchOptions,
 };
@@ -43,6 +44,8 @@ pub trait Backend: Clone + Send + Sync + 'static {
     fn trusted(&self) -> Vec<PublisherKey>;
     /// Returns all blocked peers, networks, sites and words.
     fn blocked(&self) -> Vec<Block>;
+    /// The invitation into the node's private network; `None` in the open one.
+    fn invitation(&self) -> Option<Invitation>;
     /// The state of the node.
     fn status(&self) -> impl Future<Output = Result<NodeStatus, NodeError>> + Send;
 }
@@ -95,6 +98,10 @@ impl Backend for Node {
 
     fn blocked(&self) -> Vec<Block> {
         self.blocked()
+    }
+
+    fn invitation(&self) -> Option<Invitation> {
+        self.invitation()
     }
 
     async fn status(&self) -> Result<NodeStatus, NodeError> {

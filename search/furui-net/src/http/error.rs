@@ -45,14 +45,29 @@ impl ApiError {
     /// Makes the error for a path that does not exist.
     pub(super) fn not_found() -> Self {
         let text = "nothing here; ask for / in a browser, /search?q=WORDS, /status, /blocked or /metrics, or post to \
-                    /wanted, /publish, /unpublish, /block, /unblock or /purge";
+                    /wanted, /publish, /unpublish, /block, /unblock, /purge or /invite";
         Self::new(StatusCode::NOT_FOUND, text)
+    }
+
+    /// Makes the error for an invitation into the open network.
+    pub(super) fn open() -> Self {
+        let text = "this node is in the open network, which needs no invitation: others join by `furui node \
+                    --bootstrap ADDRESS` with an address of /status; `furui node --new-network FILE` makes a network \
+                    with a key";
+        Self::new(StatusCode::NOT_FOUND, text)
+    }
+
+    /// Makes the error for an invitation that other machines could ask for.
+    pub(super) fn exposed() -> Self {
+        let text = "other machines reach this address, and an invitation has the network's key; start the node with an \
+                    address of this machine, as in --http 127.0.0.1:7717";
+        Self::new(StatusCode::FORBIDDEN, text)
     }
 
     /// Makes the error for a path that exists, but does not allow the method of the request.
     pub(super) fn method() -> Self {
-        let text = "the method is not allowed here; POST to /wanted, /publish, /unpublish, /block, /unblock and \
-                    /purge, and GET everything else";
+        let text = "the method is not allowed here; POST to /wanted, /publish, /unpublish, /block, /unblock, \
+                    /purge and /invite, and GET everything else";
         Self::new(StatusCode::METHOD_NOT_ALLOWED, text)
     }
 

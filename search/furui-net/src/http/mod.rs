@@ -13,6 +13,7 @@
 //! | `POST /trust` and `/untrust`, a body of names of peers (`12D3…`), one in each line, at most 4096 lines | `{"changed":…}`: how many were not trusted, or were trusted, before |
 //! | `GET /trusted` | `{"trusted":[…]}`: the publishers whom the owner trusts |
 //! | `GET /blocked` | `{"blocked":[…]}`: what is blocked |
+//! | `POST /invite` | `{"invitation":…}`: the line by which others join the node's private network, or a page with it for clients that accept `text/html` |
 //! | `GET /status` | what the node is and holds: a page for clients that accept `text/html`, JSON for all others |
 //! | `GET /metrics` | the figures of `/status`, for Prometheus |
 //!
@@ -31,6 +32,7 @@ mod block;
 mod connections;
 mod error;
 mod guard;
+mod invite;
 mod lines;
 mod page;
 mod publish;
@@ -95,7 +97,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Serves the HTTP interface until the future `until` is ready. Requests in progress then have a second to finish.
 /// `usual` is the coding of sets for searches that do not state one.
 pub async fn serve(listener: TcpListener, node: impl Backend, usual: Wants, until: impl Future<Output = ()>) {
-    connections::run(listener, router(node, usual), until).await;
+    let is_local = listener.local_addr().is_ok_and(|address| address.ip().is_loopback());
+    connections::run(listener, router(node, usual, is_local), until).await;
 }
 
 /// The state that all handlers of HTTP requests share.
@@ -104,14 +107,17 @@ struct Face<N> {
     node: N,
     /// The coding of sets for searches that do not state one.
     wants: Wants,
+    /// True if only this machine reaches the interface, which then may tell the key of a private network.
+    is_local: bool,
     searches: Arc<Semaphore>,
     publishes: Arc<Semaphore>,
 }
 
-fn router<N: Backend>(node: N, wants: Wants) -> Router {
+fn router<N: Backend>(node: N, wants: Wants, is_local: bool) -> Router {
     let face = Face {
         node,
         wants,
+        is_local,
         searches: Arc::new(Semaphore::new(MAX_SEARCHES)),
         publishes: Arc::new(Semaphore::new(MAX_PUBLISHES)),
     };
@@ -124,6 +130,7 @@ fn router<N: Backend>(node: N, wants: Wants) -> Router {
         .route("/unblock", post(block::change::<N>))
         .route("/purge", post(block::change::<N>))
         .route("/blocked", get(block::list::<N>))
+        .route("/invite", post(invite::invite::<N>))
         .route("/trust", post(block::trust::<N>))
         .route("/untrust", post(block::trust::<N>))
         .route("/trusted", get(block::trusted::<N>))

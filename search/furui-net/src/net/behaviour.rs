@@ -2,24 +2,28 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::Either;
+use futures::{AsyncRead, AsyncWrite};
 use libp2p::core::muxing::StreamMuxerBox;
 use libp2p::core::transport::{Boxed, MemoryTransport};
 use libp2p::core::upgrade::Version;
 use libp2p::kad::store::{MemoryStore, MemoryStoreConfig};
+use libp2p::pnet::{PnetConfig, PnetError, PreSharedKey};
 use libp2p::swarm::NetworkBehaviour;
+use libp2p::swarm::behaviour::toggle::Toggle;
 use libp2p::{
-    Multiaddr, PeerId, StreamProtocol, Swarm, Transport as _, connection_limits, identify, kad, multiaddr, noise, ping,
-    request_response, swarm, tcp,
+    Multiaddr, PeerId, StreamProtocol, Swarm, Transport as _, connection_limits, identify, kad, mdns, multiaddr, noise,
+    ping, request_response, swarm, tcp,
 };
 
 use super::buffer_budget::BufferBudget;
 use super::codec::Codec;
-use super::counters::Counted;
+use super::counters::{Counted, Tally};
 use super::incoming_limits::IncomingLimits;
-use super::reach::{Reach, Within};
+use super::reach::{Kind, Reach, Within};
 use super::shared::Shared;
 use super::streams::Streams;
-use super::{Config, StartError, Transport};
+use super::{Config, Network, StartError, Transport};
 
 /// The name of the Kademlia protocol in this network.
 pub(super) const KAD: StreamProtocol = StreamProtocol::new("/furui/kad/1");
@@ -66,10 +70,12 @@ pub(super) struct Behaviour {
     pub(super) exchange: request_response::Behaviour<Codec>,
     pub(super) identify: identify::Behaviour,
     pub(super) ping: ping::Behaviour,
+    /// Finds the nodes of a private network in the local networks.
+    pub(super) mdns: Toggle<mdns::tokio::Behaviour>,
 }
 
 impl Behaviour {
-    fn new(config: &Config, shared: &Shared) -> Self {
+    fn new(config: &Config, shared: &Shared) -> Result<Self, StartError> {
         let public = config.identity.keypair().public();
         let me = public.to_peer_id();
         let limits = connection_limits::ConnectionLimits::default()
@@ -77,7 +83,9 @@ impl Behaviour {
             .with_max_established_per_peer(Some(MAX_PER_PEER))
             .with_max_pending_outgoing(Some(MAX_PENDING));
         let buffers = BufferBudget::new(Arc::clone(&shared.refusals));
-        Self {
+        let mdns = finds_by_mdns(config).then(|| mdns::tokio::Behaviour::new(mdns::Config::default(), me)).transpose();
+        let mdns = mdns.map_err(|error| StartError::Mdns { why: error.to_string() })?;
+        Ok(Self {
             limits: connection_limits::Behaviour::new(limits),
             incoming_limits: IncomingLimits::new(
                 Arc::clone(&buffers),
@@ -100,8 +108,17 @@ impl Behaviour {
                     .with_cache_size(0),
             ),
             ping: ping::Behaviour::new(ping::Config::new().with_interval(PING_INTERVAL)),
-        }
+            mdns: mdns.into(),
+        })
     }
+}
+
+/// True if the node looks for others by mDNS: in a private network, unless only its own machine reaches it.
+fn finds_by_mdns(config: &Config) -> bool {
+    let is_far = |text: &String| text.parse().is_ok_and(|address| Kind::of(&address) != Some(Kind::Loopback));
+    let is_wide = |text: &String| text.contains("/0.0.0.0/") || text.contains("/::/");
+    let is_reached = config.listen.iter().any(|text| is_far(text) || is_wide(text));
+    config.mdns && config.network.is_some() && config.transport == Transport::Tcp && is_reached
 }
 
 /// Makes the Kademlia behaviour, which serves for routing only: it stores nothing for other nodes, and the driver
@@ -133,28 +150,50 @@ pub(super) fn swarm(config: &Config, shared: &Shared) -> Result<Swarm<Behaviour>
     let swarm_config = swarm::Config::with_tokio_executor()
         .with_idle_connection_timeout(IDLE)
         .with_substream_upgrade_protocol_override(Version::V1Lazy);
-    Ok(Swarm::new(transport, Behaviour::new(config, shared), me, swarm_config))
+    Ok(Swarm::new(transport, Behaviour::new(config, shared)?, me, swarm_config))
 }
 
 fn transport(config: &Config, shared: &Shared) -> Result<Boxed<(PeerId, StreamMuxerBox)>, noise::Error> {
     let noise = noise::Config::new(config.identity.keypair())?;
+    let key = config.network.as_ref().map(Network::secret);
     let tally = Arc::clone(&shared.tally);
     Ok(match config.transport {
-        Transport::Tcp => Within::new(Arc::clone(&shared.reach), tcp::tokio::Transport::new(tcp::Config::default()))
-            .map(move |stream, _| Counted::new(stream, tally))
-            .upgrade(Version::V1Lazy)
-            .authenticate(noise)
-            .multiplex(Streams)
-            .timeout(DIAL_TIMEOUT)
-            .boxed(),
-        Transport::Memory => MemoryTransport::new()
-            .map(move |stream, _| Counted::new(stream, tally))
-            .upgrade(Version::V1Lazy)
-            .authenticate(noise)
-            .multiplex(Streams)
-            .timeout(DIAL_TIMEOUT)
-            .boxed(),
+        Transport::Tcp => {
+            let tcp = tcp::tokio::Transport::new(tcp::Config::default());
+            secured(Within::new(Arc::clone(&shared.reach), tcp), key, noise, tally)
+        }
+        Transport::Memory => secured(MemoryTransport::new(), key, noise, tally),
     })
+}
+
+/// Encrypts the connections of a transport, first with the key of a private network, if there is one, so that a
+/// stranger cannot exchange a byte; then between the two nodes.
+fn secured<T>(
+    transport: T,
+    key: Option<PreSharedKey>,
+    noise: noise::Config,
+    tally: Arc<Tally>,
+) -> Boxed<(PeerId, StreamMuxerBox)>
+where
+    T: libp2p::Transport + Send + Unpin + 'static,
+    T::Output: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    T::Error: Send + Sync,
+    T::Dial: Send,
+    T::ListenerUpgrade: Send,
+{
+    transport
+        .map(move |stream, _| Counted::new(stream, tally))
+        .and_then(move |stream, _| async move {
+            Ok::<_, PnetError>(match key {
+                Some(key) => Either::Left(PnetConfig::new(key).handshake(stream).await?),
+                None => Either::Right(stream),
+            })
+        })
+        .upgrade(Version::V1Lazy)
+        .authenticate(noise)
+        .multiplex(Streams)
+        .timeout(DIAL_TIMEOUT)
+        .boxed()
 }
 
 /// True if this transport supports the address, and [`Reach`] allows dialling it. Both are checked because peers can
@@ -165,7 +204,10 @@ pub(super) fn dialable(address: &Multiaddr, transport: Transport, reach: &Reach)
     let found = match (transport, parts.next()) {
         (Transport::Memory, Some(Memory(port))) => port != 0,
         (Transport::Tcp, Some(Ip4(ip))) => !ip.is_unspecified() && matches!(parts.next(), Some(Tcp(1..))),
-        (Transport::Tcp, Some(Ip6(ip))) => !ip.is_unspecified() && matches!(parts.next(), Some(Tcp(1..))),
+        // A link-local address means nothing without the name of the interface.
+        (Transport::Tcp, Some(Ip6(ip))) => {
+            !ip.is_unspecified() && !ip.is_unicast_link_local() && matches!(parts.next(), Some(Tcp(1..)))
+        }
         _ => false,
     };
     found && reach.allows(address) && matches!(parts.next(), None | Some(P2p(_))) && parts.next().is_none()

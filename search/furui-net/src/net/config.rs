@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use super::Identity;
+use super::{Identity, Network, PeerAddress};
 
 /// The configuration of a node in the network.
 #[derive(Clone, Debug)]
@@ -11,6 +11,8 @@ pub struct Config {
     pub identity: Identity,
     /// The transport of the node's connections: TCP, or channels within the process.
     pub transport: Transport,
+    /// The private network that the node is in; `None` for the open one.
+    pub network: Option<Network>,
     /// The multiaddresses to listen on, for example `/ip4/127.0.0.1/tcp/0`. Port 0 selects a free port.
     pub listen: Vec<String>,
     /// The multiaddresses at which other nodes reach the node if they differ from `listen`, for example behind a router
@@ -19,6 +21,11 @@ pub struct Config {
     /// The multiaddresses of nodes through which to join the network, with or without `/p2p/…`; host names (`/dns4/…`)
     /// are allowed. Empty for the first node of a network.
     pub bootstrap: Vec<String>,
+    /// The addresses of nodes that this one knew before. They are tried too, without a word if they do not answer. A
+    /// node that has some is not whole before one of them has answered.
+    pub remembered: Vec<PeerAddress>,
+    /// True if the nodes of a private network find each other by mDNS, in the local networks of the machine.
+    pub mdns: bool,
     /// The time limit of a call, from dialling to the last byte of the answer.
     pub call_timeout: Duration,
 }
@@ -37,9 +44,12 @@ impl Config {
         Self {
             identity,
             transport,
+            network: None,
             listen: vec![any.to_owned()],
             external: Vec::new(),
             bootstrap: Vec::new(),
+            remembered: Vec::new(),
+            mdns: false,
             call_timeout: Self::CALL_TIMEOUT,
         }
     }
@@ -67,8 +77,8 @@ pub enum StartError {
     },
     /// An address through which to join the network is of a kind that cannot be used to reach a node.
     #[error(
-        "no node is reached by an address like `{address}`; give one like /ip4/192.0.2.1/tcp/4001 or \
-         /dns4/node.example/tcp/4001"
+        "no node is reached by an address like `{address}`; give one like /ip4/192.0.2.1/tcp/4001, \
+         /dns4/node.example/tcp/4001 or /dnsaddr/node.example"
     )]
     Bootstrap {
         /// The address that the configuration names.
@@ -79,6 +89,12 @@ pub enum StartError {
     Listen {
         /// The address that the configuration names.
         address: String,
+        /// The error message of the system.
+        why: String,
+    },
+    /// The system does not tell the interfaces of the machine, by which nodes find each other.
+    #[error("cannot look for nodes in the local network: {why}; say --no-mdns, and others by --bootstrap")]
+    Mdns {
         /// The error message of the system.
         why: String,
     },

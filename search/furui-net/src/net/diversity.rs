@@ -51,9 +51,14 @@ pub(super) fn widths(wanted: usize) -> impl Iterator<Item = usize> {
 
 /// Chooses `wanted` nodes to keep a key among `nearest`, the first `wide` nodes nearest to the key. `None` if more
 /// nodes must be considered.
-pub(super) fn choose_among(nearest: Vec<Peer>, wanted: usize, wide: usize) -> Option<Vec<Peer>> {
+pub(super) fn choose_among(
+    nearest: Vec<Peer>,
+    wanted: usize,
+    wide: usize,
+    prefix: impl Fn(&Peer) -> Prefix,
+) -> Option<Vec<Peer>> {
     let are_all = nearest.len() < wide || wide >= WINDOW;
-    let chosen = choose(nearest, wanted, Prefix::of_peer);
+    let chosen = choose(nearest, wanted, prefix);
     (chosen.is_final || are_all).then_some(chosen.keepers)
 }
 

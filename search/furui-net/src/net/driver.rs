@@ -8,9 +8,10 @@ use furui_search::Peer;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use libp2p::kad::{KBucketKey as Key, QueryId};
+use libp2p::multiaddr::Protocol;
 use libp2p::request_response::{InboundRequestId, OutboundRequestId, ResponseChannel};
 use libp2p::swarm::{ConnectionError, ConnectionId, DialError, SwarmEvent};
-use libp2p::{Multiaddr, PeerId, Swarm, identify, ping};
+use libp2p::{Multiaddr, PeerId, Swarm, identify, mdns, ping};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
@@ -18,11 +19,11 @@ use super::behaviour::{self, Behaviour, BehaviourEvent, KAD};
 use super::bootstrap::Bootstrap;
 use super::codec::Answer;
 use super::known;
+use super::listening::check_free;
 use super::quota::Quotas;
-use super::reach::Kind;
 use super::routes::Routes;
 use super::shared::{Shared, Status};
-use super::{CallError, Config, Inbound, Prefix, StartError, Transport, WINDOW, choose};
+use super::{CallError, Config, Inbound, PeerAddress, Prefix, StartError, Transport, WINDOW, choose};
 
 mod calls;
 mod refresh;
@@ -36,6 +37,12 @@ pub(super) struct Driver {
     swarm: Swarm<Behaviour>,
     transport: Transport,
     bootstrap: Vec<Bootstrap>,
+    /// The addresses of nodes that this one knew before, in this run or an earlier one, and does not know now; the
+    /// newest last.
+    remembered: VecDeque<PeerAddress>,
+    /// True if this node ever knew another one of its network.
+    has_met: bool,
+    is_private: bool,
     /// The DNS look-ups of host names in `bootstrap` that are in progress.
     resolving: FuturesUnordered<Resolving>,
     /// For each connection attempt to join the network, the bootstrap address.
@@ -110,8 +117,16 @@ impl Driver {
     ) -> Result<Self, StartError> {
         let mut swarm = behaviour::swarm(&config, &shared)?;
         let bootstrap = config.bootstrap.iter().map(|text| Bootstrap::new(parse(text)?, config.transport));
-        let bootstrap = bootstrap.collect::<Result<Vec<_>, _>>()?;
+        let mut bootstrap = bootstrap.collect::<Result<Vec<_>, _>>()?;
+        let known = config.remembered.iter().map(|known| Bootstrap::new(known.address().clone(), config.transport));
+        // A name is resolved again at each attempt.
+        bootstrap.extend(known.filter_map(Result::ok).filter(Bootstrap::is_name));
         bootstrap.iter().for_each(|bootstrap| shared.reach.name(bootstrap.address()));
+        // What was dialled before may be dialled again.
+        config.remembered.iter().for_each(|known| shared.reach.name(known.address()));
+        if config.network.is_some() {
+            shared.reach.allow_private();
+        }
         for text in &config.external {
             swarm.add_external_address(parse(text)?);
         }
@@ -120,6 +135,9 @@ impl Driver {
         let mut driver = Self {
             transport: config.transport,
             bootstrap,
+            has_met: !config.remembered.is_empty(),
+            is_private: config.network.is_some(),
+            remembered: config.remembered.into_iter().rev().collect(),
             resolving: FuturesUnordered::new(),
             joins: HashMap::new(),
             me: known::peer(&id, None),
@@ -176,9 +194,14 @@ impl Driver {
         let table = self.table();
         let keepers = keys.into_iter().map(|key| {
             let nearest = self.routes.nearest(&table, &self.me, &Key::new(key), WINDOW);
-            choose(nearest, n, Prefix::of_peer).keepers
+            choose(nearest, n, Prefix::among(self.is_private)).keepers
         });
         keepers.collect()
+    }
+
+    /// True if this node knew others, and knows none now: it is cut off from its network.
+    pub(super) fn is_cut_off(&mut self) -> bool {
+        self.has_met && self.table().is_empty()
     }
 
     pub(super) fn is_connected(&self, peer: &Peer) -> bool {
@@ -211,6 +234,7 @@ impl Driver {
             {
                 self.met(&peer_id, info.listen_addrs);
             }
+            SwarmEvent::Behaviour(BehaviourEvent::Mdns(mdns::Event::Discovered(found))) => self.dial_all(found),
             SwarmEvent::Behaviour(BehaviourEvent::Ping(ping::Event { connection, result: Err(failure), .. }))
                 if !matches!(failure, ping::Failure::Unsupported) =>
             {
@@ -244,13 +268,16 @@ impl Driver {
 
     fn addresses_changed(&mut self) {
         let id = *self.swarm.local_peer_id();
-        let named = |address: &Multiaddr| address.clone().with_p2p(id).ok();
+        // A link-local address means nothing on another machine.
+        let is_of_use = |address: &Multiaddr| match address.iter().next() {
+            Some(Protocol::Ip6(ip)) => !ip.is_unicast_link_local(),
+            _ => true,
+        };
+        let named = |address: &Multiaddr| address.clone().with_p2p(id).ok().filter(is_of_use);
         let external: Vec<Multiaddr> = self.swarm.external_addresses().filter_map(named).collect();
         let addresses = if external.is_empty() { self.swarm.listeners().filter_map(named).collect() } else { external };
-        let loopback = |address: &&Multiaddr| Kind::of(address) == Some(Kind::Loopback);
         self.shared.reach.set_own(&addresses);
-        let best = addresses.iter().find(|address| !loopback(address)).or(addresses.first());
-        self.me = known::peer(&id, best);
+        self.me = known::peer(&id, known::best(&addresses));
         *self.shared.me.lock().unwrap_or_else(PoisonError::into_inner) = (Some(self.me.clone()), addresses);
     }
 }
@@ -277,6 +304,10 @@ fn parse(text: &str) -> Result<Multiaddr, StartError> {
 /// Listens on all of these addresses, and waits until the actual addresses, including ports, are known.
 async fn listen(swarm: &mut Swarm<Behaviour>, addresses: &[String]) -> Result<(), StartError> {
     let mut names = HashMap::new();
+    for text in addresses {
+        let failed = |error: io::Error| StartError::Listen { address: text.clone(), why: error.to_string() };
+        check_free(&parse(text)?).map_err(failed)?;
+    }
     for text in addresses {
         let listener = swarm
             .listen_on(parse(text)?)

@@ -4,14 +4,16 @@ use std::time::Duration;
 
 use furui_search::Peer;
 use ipnet::IpNet;
+use libp2p::Multiaddr;
 use libp2p::kad::K_VALUE;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
 use super::codec::MAX_MESSAGE;
 use super::driver::{Command, Driver};
 use super::quota::MAX_IN_FLIGHT;
+use super::reach::Kind;
 use super::shared::{Shared, Status};
-use super::{CallError, Config, Counters, Inbound, Prefix, Refusals, Reply, StartError, diversity, known};
+use super::{CallError, Config, Counters, Inbound, PeerAddress, Prefix, Refusals, Reply, StartError, diversity, known};
 
 /// The maximum number of this node's calls to other nodes in flight. Further calls wait. The value is a choice, not a
 /// measurement.
@@ -32,6 +34,7 @@ pub struct Net {
     calls: Arc<Semaphore>,
     lookups: Arc<Semaphore>,
     call_timeout: Duration,
+    is_private: bool,
     shared: Arc<Shared>,
     status: watch::Receiver<Status>,
     neighbourhood: watch::Receiver<u64>,
@@ -55,7 +58,7 @@ impl Net {
         let (inbound, requests) = mpsc::channel(MAX_IN_FLIGHT);
         let (set_status, status) = watch::channel(Status::Joining);
         let (set_neighbourhood, neighbourhood) = watch::channel(0);
-        let call_timeout = config.call_timeout;
+        let (call_timeout, is_private) = (config.call_timeout, config.network.is_some());
         let driver = Driver::start(config, Arc::clone(&shared), inbound.clone(), set_status, set_neighbourhood).await?;
         tokio::spawn(driver.run(command_queue));
         let net = Self {
@@ -64,6 +67,7 @@ impl Net {
             calls: Arc::new(Semaphore::new(MAX_CALLS)),
             lookups: Arc::new(Semaphore::new(MAX_LOOKUPS)),
             call_timeout,
+            is_private,
             shared,
             status,
             neighbourhood,
@@ -127,7 +131,7 @@ impl Net {
     pub async fn keepers(&self, key: &[u8], n: usize) -> Vec<Peer> {
         for wide in diversity::widths(n) {
             let nearest = self.closest(key, wide).await;
-            if let Some(keepers) = diversity::choose_among(nearest, n, wide) {
+            if let Some(keepers) = diversity::choose_among(nearest, n, wide, Prefix::among(self.is_private)) {
                 return keepers;
             }
         }
@@ -165,6 +169,38 @@ impl Net {
     pub fn listen_addresses(&self) -> Vec<String> {
         let (_, addresses) = &*self.shared.me.lock().unwrap_or_else(PoisonError::into_inner);
         addresses.iter().map(ToString::to_string).collect()
+    }
+
+    /// True if the node is in a private network, whose members are trusted to be honest.
+    pub fn is_private(&self) -> bool {
+        self.is_private
+    }
+
+    /// True if this node knew other nodes, in this run or before, and knows none now: it is cut off from its network,
+    /// and can tell only what it has itself.
+    pub async fn is_cut_off(&self) -> bool {
+        self.ask(Driver::is_cut_off).await.unwrap_or_default()
+    }
+
+    /// The addresses of this node, as others remember them.
+    pub(crate) fn own_addresses(&self) -> Vec<PeerAddress> {
+        let (_, all) = &*self.shared.me.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().cloned().filter_map(PeerAddress::new).collect()
+    }
+
+    /// All addresses of the nodes in the routing table.
+    pub(crate) async fn known_addresses(&self) -> Vec<PeerAddress> {
+        self.ask(Driver::addresses).await.unwrap_or_default()
+    }
+
+    /// The addresses of this node that are of use on other machines. If it has only loopback addresses, these.
+    pub fn addresses_for_others(&self) -> Vec<PeerAddress> {
+        let (_, all) = &*self.shared.me.lock().unwrap_or_else(PoisonError::into_inner);
+        let named = |addresses: &mut dyn Iterator<Item = &Multiaddr>| -> Vec<PeerAddress> {
+            addresses.cloned().filter_map(PeerAddress::new).collect()
+        };
+        let far = named(&mut all.iter().filter(|address| Kind::of(address) != Some(Kind::Loopback)));
+        if far.is_empty() { named(&mut all.iter()) } else { far }
     }
 
     /// The other nodes in the routing table.
@@ -209,7 +245,8 @@ impl Net {
     }
 
     /// Waits until the node has joined the network: until a bootstrap node has answered and the node knows its
-    /// neighbours. The first node of a network does not wait. Also returns if the node is shut down before.
+    /// neighbours. The first node of a network does not wait, but one that has met others before does. Also returns if
+    /// the node is shut down before.
     pub async fn joined(&self) {
         // Waiting fails if the driver has ended.
         let _ = self.status.clone().wait_for(|status| *status != Status::Joining).await;

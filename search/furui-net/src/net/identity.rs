@@ -65,6 +65,11 @@ impl Identity {
         }
     }
 
+    /// The peer id of the node, as text.
+    pub(crate) fn name(&self) -> String {
+        self.0.public().to_peer_id().to_base58()
+    }
+
     /// The 32 bytes of the node's secret key.
     pub(crate) fn secret(&self) -> [u8; 32] {
         let pair = self.0.clone().try_into_ed25519().expect("it was generated or read as one");

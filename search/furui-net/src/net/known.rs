@@ -1,11 +1,25 @@
 use furui_search::Peer;
 use libp2p::kad::KBucketKey as Key;
+use libp2p::multiaddr::Protocol;
 use libp2p::{Multiaddr, PeerId};
+
+use super::reach::Kind;
 
 /// A peer in the routing table, with its key in the key space of Kademlia.
 pub(super) struct KnownPeer {
     pub(super) key: Key<PeerId>,
     pub(super) peer: Peer,
+}
+
+/// The one of a peer's addresses by which its limits are counted and its keepers are chosen. All nodes that know the
+/// same addresses choose the same one: the most public, of these one of IPv4.
+pub(super) fn best<'a>(addresses: impl IntoIterator<Item = &'a Multiaddr>) -> Option<&'a Multiaddr> {
+    addresses.into_iter().min_by_key(|address| rank(address))
+}
+
+/// The rank of an address among those of a node, the best first.
+pub(super) fn rank(address: &Multiaddr) -> (Option<Kind>, bool, Vec<u8>) {
+    (Kind::of(address), matches!(address.iter().next(), Some(Protocol::Ip6(_))), address.to_vec())
 }
 
 /// Converts a libp2p peer and its address to the form that the search protocol uses.

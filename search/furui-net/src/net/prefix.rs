@@ -30,6 +30,12 @@ impl Prefix {
         Multiaddr::try_from(peer.address().to_vec()).map_or(Self::Local, |address| Self::of(&address))
     }
 
+    /// The prefix by which the keepers of a key are told apart. In a private network, whose members are trusted, each
+    /// node stands for itself, as those of one site often share a prefix of IPv6.
+    pub(crate) fn among(is_private: bool) -> fn(&Peer) -> Self {
+        if is_private { |_| Self::Local } else { Self::of_peer }
+    }
+
     /// True if limits per prefix apply. They do not apply to connections within the process or the machine.
     pub fn is_counted(self) -> bool {
         match self {

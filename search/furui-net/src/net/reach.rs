@@ -15,12 +15,13 @@ use super::prefix::ip_of;
 /// network.
 ///
 /// A node with a public address dials public addresses only. A node whose own addresses are all private or loopback
-/// addresses also dials private ones, and a node that has loopback addresses only dials everything. A bootstrap address
-/// in the node's configuration counts as one of its own.
-#[derive(Debug, Default)]
+/// addresses also dials private ones, and a node that has loopback addresses only dials everything. IPv4 and IPv6 are
+/// told apart if the node has addresses of both. A bootstrap address in the node's configuration counts as one of its
+/// own. The members of a private network are trusted, so there a node dials private addresses in any case.
+#[derive(Debug)]
 pub(super) struct Reach {
-    /// The [`Kind`] of the node's own addresses: the most public one that it has.
-    own: AtomicU8,
+    /// The [`Kind`] of the node's own addresses, of IPv4 and of IPv6: the most public one that it has.
+    own: [AtomicU8; 2],
     /// The [`Kind`] of the bootstrap addresses: the nearest one, so that the node may dial peers of that kind too.
     named: AtomicU8,
 }
@@ -72,11 +73,26 @@ impl Kind {
     }
 }
 
+impl Default for Reach {
+    /// Allows public addresses only.
+    fn default() -> Self {
+        Self { own: [const { AtomicU8::new(Kind::Public as u8) }; 2], named: AtomicU8::new(Kind::Public as u8) }
+    }
+}
+
 impl Reach {
     /// Sets the node's own addresses.
-    pub(super) fn set_own<'a>(&self, addresses: impl IntoIterator<Item = &'a Multiaddr>) {
-        let kinds = addresses.into_iter().filter_map(Kind::of);
-        self.own.store(kinds.min().map_or(0, |kind| kind as u8), Ordering::Relaxed);
+    pub(super) fn set_own(&self, addresses: &[Multiaddr]) {
+        let of = |is_v6| addresses.iter().filter(move |address| is_of_v6(address) == is_v6).filter_map(Kind::of).min();
+        let all = addresses.iter().filter_map(Kind::of).min().unwrap_or(Kind::Public);
+        for (own, kind) in self.own.iter().zip([of(false), of(true)]) {
+            own.store(kind.unwrap_or(all) as u8, Ordering::Relaxed);
+        }
+    }
+
+    /// Allows private addresses, whatever the node's own are.
+    pub(super) fn allow_private(&self) {
+        self.named.fetch_max(Kind::Private as u8, Ordering::Relaxed);
     }
 
     /// Records a bootstrap address of the configuration, so that addresses of its kind may be dialled.
@@ -89,9 +105,15 @@ impl Reach {
     /// True if the node may dial the address. Addresses other than IP addresses are within the process, and are
     /// allowed.
     pub(super) fn allows(&self, address: &Multiaddr) -> bool {
-        let most = self.own.load(Ordering::Relaxed).max(self.named.load(Ordering::Relaxed));
+        let own = &self.own[usize::from(is_of_v6(address))];
+        let most = own.load(Ordering::Relaxed).max(self.named.load(Ordering::Relaxed));
         Kind::of(address).is_none_or(|kind| kind as u8 <= most)
     }
+}
+
+/// True if this is an IPv6 address that does not stand for one of IPv4.
+fn is_of_v6(address: &Multiaddr) -> bool {
+    ip_of(address).is_some_and(|ip| ip.is_ipv6())
 }
 
 /// A transport that dials only addresses that [`Reach`] allows, whichever behaviour requests it: Kademlia dials
@@ -203,16 +225,26 @@ mod tests {
         let all = [&public, &private, &loopback];
         let reach = Reach::default();
         for (own, allowed) in [
-            (&[&loopback, &private, &public][..], [true, false, false]),
-            (&[&loopback, &private], [true, true, false]),
-            (&[&loopback], [true, true, true]),
+            (&[loopback.clone(), private.clone(), public.clone()][..], [true, false, false]),
+            (&[loopback.clone(), private.clone()], [true, true, false]),
+            (&[loopback.clone()], [true, true, true]),
+            // An address of IPv6 says nothing of those of IPv4, and the other way round.
+            (&[private.clone(), address("2001:db8::1")], [true, true, false]),
+            (&[public.clone(), address("fd00::1")], [true, false, false]),
+            (&[address("2001:db8::1")], [true, false, false]),
         ] {
-            reach.set_own(own.iter().copied());
+            reach.set_own(own);
             assert_eq!(all.map(|address| reach.allows(address)), allowed, "{own:?}");
         }
-        reach.set_own([&public]);
+        reach.set_own(&[private.clone(), address("2001:db8::1")]);
+        assert!(reach.allows(&address("2001:db8::2")) && !reach.allows(&address("fd00::2")));
+        reach.set_own(std::slice::from_ref(&public));
         reach.name(&private);
         assert_eq!(all.map(|address| reach.allows(address)), [true, true, false]);
         assert!(reach.allows(&"/memory/7".parse().expect("an address")));
+        let reach = Reach::default();
+        assert_eq!(all.map(|address| reach.allows(address)), [true, false, false]);
+        reach.allow_private();
+        assert_eq!(all.map(|address| reach.allows(address)), [true, true, false]);
     }
 }

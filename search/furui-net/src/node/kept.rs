@@ -29,8 +29,11 @@ impl Kept {
     }
 
     /// Records that this node has taken over everything that it should hold, provided that `places` contains all nodes
-    /// around it.
+    /// around it. A node that has lost all others since then has not.
     pub(super) fn settle(&mut self, mut places: Places) {
+        if self.is_alone(&self.near) && !self.is_alone(&places) {
+            return;
+        }
         places.extend(&self.near);
         self.since = Some(places);
         self.shelf.set_whole(true);
@@ -47,14 +50,20 @@ impl Kept {
         self.shelf.reopen(directory)
     }
 
+    fn is_alone(&self, places: &Places) -> bool {
+        places.neighbours(&self.me, 1).is_empty()
+    }
+
     /// Records that nodes have come or gone; `near` are the nodes around. If this node was alone before, nothing was
-    /// transferred to it yet, so it calls none of its lists complete.
+    /// transferred to it yet, and if it has lost all others, it does not know what they have: then it calls none of its
+    /// lists complete.
     pub(super) fn met_others(&mut self, near: Places) {
         self.near = near;
         let Some(since) = &mut self.since else { return };
-        let was_alone = since.neighbours(&self.me, 1).is_empty();
+        let (was_alone, is_alone) =
+            [&*since, &self.near].map(|places| places.neighbours(&self.me, 1).is_empty()).into();
         since.extend(&self.near);
-        if was_alone || since.len() > MET {
+        if was_alone || is_alone || since.len() > MET {
             self.since = None;
             self.shelf.set_whole(false);
         }

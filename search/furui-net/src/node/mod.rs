@@ -11,10 +11,12 @@
 mod ask;
 mod history;
 mod kept;
+mod membership;
 mod own;
 mod peers;
 mod places;
 mod private;
+mod remembered;
 mod serve;
 
 use std::path::{Path, PathBuf};
@@ -31,7 +33,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 use tokio::task::AbortHandle;
 
-use crate::net::{CallError, Config, Identity, IdentityError, Net, Prefix, StartError};
+use crate::net::{CallError, Config, Identity, IdentityError, Net, Network, NetworkError, Prefix, StartError};
 use crate::shelf::{Bounds, Origin, Shelf, ShelfOptions, Statistics};
 use ask::{answer, asking, doubts, fetch, filling, search, showing, spent, versions};
 use claims::Checker;
@@ -41,6 +43,7 @@ use own::{loads, publish, publish_error, published, repair, withdraw};
 use owner_list::{BLOCKED, OwnerList, TRUSTED};
 use peers::{allowance, owner_list, reputation, sources};
 use published::PublishedTable;
+use remembered::Remembered;
 use repair::Repair;
 use reputation::Reputation;
 use search::KnownTerms;
@@ -69,6 +72,8 @@ pub struct Node(Arc<Inner>);
 
 struct Inner {
     net: Net,
+    /// The private network that the node is in; `None` for the open one.
+    network: Option<Network>,
     keeper: Keeper,
     reputation: Reputation,
     checker: Checker,
@@ -76,14 +81,15 @@ struct Inner {
     blocklist: Arc<OwnerList>,
     trusted: OwnerList,
     published: PublishedTable,
+    remembered: Remembered,
     /// The identity with which this node signs the documents that it publishes and withdraws.
     identity: Identity,
     whole: AtomicBool,
     searches: AtomicU64,
     documents: AtomicU64,
     repair: Arc<Repair>,
-    /// The tasks that repair the lists, record the history and tidy the published documents.
-    tasks: [AbortHandle; 3],
+    /// The tasks that repair the lists, record the history, tidy the published documents and remember other nodes.
+    tasks: [AbortHandle; 4],
     history: History,
     /// The handle of the keeper's thread; `None` once the thread was joined.
     thread: std::sync::Mutex<Option<JoinHandle<()>>>,
@@ -94,10 +100,15 @@ struct Inner {
 pub struct NodeStatus {
     /// The node's peer id, by which other nodes know it.
     pub peer: String,
+    /// The name of the private network that the node is in; left out in the open one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<String>,
     /// The addresses at which other nodes reach the node.
     pub addresses: Vec<String>,
     /// True if the node has been given everything that it should hold.
     pub whole: bool,
+    /// True if the node knew other nodes, now or before, and knows none: then it is not whole.
+    pub cut_off: bool,
     /// The progress of taking over the data that the node should hold.
     #[serde(flatten)]
     pub repair: Progress,
@@ -124,6 +135,16 @@ pub struct NodeStatus {
     pub lately: Vec<Span>,
 }
 
+/// The options of the start of a node, beside the configuration of its network.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StartOptions {
+    /// The maximum size of the data that the node stores for others, in bytes. `None` stands for the default:
+    /// [`Bounds::DISK`] or a tenth of the disk, whichever is less.
+    pub disk: Option<u64>,
+    /// True if a node with documents may change its network, and take them along.
+    pub rekey: bool,
+}
+
 impl Node {
     /// Starts a node with the identity `config.identity`, for example that of [`identity`]. Its lists and documents are
     /// stored in `directory` or, without a directory, in memory.
@@ -132,15 +153,19 @@ impl Node {
     /// If the directory cannot be used (another node uses it, or it is damaged), or the node cannot listen on an
     /// address.
     pub async fn start(directory: Option<&Path>, config: Config) -> Result<Self, NodeError> {
-        Self::start_with(directory, config, None).await
+        Self::start_with(directory, config, StartOptions::default()).await
     }
 
-    /// Starts a node as [`start`](Self::start) does. The data that it stores for others has at most `disk` bytes.
-    /// `None` stands for the default: [`Bounds::DISK`] or a tenth of the disk, whichever is less.
+    /// Starts a node as [`start`](Self::start) does, with these options. If `config` names no private network, the node
+    /// is in that of its directory.
     ///
     /// # Errors
-    /// Those of [`start`](Self::start).
-    pub async fn start_with(directory: Option<&Path>, config: Config, disk: Option<u64>) -> Result<Self, NodeError> {
+    /// Those of [`start`](Self::start), and if the directory has documents of another network than that of `config`.
+    pub async fn start_with(
+        directory: Option<&Path>,
+        mut config: Config,
+        options: StartOptions,
+    ) -> Result<Self, NodeError> {
         let mut shelf = match directory {
             Some(directory) => {
                 private::make(directory)?;
@@ -148,14 +173,21 @@ impl Node {
             }
             None => Shelf::in_memory(ShelfOptions::default())?,
         };
-        shelf.set_bounds(Bounds::of(directory, disk));
+        shelf.set_bounds(Bounds::of(directory, options.disk));
         let published = PublishedTable::open(directory)?;
+        let has_documents = shelf.statistics()?.records > 0 || !published.stale(u64::MAX, 1)?.is_empty();
+        let network = membership::settle(directory, config.network.take(), has_documents, options.rekey)?;
+        config.network.clone_from(&network);
         let list = |file: &'static str| {
             let list = OwnerList::open(directory, file);
             list.map_err(|source| NodeError::Directory { file: PathBuf::from(file), source })
         };
         let (blocklist, trusted) = (Arc::new(list(BLOCKED)?), list(TRUSTED)?);
         let identity = config.identity.clone();
+        let remembered = Remembered::open(directory)?;
+        remembered.add(&config.remembered);
+        config.remembered = remembered.others(&identity.name());
+        remembered.choose_ports(&identity.name(), &mut config.listen);
         let (net, inbound) = Net::start(config).await?;
         let reputation = Reputation::new(net.clone());
         let checker = Checker::new(net.clone(), reputation.clone());
@@ -177,6 +209,7 @@ impl Node {
                 spawn("the task that repairs its lists", Box::pin(repair::run(inner.clone(), Arc::clone(&repair)))),
                 spawn("the task that records its history", Box::pin(history::run(inner.clone()))),
                 spawn("the task that tidies its published documents", Box::pin(PublishedTable::tidy(inner.clone()))),
+                spawn("the task that remembers other nodes", Box::pin(remembered::run(inner.clone()))),
             ],
             repair,
             history: History::default(),
@@ -184,6 +217,7 @@ impl Node {
             checker,
             known: KnownTerms::default(),
             published,
+            remembered,
             identity,
             whole: AtomicBool::new(false),
             searches: AtomicU64::new(0),
@@ -192,6 +226,7 @@ impl Node {
             blocklist,
             trusted,
             net,
+            network,
             keeper,
         }));
         node.apply_blocked().await;
@@ -218,11 +253,15 @@ impl Node {
         let counts = keeper.counts();
         // The peers are read before the progress of repair, so that a settled repair includes all of these peers.
         let peers = net.peers().await.len() as u64;
+        let cut_off = net.is_cut_off().await;
+        let progress = self.0.repair.progress(net);
         Ok(NodeStatus {
             peer: net.name(),
+            network: self.network().map(|network| network.name().to_owned()),
             addresses: net.listen_addresses(),
-            whole: self.0.whole.load(Ordering::Relaxed),
-            repair: self.0.repair.progress(net),
+            whole: self.0.whole.load(Ordering::Relaxed) && !cut_off,
+            cut_off,
+            repair: Progress { settled: progress.settled && !cut_off, ..progress },
             peers,
             shelf,
             searches: self.0.searches.load(Ordering::Relaxed),
@@ -249,6 +288,7 @@ impl Node {
     /// Leaves the network and closes the storage.
     pub async fn shutdown(&self) {
         self.0.tasks.iter().for_each(AbortHandle::abort);
+        self.0.remembered.save(&self.0.net).await;
         self.0.net.shutdown().await;
         self.0.keeper.stop().await;
         let thread = self.0.thread.lock().ok().and_then(|mut thread| thread.take());
@@ -328,6 +368,23 @@ pub enum NodeError {
     /// The secret key of the node is not available.
     #[error(transparent)]
     Identity(#[from] IdentityError),
+    /// The key of the private network is not available.
+    #[error(transparent)]
+    Membership(#[from] NetworkError),
+    /// The node is to be in another network, but its directory has documents, which all nodes there would find.
+    #[error(
+        "{} has documents of {had}; in the network {wanted} everybody would find them: add --rekey to take them along, \
+         or name another directory by --data",
+        .directory.display()
+    )]
+    OtherNetwork {
+        /// The directory of the node.
+        directory: PathBuf,
+        /// The network that the documents come from.
+        had: String,
+        /// The name of the network that the node is to be in.
+        wanted: String,
+    },
     /// A file of the directory cannot be used.
     #[error("cannot use {}: {source}", .file.display())]
     Directory {

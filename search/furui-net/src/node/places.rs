@@ -29,11 +29,17 @@ impl Places {
     pub(super) async fn of(net: &Net) -> Self {
         let mut peers = net.peers().await;
         peers.push(net.me());
-        Self::new(peers)
+        Self::by(peers, Prefix::among(net.is_private()))
     }
 
+    /// Collects nodes of the open network.
+    #[cfg(test)]
     pub(super) fn new(peers: Vec<Peer>) -> Self {
-        let known = |peer: Peer| Known { place: place(peer.identity()), prefix: Prefix::of_peer(&peer), peer };
+        Self::by(peers, Prefix::of_peer)
+    }
+
+    fn by(peers: Vec<Peer>, prefix: fn(&Peer) -> Prefix) -> Self {
+        let known = |peer: Peer| Known { place: place(peer.identity()), prefix: prefix(&peer), peer };
         let nodes: Vec<Known> = peers.into_iter().map(known).collect();
         Self { share_prefixes: share_prefixes(&nodes), nodes }
     }

@@ -5,6 +5,7 @@ use std::{fs, io};
 
 use furui::format::create_directory;
 
+use super::membership::NETWORK;
 use super::{IDENTITY, NodeError};
 use crate::net::is_open_to_others;
 
@@ -54,8 +55,8 @@ fn close(path: &Path) -> io::Result<()> {
         for entry in fs::read_dir(path)? {
             let entry = entry?;
             // The target of a symbolic link is elsewhere and does not belong to the node. The permissions of the secret
-            // key's file are not changed: if other users could read the key, the start is to fail with an error.
-            if !entry.file_type()?.is_symlink() && entry.file_name() != IDENTITY {
+            // keys' files are not changed: if other users could read a key, the start is to fail with an error.
+            if !entry.file_type()?.is_symlink() && entry.file_name() != IDENTITY && entry.file_name() != NETWORK {
                 close(&entry.path())?;
             }
         }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use crate::common::{config, document, find, url};
 use furui_net::net::{Identity, Net};
-use furui_net::node::Node;
+use furui_net::node::{Node, StartOptions};
 use furui_net::shelf::{Bounds, Full, Origin, Shelf, ShelfOptions};
 use furui_search::{ContentId, Index, Publication, Record, Refusal, Request, Response, Weight};
 
@@ -135,7 +135,7 @@ fn below_the_floor_of_free_space_nothing_of_others_is_stored() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_at_its_bound_refuses_with_a_reason_and_stays() {
-    let node = Node::start_with(None, config(None), Some(100_000)).await.unwrap();
+    let node = Node::start_with(None, config(None), StartOptions { disk: Some(100_000), rekey: false }).await.unwrap();
     assert_eq!(node.publishes((0..20).map(document).collect(), false).await.unwrap().new, 20);
     let (stranger, _inbound) = Net::start(config(Some(&node))).await.unwrap();
     stranger.joined().await;

@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 
 use crate::common::NOBODY;
 use furui_net::http::{Backend, serve};
+use furui_net::net::Invitation;
 use furui_net::node::{
     Block, Document, Hit, NodeError, NodeStatus, PublishError, Published, SearchError, SearchEvent, SearchOptions,
 };
@@ -105,6 +106,10 @@ impl Backend for Played {
 
     fn blocked(&self) -> Vec<Block> {
         vec![]
+    }
+
+    fn invitation(&self) -> Option<Invitation> {
+        None
     }
 
     async fn status(&self) -> Result<NodeStatus, NodeError> {

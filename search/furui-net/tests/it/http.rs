@@ -85,7 +85,7 @@ async fn requests_that_cannot_be_answered_say_what_to_do() {
     let (address, _calls) = face().await;
     for (request, status, expected) in [
         ("GET /nothing", 404, "/search?q=WORDS"),
-        ("GET /publish", 405, "POST to /wanted, /publish, /unpublish, /block, /unblock and /purge"),
+        ("GET /publish", 405, "POST to /wanted, /publish, /unpublish, /block, /unblock, /purge and /invite"),
         ("POST /search", 405, "POST to /wanted"),
         ("POST /unpublish?all=maybe", 400, "all"),
         ("GET /search", 400, "/search?q=two+words"),
@@ -248,7 +248,7 @@ async fn figures_are_there_for_people_and_for_prometheus() {
     assert_eq!((&status["words"], &status["addresses"][0]), (&json!(7), &json!("/ip4/…")));
     let mut names: Vec<&str> = status.as_object().unwrap().keys().map(String::as_str).collect();
     names.sort_unstable();
-    let expected = "addresses answered disk documents peer peers postings published received refusals refused rounds \
+    let expected = "addresses answered cut_off disk documents peer peers postings published received refusals refused rounds \
                     searches sent settled taken whole words";
     assert_eq!((names.join(" "), &status["documents"]), (expected.to_owned(), &json!(8)));
     let (_, body) = get(address, "/metrics").answer();

@@ -21,6 +21,7 @@ mod page;
 mod phrases;
 #[path = "../../../furui-search/tests/predict/mod.rs"]
 mod predict;
+mod private;
 mod publishers;
 mod ranking;
 mod shelf;

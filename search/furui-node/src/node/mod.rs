@@ -1,6 +1,7 @@
 //! The command `furui node`, and the client of a node.
 
 mod client;
+mod membership;
 mod settings;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +10,7 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use furui_net::net::{Config, Transport};
-use furui_net::node::{self, Node};
+use furui_net::node::{self, Node, StartOptions};
 use rustix::fs::Mode;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpListener;
@@ -50,15 +51,22 @@ fn raise_files() {
 }
 
 async fn serve(settings: Settings, program: &'static dyn Program) -> Result<ExitCode, Error> {
-    let Settings { data, listen, external, http, bootstrap, disk, wants } = settings;
+    let Settings { data, listen, external, http, mut bootstrap, disk, wants, membership, rekey, mdns } = settings;
     let failed = |error: node::NodeError| Error::Message(error.to_string());
     let interrupted = interruption().map_err(|source| Error::io("cannot listen to", "signals", source))?;
     let hangups = signal(SignalKind::hangup()).map_err(|source| Error::io("cannot listen to", "signals", source))?;
-    let config =
-        Config { listen, external, bootstrap, ..Config::new(node::identity(&data).map_err(failed)?, Transport::Tcp) };
+    bootstrap.extend(membership.addresses().iter().map(ToString::to_string));
+    let remembered = membership.addresses().to_vec();
+    let network = membership.network().cloned();
+    let usual = Config::new(node::identity(&data).map_err(failed)?, Transport::Tcp);
+    let config = Config { network, listen, external, bootstrap, remembered, mdns, ..usual };
     let listener = TcpListener::bind(http).await;
     let listener = listener.map_err(|source| Error::io("cannot listen on", http.to_string(), source))?;
-    let node = Node::start_with(Some(&data), config, disk).await.map_err(failed)?;
+    let node = Node::start_with(Some(&data), config, StartOptions { disk, rekey }).await.map_err(failed)?;
+    if let Err(error) = membership.write_key() {
+        node.shutdown().await;
+        return Err(error);
+    }
     announce(&node, listener.local_addr().unwrap_or(http), program)?;
     let warning = tokio::spawn(warn(node.net().unreached(), program));
 
@@ -85,11 +93,14 @@ async fn serve(settings: Settings, program: &'static dyn Program) -> Result<Exit
     }
 }
 
-/// Prints the addresses on which the node listens for other nodes and for HTTP.
+/// Prints the addresses on which the node listens for other nodes and for HTTP, and the name of a private network.
 fn announce(node: &Node, http: SocketAddr, program: &dyn Program) -> Result<(), Error> {
     let mut lines: String =
         node.net().listen_addresses().iter().map(|address| format!("listening {address}\n")).collect();
     lines += &format!("http http://{http}\n");
+    if let Some(network) = node.network() {
+        lines += &format!("network {}\n", network.name());
+    }
     program.print(lines.as_bytes()).map(drop)
 }
 

@@ -1,6 +1,6 @@
 use std::fs::File;
 use std::io::Read;
-use std::net::SocketAddr;
+use std::net::{Ipv6Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
 use furui::filter::sizing;
@@ -9,12 +9,13 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use crate::Error;
+use crate::node::membership::Membership;
 use crate::options::node::NodeOptions;
 
 /// The maximum size of a configuration file in bytes.
 const MAX_FILE: u64 = 1 << 20;
-/// The default address on which a node listens for other nodes.
-const LISTEN: &str = "/ip4/0.0.0.0/tcp/0";
+/// The default addresses on which a node listens for other nodes, the second one if the machine has IPv6.
+const LISTEN: [&str; 2] = ["/ip4/0.0.0.0/tcp/0", "/ip6/::/tcp/0"];
 /// The default address of a node's HTTP interface.
 const HTTP: &str = "127.0.0.1:7717";
 
@@ -28,6 +29,10 @@ pub struct Settings {
     pub bootstrap: Vec<String>,
     pub disk: Option<u64>,
     pub wants: Wants,
+    pub membership: Membership,
+    /// True if the documents may be taken along into another network.
+    pub rekey: bool,
+    pub mdns: bool,
 }
 
 /// The contents of a configuration file. Its keys are the long names of the options.
@@ -44,6 +49,8 @@ struct Configuration {
     bootstrap: Vec<String>,
     #[serde(default, deserialize_with = "size")]
     disk: Option<u64>,
+    #[serde(default, rename = "no-mdns")]
+    no_mdns: bool,
     coding: Option<String>,
     #[serde(default, deserialize_with = "rate")]
     rate: Option<f64>,
@@ -84,20 +91,18 @@ impl Settings {
     /// Combines the options with the configuration file and the defaults.
     ///
     /// # Errors
-    /// If the configuration file cannot be read or understood, if nothing says where the node's data is, or if the
-    /// coding does not exist or cannot have the rate.
+    /// If the configuration file cannot be read or understood, if neither an option nor the environment says where the
+    /// node's data is, if the coding does not exist or cannot have the rate, or if the network is not understood.
     pub fn new(options: &NodeOptions) -> Result<Self, Error> {
         let file = options.config.as_deref().map_or_else(|| Ok(Configuration::default()), read)?;
         let first = |given: &Vec<String>, file: Vec<String>| if given.is_empty() { file } else { given.clone() };
-        let data = options.data.clone().or(file.data).ok_or_else(|| {
-            let file = options.config.as_deref().unwrap_or(Path::new("the configuration file")).display();
-            Error::Message(format!(
-                "no directory for the node: {file} has no line data = \"DIR\"; add one, or say --data"
-            ))
+        let data = options.data.clone().or(file.data).or_else(usual_directory).ok_or_else(|| {
+            Error::Message("no directory for the node, as there is no home directory; say --data DIR".to_owned())
         })?;
+        let (membership, rekey) = Membership::new(&options.private)?;
         let mut listen = first(&options.listen, file.listen);
         if listen.is_empty() {
-            listen.push(LISTEN.to_owned());
+            listen = usual_listen();
         }
         // The rate is read from the same source as the coding: the options or the configuration file.
         let (coding, rate) = match &options.coding.coding {
@@ -116,8 +121,24 @@ impl Settings {
             http: options.http.or(file.http).unwrap_or_else(|| HTTP.parse().expect("an address")),
             bootstrap: first(&options.bootstrap, file.bootstrap),
             disk: options.disk.or(file.disk),
+            membership,
+            rekey,
+            mdns: !options.private.no_mdns && !file.no_mdns,
         })
     }
+}
+
+fn usual_listen() -> Vec<String> {
+    let has_ipv6 = TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_ok();
+    LISTEN.iter().take(1 + usize::from(has_ipv6)).map(ToString::to_string).collect()
+}
+
+/// The directory of a node whose owner names none, by the XDG Base Directory Specification; `None` without a home
+/// directory. A relative path in `XDG_DATA_HOME` is not valid, and ignored.
+fn usual_directory() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))?;
+    Some(data.join("furui/node"))
 }
 
 /// Reads a configuration file. Relative paths in it are resolved against its directory.
@@ -135,7 +156,8 @@ fn read(path: &Path) -> Result<Configuration, Error> {
         let why = error.message().trim_end();
         Error::Message(format!(
             "{name}: line {line}: {why}; a line is an option of `furui node` and its value, as in http = \"{HTTP}\" or \
-             listen = [\"{LISTEN}\"]"
+             listen = [\"{}\"]",
+            LISTEN[0]
         ))
     })?;
     let directory = path.parent().unwrap_or(Path::new(""));
@@ -161,18 +183,21 @@ mod tests {
         let path = file.to_str().unwrap();
         let usual = Settings {
             data: "d".into(),
-            listen: vec![LISTEN.into()],
+            listen: usual_listen(),
             external: vec![],
             http: HTTP.parse().unwrap(),
             bootstrap: vec![],
             disk: None,
             wants: Wants::Best,
+            membership: Membership::Stay,
+            rekey: false,
+            mdns: true,
         };
         assert_eq!(settings(&["--data", "d"]).unwrap(), usual);
         std::fs::write(&file, "").unwrap();
         assert_eq!(settings(&["--data", "d", "--config", path]).unwrap(), usual);
         let text = "# a node\ndata = 'here'\nlisten = ['/a', '/b']\nexternal = ['/c']\nhttp = '[::1]:8'\nbootstrap = ['/d']\n\
-             coding = 'ringed'\nrate = 0.01\ndisk = '3GiB'";
+             coding = 'ringed'\nrate = 0.01\ndisk = '3GiB'\nno-mdns = true";
         std::fs::write(&file, text.replace("0.01", "'1%'")).unwrap();
         let percent = settings(&["--config", path]).unwrap();
         std::fs::write(&file, text).unwrap();
@@ -184,6 +209,9 @@ mod tests {
             bootstrap: vec!["/d".into()],
             disk: Some(3 << 30),
             wants: Wants::Ringed { probes: Some(7), delta: 1000 },
+            membership: Membership::Stay,
+            rekey: false,
+            mdns: false,
         };
         assert_eq!(settings(&["--config", path]).unwrap(), of_file);
         assert_eq!(percent, of_file);

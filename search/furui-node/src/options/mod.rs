@@ -2,6 +2,7 @@
 
 pub mod block;
 pub mod demo;
+pub mod invite;
 pub mod node;
 pub mod publish;
 pub mod search;

@@ -11,6 +11,7 @@
 
 mod figures;
 mod home;
+mod invitation;
 mod layout;
 mod search;
 mod status;
@@ -25,6 +26,7 @@ use maud::html;
 use super::{ApiError, Backend, Face};
 use layout::{HTML, Layout};
 
+pub(super) use invitation::invitation;
 pub(super) use status::status;
 
 const STYLE: &str = include_str!("style.css");

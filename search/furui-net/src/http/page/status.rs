@@ -43,6 +43,10 @@ pub(in crate::http) fn status(status: &NodeStatus) -> Response {
                 p { "Other nodes reach it at" }
                 ul { @for address in &status.addresses { li { code.long { (address) } } } }
             }
+            @if let Some(network) = &status.network {
+                p { "It is in the network " strong { (network) } ", which only those enter who have its key." }
+                form method="post" action="/invite" { button { "Invite others" } }
+            }
             p { "For programs: " a href="/metrics" { "/metrics" } " for Prometheus, and this page's address, asked without "
                 code { "Accept: text/html" } ", for JSON." }
         }
@@ -53,6 +57,9 @@ pub(in crate::http) fn status(status: &NodeStatus) -> Response {
 /// A sentence that says whether the node has been given all data that it should hold.
 fn standing(status: &NodeStatus) -> &'static str {
     match (status.whole, status.repair.settled) {
+        _ if status.cut_off => {
+            "It has lost all nodes that it knew, and goes on trying them. What they keep is not found meanwhile."
+        }
         _ if status.peers == 0 => "It is alone: it has no other node to ask.",
         (false, _) => "It is not whole yet: its neighbours are still handing over what it should keep.",
         (true, true) => "It is whole: it has been given all that it should keep, and its neighbours say the same.",

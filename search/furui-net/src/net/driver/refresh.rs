@@ -10,6 +10,7 @@ use libp2p::swarm::dial_opts::DialOpts;
 use libp2p::{Multiaddr, PeerId};
 use tokio::time::Instant;
 
+use super::super::behaviour;
 use super::super::routes::BUCKETS;
 use super::super::shared::Status;
 use super::{Driver, Refresh};
@@ -21,7 +22,10 @@ const REFRESH_INTERVAL: Duration = Duration::from_secs(600);
 /// measurement.
 const REFRESH_SOON: Duration = Duration::from_secs(1);
 /// The delay before joining is retried when no node has answered. The value is a choice, not a measurement.
-const JOIN_AGAIN: Duration = Duration::from_secs(5);
+pub(super) const JOIN_AGAIN: Duration = Duration::from_secs(5);
+/// The maximum number of nodes that are dialled at once because they were known before, or found by mDNS. Chosen: half
+/// of the connections that may be opened at once.
+const MAX_REMEMBERED: usize = 64;
 /// The maximum number of random keys that are tried to find one in a given bucket: enough for a network of a million
 /// nodes.
 const BUCKET_TRIES: usize = 1 << 18;
@@ -44,6 +48,7 @@ impl Driver {
             return;
         }
         self.table_then = self.table().len();
+        self.dial_remembered();
         self.refreshed.append(&mut self.wants_refresh);
         if self.table().is_empty() {
             self.join();
@@ -53,9 +58,39 @@ impl Driver {
         self.refresh = Refresh::Neighbours(query);
     }
 
+    /// Dials the nodes that this one knew before and does not know now, the latest first.
+    fn dial_remembered(&mut self) {
+        let known = self.remembered.iter().rev().map(|known| (known.id(), known.address().clone()));
+        self.dial_all(known.collect());
+    }
+
+    /// Dials these nodes at these addresses, at most [`MAX_REMEMBERED`] nodes. Those that mDNS finds may be in other
+    /// networks.
+    pub(super) fn dial_all(&mut self, found: Vec<(PeerId, Multiaddr)>) {
+        let mut peers: HashMap<PeerId, Vec<Multiaddr>> = HashMap::new();
+        for (peer, address) in found {
+            if peers.len() < MAX_REMEMBERED || peers.contains_key(&peer) {
+                peers.entry(peer).or_default().push(address);
+            }
+        }
+        for (peer, addresses) in peers {
+            self.dial(peer, addresses);
+        }
+    }
+
+    /// Dials a node at these addresses, unless it is known already.
+    fn dial(&mut self, peer: PeerId, mut addresses: Vec<Multiaddr>) {
+        addresses.retain(|address| behaviour::dialable(address, self.transport, &self.shared.reach));
+        if addresses.is_empty() || self.address_of(&peer).is_some() || self.shared.blocked.has_peer(&peer) {
+            return;
+        }
+        // Dialling fails if it is already in progress or impossible. It is tried again at the next refresh.
+        let _ = self.swarm.dial(DialOpts::peer_id(peer).addresses(addresses).build());
+    }
+
     /// Dials the bootstrap nodes. Their identities are known only when they answer.
     fn join(&mut self) {
-        if self.bootstrap.is_empty() {
+        if self.bootstrap.is_empty() && !self.has_met {
             self.refresh_done();
             return;
         }

@@ -14,10 +14,15 @@ use tokio::time::Instant;
 use super::super::behaviour;
 use super::super::diversity;
 use super::super::known::{self, KnownPeer};
+use super::super::{PeerAddress, Prefix};
+use super::refresh::JOIN_AGAIN;
 use super::{Driver, Lookup};
 
 /// The maximum number of addresses that are stored for a peer. The value is a choice, not a measurement.
-const MAX_ADDRESSES: usize = 4;
+const MAX_ADDRESSES: usize = 8;
+/// The maximum number of addresses of nodes that this one does not know any more, which it tries again. The value is a
+/// choice, not a measurement.
+const MAX_REMEMBERED: usize = 256;
 
 /// A peer is removed from the routing table if its connection ends again within this time after it was dialled to check
 /// that it is alive. The value is a choice, not a measurement.
@@ -46,6 +51,8 @@ impl Driver {
                     self.routes.failed(&old);
                     self.note_neighbour(&old);
                 }
+                self.has_met = true;
+                self.remembered.retain(|known| known.id() != peer);
                 let in_bucket = self.swarm.behaviour_mut().kad.kbucket(peer).map_or(0, |bucket| bucket.num_entries());
                 self.routes.joined(peer, in_bucket);
                 self.note_neighbour(&peer);
@@ -86,7 +93,7 @@ impl Driver {
             let mut left = Vec::new();
             for (number, nearest) in open.into_iter().zip(nearest) {
                 let Some(nearest) = nearest else { continue };
-                keepers[number] = diversity::choose_among(nearest, n, wide);
+                keepers[number] = diversity::choose_among(nearest, n, wide, Prefix::among(self.is_private));
                 if keepers[number].is_none() {
                     left.push(number);
                 }
@@ -147,7 +154,7 @@ impl Driver {
     pub(super) fn address_of(&mut self, peer: &PeerId) -> Option<Multiaddr> {
         let bucket = self.swarm.behaviour_mut().kad.kbucket(*peer)?;
         let entry = bucket.iter().find(|entry| entry.node.key.preimage() == peer)?;
-        Some(entry.node.value.first().clone())
+        known::best(entry.node.value.iter()).cloned()
     }
 
     pub(in crate::net) fn table(&mut self) -> Vec<KnownPeer> {
@@ -155,7 +162,18 @@ impl Driver {
         for bucket in self.swarm.behaviour_mut().kad.kbuckets() {
             for entry in bucket.iter() {
                 let key = *entry.node.key;
-                all.push(KnownPeer { key, peer: known::peer(key.preimage(), Some(entry.node.value.first())) });
+                all.push(KnownPeer { key, peer: known::peer(key.preimage(), known::best(entry.node.value.iter())) });
+            }
+        }
+        all
+    }
+
+    /// All addresses of the nodes of the routing table.
+    pub(in crate::net) fn addresses(&mut self) -> Vec<PeerAddress> {
+        let mut all = Vec::new();
+        for bucket in self.swarm.behaviour_mut().kad.kbuckets() {
+            for entry in bucket.iter() {
+                all.extend(named(entry.node.key.preimage(), entry.node.value.iter()));
             }
         }
         all
@@ -166,12 +184,13 @@ impl Driver {
         if self.shared.blocked.has_peer(peer) {
             return;
         }
-        let said: Vec<Multiaddr> = addresses
+        let mut said: Vec<Multiaddr> = addresses
             .into_iter()
             .filter(|address| behaviour::dialable(address, self.transport, &self.shared.reach))
             .filter_map(|address| address.with_p2p(*peer).ok())
-            .take(MAX_ADDRESSES)
             .collect();
+        said.sort_by_cached_key(known::rank);
+        said.truncate(MAX_ADDRESSES);
         if said.is_empty() {
             return;
         }
@@ -210,8 +229,14 @@ impl Driver {
     pub(super) fn forget(&mut self, peer: &PeerId) {
         self.strikes.remove(peer);
         self.routes.failed(peer);
-        if self.swarm.behaviour_mut().kad.remove_peer(peer).is_some() {
+        if let Some(entry) = self.swarm.behaviour_mut().kad.remove_peer(peer) {
+            self.remembered.extend(named(peer, entry.node.value.iter()));
+            let surplus = self.remembered.len().saturating_sub(MAX_REMEMBERED);
+            self.remembered.drain(..surplus);
             self.note_neighbour(peer);
+            if self.table().is_empty() {
+                self.refresh_at = self.refresh_at.min(Instant::now() + JOIN_AGAIN);
+            }
         }
     }
 
@@ -232,4 +257,10 @@ impl Driver {
             self.neighbourhood.send_modify(|version| *version += 1);
         }
     }
+}
+
+/// The addresses of a peer, with its peer id at their ends.
+fn named<'a>(peer: &PeerId, addresses: impl Iterator<Item = &'a Multiaddr>) -> impl Iterator<Item = PeerAddress> {
+    let peer = *peer;
+    addresses.cloned().filter_map(move |address| PeerAddress::new(address.with_p2p(peer).ok()?))
 }

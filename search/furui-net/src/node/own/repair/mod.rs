@@ -12,7 +12,7 @@ use std::time::Duration;
 use furui_search::{Peer, Record, limits};
 use serde::Serialize;
 use tokio::sync::{Notify, watch};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::net::Net;
 use crate::node::fetch;
@@ -31,6 +31,9 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The maximum time between two rounds of repair (comparisons with the neighbours' data). The value is a choice, not a
 /// measurement.
 const INTERVAL: Duration = Duration::from_secs(10 * 60);
+/// The maximum time for which the first round waits until the node has joined its network. The value is a choice, not a
+/// measurement.
+const JOINING: Duration = Duration::from_secs(60);
 /// The number of nearest nodes whose lists are compared with this node's. It is the bucket size of Kademlia.
 const NEIGHBOURS: usize = 20;
 /// The number of consecutive rounds with unanswered requests after which a silent neighbour is treated as one without
@@ -100,7 +103,8 @@ pub(in crate::node) async fn run(inner: Weak<Inner>, repair: Arc<Repair>) {
     }
     let Some(mut neighbourhood) = inner.upgrade().map(|inner| inner.net.neighbourhood()) else { return };
     if let Some(inner) = inner.upgrade() {
-        inner.net.joined().await;
+        // A node that finds nobody still tidies its own data.
+        let _ = timeout(JOINING, inner.net.joined()).await;
     }
     let mut rounds = Rounds::default();
     let mut renewal = Instant::now();
@@ -158,6 +162,11 @@ impl Rounds {
     /// nodes may not know this change yet.
     async fn round(&mut self, inner: &Inner) -> bool {
         let places = Places::of(&inner.net).await;
+        if inner.net.is_cut_off().await {
+            // Nobody can say what is missing.
+            inner.whole.store(false, Ordering::Relaxed);
+            return false;
+        }
         let neighbours = places.neighbours(&inner.net.me(), NEIGHBOURS);
         self.taken_over.retain(|peer, _| neighbours.contains(peer));
         self.liars.retain(|_, until| *until > Instant::now());

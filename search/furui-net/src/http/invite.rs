@@ -1,0 +1,23 @@
+//! The handler of `/invite`, the only one whose answer has the key of the node's private network.
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use serde_json::json;
+
+use super::lines::json;
+use super::{ApiError, Backend, Face, page};
+
+/// Answers `POST /invite`. Only a click on this node's own page, or a program, can send it: the guard refuses what
+/// comes from pages of other sites, and a link cannot post.
+pub(super) async fn invite<N: Backend>(State(face): State<Face<N>>, headers: HeaderMap) -> Result<Response, ApiError> {
+    let invitation = face.node.invitation().ok_or_else(ApiError::open)?;
+    if !face.is_local {
+        return Err(ApiError::exposed());
+    }
+    Ok(if page::is_wanted(&headers) {
+        page::invitation(&invitation)
+    } else {
+        json(&json!({ "invitation": invitation.to_string() }))
+    })
+}
