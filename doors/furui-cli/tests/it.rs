@@ -52,4 +52,6 @@ mod streams;
 mod support;
 mod threads;
 mod tiers;
+#[cfg(all(unix, feature = "node"))]
+mod watch;
 mod windows;

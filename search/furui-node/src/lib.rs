@@ -12,6 +12,7 @@ mod program;
 mod publish;
 mod search;
 mod unpublish;
+mod watch;
 
 use std::process::ExitCode;
 

@@ -16,7 +16,8 @@ const BEGIN: Duration = Duration::from_secs(120);
 /// The maximum length of a line of a node's answer, in bytes.
 const MAX_LINE: u64 = 1 << 20;
 
-/// A client of the HTTP interface of a node.
+/// A client of the HTTP interface of a node. Clones share its connections.
+#[derive(Clone)]
 pub struct Client {
     agent: Agent,
     url: String,

@@ -5,11 +5,13 @@ mod settings;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use furui_net::net::{Config, Transport};
 use furui_net::node::{self, Node};
+use furui_net::watched::Watched;
 use rustix::fs::Mode;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpListener;
@@ -19,7 +21,9 @@ use tokio::sync::{oneshot, watch};
 use crate::Error;
 use crate::options::node::NodeOptions;
 use crate::program::Program;
+use crate::watch::{Watch, roots};
 
+pub use crate::options::node::NodeAddress;
 pub use client::{Client, Lines};
 use settings::Settings;
 
@@ -50,7 +54,7 @@ fn raise_files() {
 }
 
 async fn serve(settings: Settings, program: &'static dyn Program) -> Result<ExitCode, Error> {
-    let Settings { data, listen, external, http, bootstrap, disk, wants } = settings;
+    let Settings { data, listen, external, http, bootstrap, disk, wants, watch } = settings;
     let failed = |error: node::NodeError| Error::Message(error.to_string());
     let interrupted = interruption().map_err(|source| Error::io("cannot listen to", "signals", source))?;
     let hangups = signal(SignalKind::hangup()).map_err(|source| Error::io("cannot listen to", "signals", source))?;
@@ -59,7 +63,10 @@ async fn serve(settings: Settings, program: &'static dyn Program) -> Result<Exit
     let listener = TcpListener::bind(http).await;
     let listener = listener.map_err(|source| Error::io("cannot listen on", http.to_string(), source))?;
     let node = Node::start_with(Some(&data), config, disk).await.map_err(failed)?;
-    announce(&node, listener.local_addr().unwrap_or(http), program)?;
+    let address = listener.local_addr().unwrap_or(http);
+    let watched = watched(&data, &watch)?;
+    let client = Client::new(&format!("http://{}", own(address)));
+    announce(&node, address, program)?;
     let warning = tokio::spawn(warn(node.net().unreached(), program));
 
     let (failure, failed) = oneshot::channel();
@@ -74,7 +81,12 @@ async fn serve(settings: Settings, program: &'static dyn Program) -> Result<Exit
         }
     };
     let reloading = tokio::spawn(reload(node.clone(), hangups, program));
+    let watch = watched.map(|watched| Watch::start(watched, client, program)).transpose()?;
     furui_net::http::serve(listener, node.clone(), wants, until).await;
+    if let Some(watch) = watch {
+        // A thread that waits would keep the node's own tasks from going on.
+        let _ = tokio::task::spawn_blocking(|| watch.stop()).await;
+    }
     reloading.abort();
     warning.abort();
     node.shutdown().await;
@@ -83,6 +95,26 @@ async fn serve(settings: Settings, program: &'static dyn Program) -> Result<Exit
         // The channel was closed because the node was interrupted.
         Err(_) => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// Opens the table of watched files. `None` if no directory is watched, and none was before.
+fn watched(data: &Path, directories: &[PathBuf]) -> Result<Option<Watched>, Error> {
+    if directories.is_empty() && !Watched::is_in(data) {
+        return Ok(None);
+    }
+    let roots = roots(directories)?;
+    let secret = data.canonicalize().map_err(|source| Error::io("cannot use", data.display().to_string(), source))?;
+    Ok(Some(Watched::open(data, roots, vec![secret])?))
+}
+
+/// The address at which this machine reaches a service that listens on `address`.
+fn own(mut address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
+    }
+    address
 }
 
 /// Prints the addresses on which the node listens for other nodes and for HTTP.

@@ -28,6 +28,7 @@ pub struct Settings {
     pub bootstrap: Vec<String>,
     pub disk: Option<u64>,
     pub wants: Wants,
+    pub watch: Vec<PathBuf>,
 }
 
 /// The contents of a configuration file. Its keys are the long names of the options.
@@ -47,6 +48,8 @@ struct Configuration {
     coding: Option<String>,
     #[serde(default, deserialize_with = "rate")]
     rate: Option<f64>,
+    #[serde(default)]
+    watch: Vec<PathBuf>,
 }
 
 /// Parses a size like `--disk`: a text such as "20GiB", or a number of bytes.
@@ -116,6 +119,7 @@ impl Settings {
             http: options.http.or(file.http).unwrap_or_else(|| HTTP.parse().expect("an address")),
             bootstrap: first(&options.bootstrap, file.bootstrap),
             disk: options.disk.or(file.disk),
+            watch: if options.service.watch.is_empty() { file.watch } else { options.service.watch.clone() },
         })
     }
 }
@@ -140,6 +144,7 @@ fn read(path: &Path) -> Result<Configuration, Error> {
     })?;
     let directory = path.parent().unwrap_or(Path::new(""));
     read.data = read.data.map(|data| directory.join(data));
+    read.watch.iter_mut().for_each(|watched| *watched = directory.join(&*watched));
     Ok(read)
 }
 
@@ -167,12 +172,13 @@ mod tests {
             bootstrap: vec![],
             disk: None,
             wants: Wants::Best,
+            watch: vec![],
         };
         assert_eq!(settings(&["--data", "d"]).unwrap(), usual);
         std::fs::write(&file, "").unwrap();
         assert_eq!(settings(&["--data", "d", "--config", path]).unwrap(), usual);
         let text = "# a node\ndata = 'here'\nlisten = ['/a', '/b']\nexternal = ['/c']\nhttp = '[::1]:8'\nbootstrap = ['/d']\n\
-             coding = 'ringed'\nrate = 0.01\ndisk = '3GiB'";
+             coding = 'ringed'\nrate = 0.01\ndisk = '3GiB'\nwatch = ['w']";
         std::fs::write(&file, text.replace("0.01", "'1%'")).unwrap();
         let percent = settings(&["--config", path]).unwrap();
         std::fs::write(&file, text).unwrap();
@@ -184,6 +190,7 @@ mod tests {
             bootstrap: vec!["/d".into()],
             disk: Some(3 << 30),
             wants: Wants::Ringed { probes: Some(7), delta: 1000 },
+            watch: vec![file.with_file_name("w")],
         };
         assert_eq!(settings(&["--config", path]).unwrap(), of_file);
         assert_eq!(percent, of_file);

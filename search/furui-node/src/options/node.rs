@@ -9,6 +9,8 @@ use furui::filter::sizing;
 use furui::text;
 use furui_search::Wants;
 
+use super::service::ServiceOptions;
+
 /// Run a node of a search engine that nobody owns: it keeps a part of the index, and answers searches
 ///
 /// At first it prints the addresses at which other nodes reach it, as lines "listening ADDRESS", and then "http
@@ -44,6 +46,8 @@ pub struct NodeOptions {
     pub disk: Option<u64>,
     #[command(flatten)]
     pub coding: CodingOptions,
+    #[command(flatten)]
+    pub service: ServiceOptions,
     /// A TOML file with these options under their long names, such as http = "127.0.0.1:7717" and, if an option may be
     /// repeated, bootstrap = ["…"]. Options on the command line take precedence. Relative paths begin at the directory
     /// of the file
@@ -76,7 +80,7 @@ fn rate(text: &str) -> Result<f64, &'static str> {
 }
 
 /// The address of a node, for commands that send requests to it.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub struct NodeAddress {
     /// The node's HTTP address, as "furui node" prints it
     #[arg(long = "node", value_name = "URL", default_value = "http://127.0.0.1:7717", value_parser = http)]
