@@ -25,7 +25,7 @@ struct Answer {
 
 /// Runs `furui block`.
 pub fn block(options: &BlockOptions, program: &dyn Program) -> Result<ExitCode, Error> {
-    let client = Client::new(&options.node.url);
+    let client = Client::of(&options.node)?;
     if options.what.is_empty() {
         let answer: Answer = client.get("/blocked", &[])?.read()?;
         program
@@ -38,13 +38,13 @@ pub fn block(options: &BlockOptions, program: &dyn Program) -> Result<ExitCode, 
 
 /// Runs `furui unblock`.
 pub fn unblock(options: &UnblockOptions, program: &dyn Program) -> Result<ExitCode, Error> {
-    let changed = ask(&Client::new(&options.node.url), "/unblock", &options.what)?.changed;
+    let changed = ask(&Client::of(&options.node)?, "/unblock", &options.what)?.changed;
     tell(changed, "unblocked", program)
 }
 
 /// Runs `furui purge`.
 pub fn purge(options: &PurgeOptions, program: &dyn Program) -> Result<ExitCode, Error> {
-    let removed = ask(&Client::new(&options.node.url), "/purge", &options.what)?.removed;
+    let removed = ask(&Client::of(&options.node)?, "/purge", &options.what)?.removed;
     tell(removed, "removed", program)
 }
 

@@ -24,7 +24,7 @@ pub fn run(options: &SearchOptions, program: &dyn Program) -> Result<ExitCode, E
     let (coding, rate) = (options.coding.coding.as_deref(), options.coding.rate);
     Wants::named(coding, rate).map_err(|error| Error::Message(error.to_string()))?;
     let rate = rate.map(|rate| rate.to_string());
-    let client = Client::new(&options.node.url);
+    let client = Client::of(&options.node)?;
     let query = options.query.join(" ");
     let mut search =
         Search { options, program, bold: program.is_styled(), left: options.limit, total: 0, bytes: 0, whole: true };

@@ -30,7 +30,7 @@ struct Answer {
 
 /// Runs `furui unpublish`.
 pub fn run(options: &UnpublishOptions, program: &dyn Program) -> Result<ExitCode, Error> {
-    let client = Client::new(&options.node.url);
+    let client = Client::of(&options.node)?;
     let mut withdrawal = Withdrawal { program, client, batch: Vec::new(), bytes: 0, withdrawn: 0, unknown: 0 };
     if options.all {
         withdrawal.all()?;

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use furui_node::furui_net::http::{Backend, serve};
+use furui_node::furui_net::http::{Backend, ServeOptions, serve};
 use furui_node::furui_net::node::{
     Block, Document, Hit, NodeError, NodeStatus, PublishError, Published, SearchError, SearchEvent, SearchOptions,
 };
-use furui_node::furui_search::{ContentId, Fit, Place, Query, Record, Report, Showings, Wants};
+use furui_node::furui_search::{ContentId, Fit, Place, Query, Record, Report, Showings};
 use furui_node::tokio::net::TcpListener;
 use furui_node::tokio::runtime::{Builder, Runtime};
 use furui_node::tokio::sync::mpsc;
@@ -31,7 +31,7 @@ impl FakeNode {
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
         let index = Index::default();
-        runtime.spawn(serve(listener, index.clone(), Wants::Best, std::future::pending()));
+        runtime.spawn(serve(listener, index.clone(), ServeOptions::default(), std::future::pending()));
         Self { address, index, _runtime: runtime }
     }
 

@@ -11,6 +11,10 @@
 //! | `GET /search?q=…` and, if wanted, `&limit=…&cursor=…&coding=…&rate=…&explain=true` ([`Wants::named`](furui_search::Wants::named)) | lines: `{"id":…,"url":…,"title":…,"snippet":…,"title_marks":[[0,5],…],"marks":[[…],…],"score":…}` as they are found (marks in bytes), `{"step":…,"sent":…,"received":…,"ms":…}` for each step if explained (`ms` only if the time is known); the last line is `{"total":…,"bytes":…,"cursor":…,"whole":…}` |
 //! | `POST /block`, `/unblock` and `/purge`, a body of what is meant ([`Block`](crate::node::Block)), one in each line, at most 4096 lines | `{"changed":…}`: how many were not blocked, or were blocked, before; for `/purge` `{"removed":…}`: the number of documents and postings |
 //! | `GET /blocked` | `{"blocked":[…]}`: what is blocked |
+//! | `GET /open?url=…`, the `file:` URL of a result | the file, if its document is published from a watched directory; for clients with the token or, if there is none, on this machine |
+//! | `GET /login`, and `POST /login` with `token=…&to=…` | a form for the token, and the cookie by which a browser is known then |
+//! | `GET /healthz` | `{"ok":true,"whole":…,"peers":…}`, or status 503 and `{"ok":false,"error":"…"}`; needs no token |
+//! | `GET /robots.txt` | that crawlers may fetch nothing; needs no token |
 //! | `GET /status` | what the node is and holds: a page for clients that accept `text/html`, JSON for all others |
 //! | `GET /metrics` | the figures of `/status`, for Prometheus |
 //!
@@ -21,7 +25,8 @@
 //! The handlers call the [`Node`](crate::node::Node) itself, or what stands for it in a test ([`Backend`]).
 //! [`MAX_SEARCHES`] and [`MAX_PUBLISHES`] limit the concurrent work, [`MAX_LINE`] and [`BATCH_BYTES`] the memory of a
 //! request, and [`MAX_CONNECTIONS`], [`HEAD_TIME`], `BODY_TIME` and `STALL_TIME` the connections and their time.
-//! Requests from pages of other sites are refused, see `guard`. A browser gets errors as pages.
+//! Requests without the token, if there is one, and from pages of other sites are refused, see `guard`. A browser gets
+//! errors as pages.
 
 mod answer;
 mod backend;
@@ -29,12 +34,17 @@ mod block;
 mod connections;
 mod error;
 mod guard;
+mod health;
 mod lines;
+mod login;
+mod open;
+mod options;
 mod page;
 mod publish;
 mod search_lines;
 mod status;
 mod step;
+mod token;
 mod unpublish;
 mod wanted;
 
@@ -43,6 +53,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
+use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
 use axum::{Router, middleware};
 use furui_search::Wants;
@@ -50,13 +61,17 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use crate::watched::Watched;
 use error::ApiError;
+use guard::Gate;
 
 pub use backend::Backend;
 pub use connections::{HEAD_TIME, MAX_CONNECTIONS};
+pub use options::ServeOptions;
 pub use publish::{PublishLine, PublishSums, read_line};
 pub use search_lines::{SearchLine, Summary};
 pub use step::Step;
+pub use token::{Token, TokenError};
 
 /// The maximum number of searches that a node runs for its HTTP clients at the same time. The value is a choice, not a
 /// measurement.
@@ -78,6 +93,8 @@ pub const MAX_IDS: usize = 4096;
 /// The maximum length of a request's body of URLs or of entries to block, in bytes. The value is a choice, not a
 /// measurement.
 const MAX_BODY: usize = 1 << 20;
+/// The maximum length of the fields of the login form, in bytes. Chosen: more than a token and the URL of a page have.
+const MAX_FORM: usize = 16 << 10;
 /// The maximum number of results of one search. The cursor in the last line of the answer continues the search. The
 /// value is a choice, not a measurement.
 pub const MAX_LIMIT: u32 = 1_000;
@@ -91,9 +108,8 @@ const BODY_TIME: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Serves the HTTP interface until the future `until` is ready. Requests in progress then have a second to finish.
-/// `usual` is the coding of sets for searches that do not state one.
-pub async fn serve(listener: TcpListener, node: impl Backend, usual: Wants, until: impl Future<Output = ()>) {
-    connections::run(listener, router(node, usual), until).await;
+pub async fn serve(listener: TcpListener, node: impl Backend, options: ServeOptions, until: impl Future<Output = ()>) {
+    connections::run(listener, router(node, options), until).await;
 }
 
 /// The state that all handlers of HTTP requests share.
@@ -102,14 +118,20 @@ struct Face<N> {
     node: N,
     /// The coding of sets for searches that do not state one.
     wants: Wants,
+    token: Option<Token>,
+    watched: Option<Watched>,
     searches: Arc<Semaphore>,
     publishes: Arc<Semaphore>,
 }
 
-fn router<N: Backend>(node: N, wants: Wants) -> Router {
+fn router<N: Backend>(node: N, options: ServeOptions) -> Router {
+    let ServeOptions { wants, token, hosts, watched } = options;
+    let gate = Arc::new(Gate { token: token.clone(), hosts });
     let face = Face {
         node,
         wants,
+        token,
+        watched,
         searches: Arc::new(Semaphore::new(MAX_SEARCHES)),
         publishes: Arc::new(Semaphore::new(MAX_PUBLISHES)),
     };
@@ -123,11 +145,15 @@ fn router<N: Backend>(node: N, wants: Wants) -> Router {
         .route("/purge", post(block::change::<N>))
         .route("/blocked", get(block::list::<N>))
         .route("/search", get(search_lines::search::<N>))
+        .route("/open", get(open::open::<N>))
+        .route("/login", get(login::form::<N>).post(login::login::<N>).layer(DefaultBodyLimit::max(MAX_FORM)))
+        .route("/healthz", get(health::health::<N>))
+        .route("/robots.txt", get(health::robots))
         .route("/status", get(status::status::<N>))
         .route("/metrics", get(status::metrics::<N>))
         .fallback(async || ApiError::not_found())
         .method_not_allowed_fallback(async || ApiError::method())
-        .layer(middleware::from_fn(guard::guard))
+        .layer(middleware::from_fn_with_state(gate, guard::guard))
         .with_state(face)
 }
 

@@ -28,5 +28,6 @@ mod shelf_claims;
 mod showing;
 mod siege;
 mod strangers;
+mod token;
 mod versions;
 mod withdraw;

@@ -9,6 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use furui_net::http::{ServeOptions, Token};
 use furui_net::net::{Config, Transport};
 use furui_net::node::{self, Node};
 use furui_net::watched::Watched;
@@ -54,7 +55,8 @@ fn raise_files() {
 }
 
 async fn serve(settings: Settings, program: &'static dyn Program) -> Result<ExitCode, Error> {
-    let Settings { data, listen, external, http, bootstrap, disk, wants, watch } = settings;
+    let Settings { data, listen, external, http, bootstrap, disk, wants, watch, http_token, http_host } = settings;
+    let token = token(http, http_token.as_deref(), &http_host)?;
     let failed = |error: node::NodeError| Error::Message(error.to_string());
     let interrupted = interruption().map_err(|source| Error::io("cannot listen to", "signals", source))?;
     let hangups = signal(SignalKind::hangup()).map_err(|source| Error::io("cannot listen to", "signals", source))?;
@@ -64,8 +66,8 @@ async fn serve(settings: Settings, program: &'static dyn Program) -> Result<Exit
     let listener = listener.map_err(|source| Error::io("cannot listen on", http.to_string(), source))?;
     let node = Node::start_with(Some(&data), config, disk).await.map_err(failed)?;
     let address = listener.local_addr().unwrap_or(http);
-    let watched = watched(&data, &watch)?;
-    let client = Client::new(&format!("http://{}", own(address)));
+    let watched = watched(&data, &watch, http_token)?;
+    let client = Client::new(&format!("http://{}", own(address)), token.as_ref());
     announce(&node, address, program)?;
     let warning = tokio::spawn(warn(node.net().unreached(), program));
 
@@ -81,8 +83,9 @@ async fn serve(settings: Settings, program: &'static dyn Program) -> Result<Exit
         }
     };
     let reloading = tokio::spawn(reload(node.clone(), hangups, program));
-    let watch = watched.map(|watched| Watch::start(watched, client, program)).transpose()?;
-    furui_net::http::serve(listener, node.clone(), wants, until).await;
+    let watch = watched.clone().map(|watched| Watch::start(watched, client, program)).transpose()?;
+    let options = ServeOptions { wants, token, hosts: http_host, watched };
+    furui_net::http::serve(listener, node.clone(), options, until).await;
     if let Some(watch) = watch {
         // A thread that waits would keep the node's own tasks from going on.
         let _ = tokio::task::spawn_blocking(|| watch.stop()).await;
@@ -98,13 +101,35 @@ async fn serve(settings: Settings, program: &'static dyn Program) -> Result<Exit
 }
 
 /// Opens the table of watched files. `None` if no directory is watched, and none was before.
-fn watched(data: &Path, directories: &[PathBuf]) -> Result<Option<Watched>, Error> {
+fn watched(data: &Path, directories: &[PathBuf], token: Option<PathBuf>) -> Result<Option<Watched>, Error> {
     if directories.is_empty() && !Watched::is_in(data) {
         return Ok(None);
     }
     let roots = roots(directories)?;
-    let secret = data.canonicalize().map_err(|source| Error::io("cannot use", data.display().to_string(), source))?;
-    Ok(Some(Watched::open(data, roots, vec![secret])?))
+    // The token and the directory are there, as the node has started.
+    let real =
+        |path: &Path| path.canonicalize().map_err(|source| Error::io("cannot use", path.display().to_string(), source));
+    let secrets = [Some(data), token.as_deref()].into_iter().flatten().map(real).collect::<Result<_, _>>()?;
+    Ok(Some(Watched::open(data, roots, secrets)?))
+}
+
+/// Reads or makes the token of the HTTP interface.
+///
+/// # Errors
+/// If others can reach the interface and there is no token, or the file cannot be used.
+fn token(http: SocketAddr, file: Option<&Path>, hosts: &[String]) -> Result<Option<Token>, Error> {
+    let why = match file {
+        Some(file) => {
+            let token = Token::load_or_create(file).map_err(|error| Error::Message(error.to_string()))?;
+            return Ok(Some(token));
+        }
+        None if !http.ip().is_loopback() => format!("other machines could publish and search at {http}"),
+        None if !hosts.is_empty() => format!("everybody could publish and search behind the name {}", hosts[0]),
+        None => return Ok(None),
+    };
+    Err(Error::Message(format!(
+        "{why}; name a file for the token that they must know by --http-token FILE, which is made if there is none"
+    )))
 }
 
 /// The address at which this machine reaches a service that listens on `address`.

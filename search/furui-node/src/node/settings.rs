@@ -29,6 +29,8 @@ pub struct Settings {
     pub disk: Option<u64>,
     pub wants: Wants,
     pub watch: Vec<PathBuf>,
+    pub http_token: Option<PathBuf>,
+    pub http_host: Vec<String>,
 }
 
 /// The contents of a configuration file. Its keys are the long names of the options.
@@ -50,6 +52,10 @@ struct Configuration {
     rate: Option<f64>,
     #[serde(default)]
     watch: Vec<PathBuf>,
+    #[serde(rename = "http-token")]
+    http_token: Option<PathBuf>,
+    #[serde(default, rename = "http-host")]
+    http_host: Vec<String>,
 }
 
 /// Parses a size like `--disk`: a text such as "20GiB", or a number of bytes.
@@ -120,6 +126,8 @@ impl Settings {
             bootstrap: first(&options.bootstrap, file.bootstrap),
             disk: options.disk.or(file.disk),
             watch: if options.service.watch.is_empty() { file.watch } else { options.service.watch.clone() },
+            http_token: options.service.http_token.clone().or(file.http_token),
+            http_host: first(&options.service.http_host, file.http_host),
         })
     }
 }
@@ -144,6 +152,7 @@ fn read(path: &Path) -> Result<Configuration, Error> {
     })?;
     let directory = path.parent().unwrap_or(Path::new(""));
     read.data = read.data.map(|data| directory.join(data));
+    read.http_token = read.http_token.map(|token| directory.join(token));
     read.watch.iter_mut().for_each(|watched| *watched = directory.join(&*watched));
     Ok(read)
 }
@@ -173,12 +182,14 @@ mod tests {
             disk: None,
             wants: Wants::Best,
             watch: vec![],
+            http_token: None,
+            http_host: vec![],
         };
         assert_eq!(settings(&["--data", "d"]).unwrap(), usual);
         std::fs::write(&file, "").unwrap();
         assert_eq!(settings(&["--data", "d", "--config", path]).unwrap(), usual);
         let text = "# a node\ndata = 'here'\nlisten = ['/a', '/b']\nexternal = ['/c']\nhttp = '[::1]:8'\nbootstrap = ['/d']\n\
-             coding = 'ringed'\nrate = 0.01\ndisk = '3GiB'\nwatch = ['w']";
+             coding = 'ringed'\nrate = 0.01\ndisk = '3GiB'\nwatch = ['w']\nhttp-token = 't'\nhttp-host = ['h']";
         std::fs::write(&file, text.replace("0.01", "'1%'")).unwrap();
         let percent = settings(&["--config", path]).unwrap();
         std::fs::write(&file, text).unwrap();
@@ -191,6 +202,8 @@ mod tests {
             disk: Some(3 << 30),
             wants: Wants::Ringed { probes: Some(7), delta: 1000 },
             watch: vec![file.with_file_name("w")],
+            http_token: Some(file.with_file_name("t")),
+            http_host: vec!["h".into()],
         };
         assert_eq!(settings(&["--config", path]).unwrap(), of_file);
         assert_eq!(percent, of_file);

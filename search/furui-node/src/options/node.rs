@@ -31,7 +31,8 @@ pub struct NodeOptions {
     #[arg(long, value_name = "MULTIADDR")]
     pub external: Vec<String>,
     /// The address at which the node serves the search page, "furui publish" and "furui search"; port 0 picks a free
-    /// port. Anybody who can reach this address may publish and search [default: 127.0.0.1:7717]
+    /// port. Anybody who can reach this address may publish and search, unless there is a token, without which only an
+    /// address of this machine is taken [default: 127.0.0.1:7717]
     #[arg(long, value_name = "HOST:PORT")]
     pub http: Option<SocketAddr>,
     /// The address of a node in the network, with its identity, such as /ip4/192.0.2.1/tcp/4001/p2p/12D3…; may be
@@ -85,6 +86,10 @@ pub struct NodeAddress {
     /// The node's HTTP address, as "furui node" prints it
     #[arg(long = "node", value_name = "URL", default_value = "http://127.0.0.1:7717", value_parser = http)]
     pub url: String,
+    /// A file with the token of the node, if it asks for one; see "furui node --http-token". Without this option, the
+    /// token is taken from the environment variable FURUI_TOKEN
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub token: Option<PathBuf>,
 }
 
 /// Parses the address of a node, and removes a slash at its end.

@@ -12,4 +12,20 @@ pub struct ServiceOptions {
     /// published from a directory that is watched no more is withdrawn
     #[arg(long, value_name = "DIR", num_args = 1.., value_hint = ValueHint::DirPath)]
     pub watch: Vec<PathBuf>,
+    /// A file with the token that "furui publish", "furui search", browsers and all others must know to use the node's
+    /// HTTP address. If there is no file, one is made with a random token. Required if the address can be reached from
+    /// other machines
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub http_token: Option<PathBuf>,
+    /// The name of a host behind which the node is reached through a proxy, such as search.example.org; may be
+    /// repeated. The proxy must pass the header Host on. Needs --http-token
+    #[arg(long, value_name = "NAME", value_parser = host)]
+    pub http_host: Vec<String>,
+}
+
+/// Parses the name of a host, without a scheme, a port or a path.
+fn host(text: &str) -> Result<String, &'static str> {
+    let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
+    let is_name = !text.is_empty() && text.bytes().all(is_usual);
+    if is_name { Ok(text.to_owned()) } else { Err("not the name of a host, such as search.example.org") }
 }

@@ -40,7 +40,7 @@ pub fn run(options: &PublishOptions, program: &dyn Program) -> Result<ExitCode, 
     let mut publisher = Publisher {
         options,
         program,
-        client: Client::new(&options.node.url),
+        client: Client::of(&options.node)?,
         progress: program.progress("publishing", &options.sources),
         repeats: Repeats::InRun(Once::new()?),
         batch: Batch::default(),

@@ -17,7 +17,7 @@ mod status;
 mod steps;
 
 use axum::Router;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use maud::html;
@@ -47,6 +47,35 @@ pub(super) fn routes<N: Backend>() -> Router<Face<N>> {
 pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     accepted.flat_map(|value| value.split(',')).any(|range| range.trim_start().starts_with("text/html"))
+}
+
+/// Renders the form for the token, with status 401. `to` is the path of the page that is shown afterwards, and `problem`
+/// says what was wrong, if something was.
+pub(super) fn login(to: &str, problem: &str) -> Response {
+    let page = Layout::new("Log in").page(html! {
+        h1 { "This node asks for its token" }
+        @if !problem.is_empty() { p.problem role="alert" { (problem) } }
+        form.fields action="/login" method="post" {
+            label for="token" { "Token" }
+            input #token type="password" name="token" required autocomplete="current-password" autofocus;
+            input type="hidden" name="to" value=(to);
+            button { "Log in" }
+        }
+        p.note { "The owner of the node has the token in a file, which was named when the node was started." }
+    });
+    (StatusCode::UNAUTHORIZED, [(header::CONTENT_TYPE, HTML)], page).into_response()
+}
+
+/// Renders a page that loads itself again at once, now as a request of this node's own page.
+pub(super) fn again() -> Response {
+    let page = html! {
+        (maud::DOCTYPE)
+        html lang="en" {
+            head { meta charset="utf-8"; title { "furui" } meta http-equiv="refresh" content="0"; }
+            body { p { a href="" { "Go on" } } }
+        }
+    };
+    ([(header::CONTENT_TYPE, HTML)], page.into_string()).into_response()
 }
 
 /// Renders an error as an HTML page.

@@ -2,7 +2,7 @@ use std::time::Instant;
 
 use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query as Parameters, State};
+use axum::extract::{Extension, Query as Parameters, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use furui_search::{Query, QueryError};
@@ -14,9 +14,11 @@ use super::figures::{bytes, count, encoded, sentence, time};
 use super::layout::{HTML, Layout};
 use super::{home, steps};
 use crate::http::answer::RunningSearch;
+use crate::http::guard::Trusted;
 use crate::http::search_lines::cursor;
 use crate::http::{ApiError, Backend, DEFAULT_LIMIT, Face, Step, Summary};
 use crate::node::{Hit, SearchEvent, SearchOptions, Version};
+use crate::watched::Watched;
 
 #[derive(Deserialize)]
 pub(super) struct Wanted {
@@ -36,6 +38,7 @@ fn one() -> u64 {
 /// Handles `GET /`: a page of results or, without a query, the home page.
 pub(super) async fn search<N: Backend>(
     State(face): State<Face<N>>,
+    Extension(Trusted(is_trusted)): Extension<Trusted>,
     wanted: Result<Parameters<Wanted>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let Parameters(Wanted { q, cursor: place, from }) =
@@ -50,7 +53,8 @@ pub(super) async fn search<N: Backend>(
     let after = place.as_deref().map(cursor).transpose()?;
     let limit = DEFAULT_LIMIT.into();
     let options = SearchOptions { limit, after, wants: face.wants, explain: true };
-    let mut page = Page { query: q, from, is_first: after.is_none(), started: Instant::now(), shown: 0 };
+    let watched = face.watched.clone().filter(|_| is_trusted);
+    let mut page = Page { query: q, from, is_first: after.is_none(), started: Instant::now(), shown: 0, watched };
     let answer = RunningSearch::begin(&face, query, options)?;
     let head = stream::iter([Ok(page.head())]);
     let body = Body::from_stream(head.chain(answer.stream(move |event| page.part(event))));
@@ -65,6 +69,8 @@ struct Page {
     is_first: bool,
     started: Instant,
     shown: u64,
+    /// The watched directories, if this client may open their files.
+    watched: Option<Watched>,
 }
 
 impl Page {
@@ -84,7 +90,7 @@ impl Page {
         let rest = match event {
             Ok(SearchEvent::Hits(hits)) => {
                 self.shown += hits.len() as u64;
-                return hits.iter().map(|hit| result(hit).into_string()).collect();
+                return hits.iter().map(|hit| self.result(hit).into_string()).collect();
             }
             Ok(SearchEvent::Done { found, cursor, whole, report }) => {
                 let took = self.started.elapsed();
@@ -104,6 +110,33 @@ impl Page {
             },
         };
         format!("</ol>{}{}", rest.into_string(), Layout::end())
+    }
+
+    fn result(&self, hit: &Hit) -> Markup {
+        let name = match hit.title.trim().is_empty() {
+            true => html! { bdi { (hit.url) } },
+            false => html! { bdi { (marked(&hit.title, &hit.title_marks)) } },
+        };
+        html! {
+            li {
+                @if hit.url.is_empty() {
+                    p.note { "None of the nodes that keep document " code { (hit.id) } " answers." }
+                } @else {
+                    h2 {
+                        @if leads_to_the_web(&hit.url) {
+                            a href=(hit.url) rel="noreferrer noopener" { (name) }
+                        } @else if self.watched.as_ref().is_some_and(|watched| watched.file_of(&hit.url).is_some()) {
+                            a href={ "/open?url=" (encoded(&hit.url)) } { (name) }
+                        } @else {
+                            (name)
+                        }
+                    }
+                    p.url { bdi { (hit.url) } }
+                    @if !hit.snippet.is_empty() { p.snippet dir="auto" { (marked(&hit.snippet, &hit.marks)) } }
+                    @for version in &hit.also { (also(version)) }
+                }
+            }
+        }
     }
 
     fn summary(&self, summary: &Summary, took: &str) -> Markup {
@@ -141,31 +174,6 @@ impl Page {
                         }
                     }
                 }
-            }
-        }
-    }
-}
-
-fn result(hit: &Hit) -> Markup {
-    let name = match hit.title.trim().is_empty() {
-        true => html! { bdi { (hit.url) } },
-        false => html! { bdi { (marked(&hit.title, &hit.title_marks)) } },
-    };
-    html! {
-        li {
-            @if hit.url.is_empty() {
-                p.note { "None of the nodes that keep document " code { (hit.id) } " answers." }
-            } @else {
-                h2 {
-                    @if leads_to_the_web(&hit.url) {
-                        a href=(hit.url) rel="noreferrer noopener" { (name) }
-                    } @else {
-                        (name)
-                    }
-                }
-                p.url { bdi { (hit.url) } }
-                @if !hit.snippet.is_empty() { p.snippet dir="auto" { (marked(&hit.snippet, &hit.marks)) } }
-                @for version in &hit.also { (also(version)) }
             }
         }
     }
