@@ -46,6 +46,8 @@ mod remove;
 #[cfg(feature = "node")]
 mod search;
 mod seen;
+#[cfg(all(unix, feature = "node"))]
+mod service;
 mod store;
 #[cfg(unix)]
 mod streams;

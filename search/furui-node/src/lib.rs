@@ -6,11 +6,14 @@
 mod block;
 mod demo;
 mod error;
+mod log;
+mod logging;
 mod node;
 mod options;
 mod program;
 mod publish;
 mod search;
+mod snapshot;
 mod unpublish;
 mod watch;
 
@@ -26,6 +29,7 @@ use options::publish::PublishOptions;
 use options::search::SearchOptions;
 use options::unpublish::UnpublishOptions;
 pub use program::{Part, Program};
+pub use snapshot::snapshot;
 
 /// The crates from which tests of the command build a node and a client of their own.
 #[doc(hidden)]

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use furui_node::furui_net::http::{Backend, ServeOptions, serve};
@@ -125,6 +126,10 @@ impl Backend for Index {
 
     fn blocked(&self) -> Vec<Block> {
         vec![]
+    }
+
+    async fn snapshot(&self) -> Result<PathBuf, NodeError> {
+        Err(NodeError::Stopped)
     }
 
     async fn status(&self) -> Result<NodeStatus, NodeError> {

@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use furui_search::{ContentId, Query};
 use tokio::sync::mpsc;
 
@@ -34,6 +36,8 @@ pub trait Backend: Clone + Send + Sync + 'static {
     fn purge(&self, blocks: &[Block]) -> impl Future<Output = Result<u64, NodeError>> + Send;
     /// Returns all blocked peers, networks, sites and words.
     fn blocked(&self) -> Vec<Block>;
+    /// Copies the node's files into a directory, and returns its path.
+    fn snapshot(&self) -> impl Future<Output = Result<PathBuf, NodeError>> + Send;
     /// The state of the node.
     fn status(&self) -> impl Future<Output = Result<NodeStatus, NodeError>> + Send;
 }
@@ -74,6 +78,10 @@ impl Backend for Node {
 
     fn blocked(&self) -> Vec<Block> {
         self.blocked()
+    }
+
+    async fn snapshot(&self) -> Result<PathBuf, NodeError> {
+        self.snapshot().await
     }
 
     async fn status(&self) -> Result<NodeStatus, NodeError> {

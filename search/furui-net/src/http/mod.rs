@@ -12,6 +12,7 @@
 //! | `POST /block`, `/unblock` and `/purge`, a body of what is meant ([`Block`](crate::node::Block)), one in each line, at most 4096 lines | `{"changed":…}`: how many were not blocked, or were blocked, before; for `/purge` `{"removed":…}`: the number of documents and postings |
 //! | `GET /blocked` | `{"blocked":[…]}`: what is blocked |
 //! | `GET /open?url=…`, the `file:` URL of a result | the file, if its document is published from a watched directory; for clients with the token or, if there is none, on this machine |
+//! | `POST /snapshot`, for the same clients | for each file of a copy of the node a line `{"file":…,"bytes":…}` and its bytes; the last line is `{"done":true}` |
 //! | `GET /login`, and `POST /login` with `token=…&to=…` | a form for the token, and the cookie by which a browser is known then |
 //! | `GET /healthz` | `{"ok":true,"whole":…,"peers":…}`, or status 503 and `{"ok":false,"error":"…"}`; needs no token |
 //! | `GET /robots.txt` | that crawlers may fetch nothing; needs no token |
@@ -42,6 +43,7 @@ mod options;
 mod page;
 mod publish;
 mod search_lines;
+mod snapshot;
 mod status;
 mod step;
 mod token;
@@ -70,6 +72,7 @@ pub use connections::{HEAD_TIME, MAX_CONNECTIONS};
 pub use options::ServeOptions;
 pub use publish::{PublishLine, PublishSums, read_line};
 pub use search_lines::{SearchLine, Summary};
+pub use snapshot::SnapshotLine;
 pub use step::Step;
 pub use token::{Token, TokenError};
 
@@ -79,6 +82,8 @@ pub const MAX_SEARCHES: usize = 64;
 /// The maximum number of HTTP requests that publish or withdraw at the same time. The value is a choice, not a
 /// measurement.
 pub const MAX_PUBLISHES: usize = 8;
+/// The maximum number of copies of a node that are made and sent at the same time. Chosen: they are in one directory.
+const MAX_SNAPSHOTS: usize = 1;
 /// The maximum length of a line of a published body, in bytes. It suffices for the longest document with all of its
 /// characters escaped.
 pub const MAX_LINE: usize = 8 << 20;
@@ -122,6 +127,7 @@ struct Face<N> {
     watched: Option<Watched>,
     searches: Arc<Semaphore>,
     publishes: Arc<Semaphore>,
+    snapshots: Arc<Semaphore>,
 }
 
 fn router<N: Backend>(node: N, options: ServeOptions) -> Router {
@@ -134,6 +140,7 @@ fn router<N: Backend>(node: N, options: ServeOptions) -> Router {
         watched,
         searches: Arc::new(Semaphore::new(MAX_SEARCHES)),
         publishes: Arc::new(Semaphore::new(MAX_PUBLISHES)),
+        snapshots: Arc::new(Semaphore::new(MAX_SNAPSHOTS)),
     };
     Router::new()
         .merge(page::routes())
@@ -145,6 +152,7 @@ fn router<N: Backend>(node: N, options: ServeOptions) -> Router {
         .route("/purge", post(block::change::<N>))
         .route("/blocked", get(block::list::<N>))
         .route("/search", get(search_lines::search::<N>))
+        .route("/snapshot", post(snapshot::snapshot::<N>))
         .route("/open", get(open::open::<N>))
         .route("/login", get(login::form::<N>).post(login::login::<N>).layer(DefaultBodyLimit::max(MAX_FORM)))
         .route("/healthz", get(health::health::<N>))

@@ -132,6 +132,8 @@ impl<N: Backend> Publishing<N> {
         self.lines(splitter.last().into_iter().collect()).await?;
         self.flush().await?;
         self.sums.done = true;
+        let PublishSums { documents, new, changed, scarce, bad, .. } = self.sums;
+        tracing::info!(documents, new, changed, scarce, bad, "published");
         Ok(self.lines.send(&self.sums).await?)
     }
 

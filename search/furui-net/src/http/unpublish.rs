@@ -24,11 +24,13 @@ pub(super) async fn unpublish<N: Backend>(
     let _permit = publishes.try_acquire().map_err(|_| ApiError::busy(MAX_PUBLISHES, "publishing requests"))?;
     if all {
         let withdrawn = run(async move { node.withdraw_some().await }).await?;
+        tracing::info!(withdrawn, "unpublished");
         return Ok(json(&json!({ "withdrawn": withdrawn })));
     }
     let rule = format!("a body of URLs has one URL in each line, at most {MAX_IDS} lines, and at most one MiB");
     let urls = body_lines(body, MAX_BODY, &rule).await?;
     let found = run(async move { node.withdraw(&urls).await }).await?;
     let unknown: Vec<usize> = (0..found.len()).filter(|&index| !found[index]).collect();
+    tracing::info!(withdrawn = found.len() - unknown.len(), "unpublished");
     Ok(json(&json!({ "withdrawn": found.len() - unknown.len(), "unknown": unknown })))
 }

@@ -16,6 +16,7 @@ mod peers;
 mod places;
 mod private;
 mod serve;
+mod snapshot;
 
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -145,6 +146,7 @@ impl Node {
         let mut shelf = match directory {
             Some(directory) => {
                 private::make(directory)?;
+                snapshot::clear(&directory.join(snapshot::SNAPSHOT))?;
                 Shelf::open(directory, ShelfOptions::default())?
             }
             None => Shelf::in_memory(ShelfOptions::default())?,

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
 
 use furui_net::http::{Backend, ServeOptions, serve};
 use furui_net::node::{
@@ -92,6 +93,10 @@ impl Backend for Played {
 
     fn blocked(&self) -> Vec<Block> {
         vec![]
+    }
+
+    async fn snapshot(&self) -> Result<PathBuf, NodeError> {
+        Err(NodeError::Stopped)
     }
 
     async fn status(&self) -> Result<NodeStatus, NodeError> {

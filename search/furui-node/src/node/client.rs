@@ -1,4 +1,4 @@
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::time::Duration;
 
 use furui_net::http::{Token, TokenError};
@@ -133,6 +133,14 @@ impl Lines {
                 self.url
             ))
         })
+    }
+
+    /// Copies the bytes that follow the last line.
+    pub fn copy(&mut self, bytes: u64, out: &mut impl Write) -> io::Result<()> {
+        match io::copy(&mut self.reader.by_ref().take(bytes), out)? {
+            copied if copied == bytes => Ok(()),
+            _ => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the node has sent only a part of it")),
+        }
     }
 
     /// The line of the answer that was read last.

@@ -9,6 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use furui::format::Printable;
 use furui_net::http::{ServeOptions, Token};
 use furui_net::net::{Config, Transport};
 use furui_net::node::{self, Node};
@@ -20,6 +21,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 
 use crate::Error;
+use crate::log::Log;
 use crate::options::node::NodeOptions;
 use crate::program::Program;
 use crate::watch::{Watch, roots};
@@ -38,9 +40,12 @@ pub fn run(options: &NodeOptions, program: &'static dyn Program) -> Result<ExitC
     // Only the owner may access the files of a node.
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
     raise_files();
+    let settings = Settings::new(options)?;
+    let log = Log::start(settings.log, settings.log_format);
+    let reloading = options.config.clone().filter(|_| options.service.log.is_none()).map(|file| (log, file));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|source| Error::io("cannot start", "threads", source))?;
-    runtime.block_on(serve(Settings::new(options)?, program))
+    runtime.block_on(serve(settings, reloading, program))
 }
 
 /// Raises the process's limit of open files as far as the system allows. If it remains low, connections that need a
@@ -54,8 +59,12 @@ fn raise_files() {
     }
 }
 
-async fn serve(settings: Settings, program: &'static dyn Program) -> Result<ExitCode, Error> {
-    let Settings { data, listen, external, http, bootstrap, disk, wants, watch, http_token, http_host } = settings;
+async fn serve(
+    settings: Settings,
+    log: Option<(Log, PathBuf)>,
+    program: &'static dyn Program,
+) -> Result<ExitCode, Error> {
+    let Settings { data, listen, external, http, bootstrap, disk, wants, watch, http_token, http_host, .. } = settings;
     let token = token(http, http_token.as_deref(), &http_host)?;
     let failed = |error: node::NodeError| Error::Message(error.to_string());
     let interrupted = interruption().map_err(|source| Error::io("cannot listen to", "signals", source))?;
@@ -69,7 +78,7 @@ async fn serve(settings: Settings, program: &'static dyn Program) -> Result<Exit
     let watched = watched(&data, &watch, http_token)?;
     let client = Client::new(&format!("http://{}", own(address)), token.as_ref());
     announce(&node, address, program)?;
-    let warning = tokio::spawn(warn(node.net().unreached(), program));
+    let warning = tokio::spawn(warn(node.net().unreached()));
 
     let (failure, failed) = oneshot::channel();
     let until = {
@@ -82,7 +91,7 @@ async fn serve(settings: Settings, program: &'static dyn Program) -> Result<Exit
             }
         }
     };
-    let reloading = tokio::spawn(reload(node.clone(), hangups, program));
+    let reloading = tokio::spawn(reload(node.clone(), hangups, log));
     let watch = watched.clone().map(|watched| Watch::start(watched, client, program)).transpose()?;
     let options = ServeOptions { wants, token, hosts: http_host, watched };
     furui_net::http::serve(listener, node.clone(), options, until).await;
@@ -90,6 +99,7 @@ async fn serve(settings: Settings, program: &'static dyn Program) -> Result<Exit
         // A thread that waits would keep the node's own tasks from going on.
         let _ = tokio::task::spawn_blocking(|| watch.stop()).await;
     }
+    tracing::info!("stopping");
     reloading.abort();
     warning.abort();
     node.shutdown().await;
@@ -147,20 +157,32 @@ fn announce(node: &Node, http: SocketAddr, program: &dyn Program) -> Result<(), 
     let mut lines: String =
         node.net().listen_addresses().iter().map(|address| format!("listening {address}\n")).collect();
     lines += &format!("http http://{http}\n");
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), peer = node.net().name(), "started");
+    for address in node.net().listen_addresses() {
+        tracing::info!(address, "listening");
+    }
+    tracing::info!(address = %http, "listening for HTTP");
     program.print(lines.as_bytes()).map(drop)
 }
 
-/// Reads the file of blocked peers, networks, sites and words again at each SIGHUP.
-async fn reload(node: Node, mut hangups: Signal, program: &'static dyn Program) {
+/// Reads the file of blocked peers, networks, sites and words, and the level of the log in the configuration file, again
+/// at each SIGHUP.
+async fn reload(node: Node, mut hangups: Signal, log: Option<(Log, PathBuf)>) {
     while hangups.recv().await.is_some() {
         if let Err(error) = node.reload_blocked().await {
-            program.complain(&format!("{error}; the list of what is blocked stays as it was"));
+            tracing::warn!("{error}; the list of what is blocked stays as it was");
         }
+        match log.as_ref().map(|(log, file)| (log, settings::log_level(file))) {
+            Some((log, Ok(level))) => log.set(level),
+            Some((_, Err(error))) => tracing::warn!("{error}; the level of the log stays as it was"),
+            None => {}
+        }
+        tracing::info!("read again");
     }
 }
 
 /// Warns the user, once for each reason, about bootstrap addresses through which the node cannot join the network.
-async fn warn(mut unreached: watch::Receiver<BTreeMap<String, String>>, program: &'static dyn Program) {
+async fn warn(mut unreached: watch::Receiver<BTreeMap<String, String>>) {
     let mut told = BTreeSet::new();
     // Attempts may have failed before this function was called.
     unreached.mark_changed();
@@ -168,7 +190,7 @@ async fn warn(mut unreached: watch::Receiver<BTreeMap<String, String>>, program:
         let now = unreached.borrow_and_update().clone();
         for (address, why) in now {
             if told.len() < WARNINGS && told.insert((address.clone(), why.clone())) {
-                program.complain(&format!("cannot reach {address}: {why}; the node tries again"));
+                tracing::warn!("cannot reach {}: {}; the node tries again", Printable(address), Printable(why));
             }
         }
     }

@@ -9,6 +9,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use crate::Error;
+use crate::log::{LogFormat, LogLevel};
 use crate::options::node::NodeOptions;
 
 /// The maximum size of a configuration file in bytes.
@@ -31,6 +32,8 @@ pub struct Settings {
     pub watch: Vec<PathBuf>,
     pub http_token: Option<PathBuf>,
     pub http_host: Vec<String>,
+    pub log: LogLevel,
+    pub log_format: LogFormat,
 }
 
 /// The contents of a configuration file. Its keys are the long names of the options.
@@ -56,6 +59,9 @@ struct Configuration {
     http_token: Option<PathBuf>,
     #[serde(default, rename = "http-host")]
     http_host: Vec<String>,
+    log: Option<LogLevel>,
+    #[serde(rename = "log-format")]
+    log_format: Option<LogFormat>,
 }
 
 /// Parses a size like `--disk`: a text such as "20GiB", or a number of bytes.
@@ -128,8 +134,15 @@ impl Settings {
             watch: if options.service.watch.is_empty() { file.watch } else { options.service.watch.clone() },
             http_token: options.service.http_token.clone().or(file.http_token),
             http_host: first(&options.service.http_host, file.http_host),
+            log: options.service.log.or(file.log).unwrap_or(LogLevel::Warn),
+            log_format: options.service.log_format.or(file.log_format).unwrap_or(LogFormat::Text),
         })
     }
+}
+
+/// The level of the log that a configuration file states.
+pub fn log_level(path: &Path) -> Result<LogLevel, Error> {
+    Ok(read(path)?.log.unwrap_or(LogLevel::Warn))
 }
 
 /// Reads a configuration file. Relative paths in it are resolved against its directory.
@@ -184,12 +197,15 @@ mod tests {
             watch: vec![],
             http_token: None,
             http_host: vec![],
+            log: LogLevel::Warn,
+            log_format: LogFormat::Text,
         };
         assert_eq!(settings(&["--data", "d"]).unwrap(), usual);
         std::fs::write(&file, "").unwrap();
         assert_eq!(settings(&["--data", "d", "--config", path]).unwrap(), usual);
         let text = "# a node\ndata = 'here'\nlisten = ['/a', '/b']\nexternal = ['/c']\nhttp = '[::1]:8'\nbootstrap = ['/d']\n\
-             coding = 'ringed'\nrate = 0.01\ndisk = '3GiB'\nwatch = ['w']\nhttp-token = 't'\nhttp-host = ['h']";
+             coding = 'ringed'\nrate = 0.01\ndisk = '3GiB'\nwatch = ['w']\nhttp-token = 't'\nhttp-host = ['h']\nlog = 'info'\n\
+             log-format = 'json'";
         std::fs::write(&file, text.replace("0.01", "'1%'")).unwrap();
         let percent = settings(&["--config", path]).unwrap();
         std::fs::write(&file, text).unwrap();
@@ -204,6 +220,8 @@ mod tests {
             watch: vec![file.with_file_name("w")],
             http_token: Some(file.with_file_name("t")),
             http_host: vec!["h".into()],
+            log: LogLevel::Info,
+            log_format: LogFormat::Json,
         };
         assert_eq!(settings(&["--config", path]).unwrap(), of_file);
         assert_eq!(percent, of_file);

@@ -93,7 +93,7 @@ pub struct NodeAddress {
 }
 
 /// Parses the address of a node, and removes a slash at its end.
-fn http(text: &str) -> Result<String, String> {
+pub fn http(text: &str) -> Result<String, String> {
     let host = text.strip_prefix("http://").map(|rest| rest.trim_end_matches('/'));
     match host {
         Some(host) if !host.is_empty() && !host.contains(['/', '?', '#']) => Ok(format!("http://{host}")),

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
+use crate::log::{LogFormat, LogLevel};
+
 /// What a node does as a service.
 #[derive(Args, Default)]
 pub struct ServiceOptions {
@@ -21,6 +23,13 @@ pub struct ServiceOptions {
     /// repeated. The proxy must pass the header Host on. Needs --http-token
     #[arg(long, value_name = "NAME", value_parser = host)]
     pub http_host: Vec<String>,
+    /// The least severe messages on standard error. Searches are logged only if they are slow, by their time and sizes;
+    /// what was searched for never is. After a change in the configuration file, send the node SIGHUP [default: warn]
+    #[arg(long, value_name = "LEVEL")]
+    pub log: Option<LogLevel>,
+    /// The form of the messages: lines of text, or of JSON [default: text]
+    #[arg(long, value_name = "FORMAT")]
+    pub log_format: Option<LogFormat>,
 }
 
 /// Parses the name of a host, without a scheme, a port or a path.

@@ -20,6 +20,7 @@ use furui_net::watched::Watched;
 use notify::{Config, RecommendedWatcher, RecursiveMode, Watcher};
 
 use crate::Error;
+use crate::logging::Logging;
 use crate::node::Client;
 use crate::program::Program;
 use comparison::Comparison;
@@ -84,7 +85,8 @@ impl Watch {
         let roots = Roots { watcher, watched: directories, is_partial: false };
         let thread = {
             let events = events.clone();
-            let run = move || run(&events, roots, &watched, client, program);
+            let program = Logging(program);
+            let run = move || run(&events, roots, &watched, client, &program);
             thread::Builder::new().name("watch".into()).spawn(run).map_err(failed)?
         };
         Ok(Self { events, thread })
@@ -99,6 +101,7 @@ impl Watch {
 }
 
 fn run(events: &Events, mut roots: Roots, watched: &Watched, client: Client, program: &dyn Program) {
+    tracing::info!(directories = roots.watched.len(), "watching");
     events.compare_all();
     let (mut is_first, mut compared) = (true, Instant::now());
     let mut changes = Changes::All;

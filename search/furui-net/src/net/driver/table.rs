@@ -46,6 +46,7 @@ impl Driver {
                     self.routes.failed(&old);
                     self.note_neighbour(&old);
                 }
+                tracing::info!(%peer, "peer joined");
                 let in_bucket = self.swarm.behaviour_mut().kad.kbucket(peer).map_or(0, |bucket| bucket.num_entries());
                 self.routes.joined(peer, in_bucket);
                 self.note_neighbour(&peer);
@@ -211,6 +212,7 @@ impl Driver {
         self.strikes.remove(peer);
         self.routes.failed(peer);
         if self.swarm.behaviour_mut().kad.remove_peer(peer).is_some() {
+            tracing::info!(%peer, "peer lost");
             self.note_neighbour(peer);
         }
     }
