@@ -48,6 +48,9 @@ pub fn compact(CompactOptions { path, wait }: &CompactOptions) -> Result<ExitCod
 pub fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Error> {
     match (&options.node, &options.dest) {
         (Some(url), _) => network::snapshot(url, options),
+        (None, _) if options.token.is_some() || options.keys.is_some() => {
+            Err(Error::Message("--token and --keys are for a node: name its address by --node URL".to_owned()))
+        }
         (None, Some(dest)) => {
             furui::store::snapshot(&options.path, dest)?;
             Ok(ExitCode::SUCCESS)

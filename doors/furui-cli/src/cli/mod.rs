@@ -179,10 +179,10 @@ pub struct SnapshotOptions {
     #[arg(long, value_name = "URL")]
     pub node: Option<String>,
     /// A file with the token of the node, if it asks for one; otherwise FURUI_TOKEN
-    #[arg(long, value_name = "FILE", requires = "node", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub token: Option<PathBuf>,
     /// Also copy the secret keys, from the directory of the node on this machine. Never run two nodes with one key
-    #[arg(long, value_name = "DATA", requires = "node", value_hint = ValueHint::DirPath, value_parser = place::local())]
+    #[arg(long, value_name = "DATA", value_hint = ValueHint::DirPath, value_parser = place::local())]
     pub keys: Option<PathBuf>,
 }
 

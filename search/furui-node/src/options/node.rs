@@ -17,43 +17,52 @@ use super::service::ServiceOptions;
 /// ADDRESS". It runs until it is interrupted. Without --listen it listens on all network interfaces, so that other
 /// nodes can reach it.
 #[derive(Args)]
+#[command(next_help_heading = "Node")]
 pub struct NodeOptions {
-    /// The directory for the node's identity, index and documents, which is created if it does not exist. Required,
-    /// here or in a configuration file
+    /// The directory of the node, for its identity, index and documents
+    ///
+    /// It is created if it does not exist. Required, here or in a configuration file
     #[arg(long, value_name = "DIR", required_unless_present = "config", value_hint = ValueHint::DirPath)]
     pub data: Option<PathBuf>,
-    /// An address to listen on for other nodes, such as /ip4/0.0.0.0/tcp/4001; may be repeated. Port 0 picks a free
-    /// port [default: /ip4/0.0.0.0/tcp/0]
+    /// An address to listen on for other nodes; may be repeated
+    ///
+    /// Such as /ip4/0.0.0.0/tcp/4001. Port 0 picks a free port [default: /ip4/0.0.0.0/tcp/0]
     #[arg(long, value_name = "MULTIADDR")]
     pub listen: Vec<String>,
-    /// An address at which other nodes reach this one, if this node does not listen on it, for example behind a router
-    /// that forwards a port; may be repeated
+    /// Another address at which other nodes reach this one; may be repeated
+    ///
+    /// For example behind a router that forwards a port
     #[arg(long, value_name = "MULTIADDR")]
     pub external: Vec<String>,
-    /// The address at which the node serves the search page, "furui publish" and "furui search"; port 0 picks a free
-    /// port. Anybody who can reach this address may publish and search, unless there is a token, without which only an
-    /// address of this machine is taken [default: 127.0.0.1:7717]
+    /// The address of the search page and of commands [default: 127.0.0.1:7717]
+    ///
+    /// Port 0 picks a free port. Anybody who can reach this address may publish and search, unless there is a token,
+    /// without which only an address of this machine is taken
     #[arg(long, value_name = "HOST:PORT")]
     pub http: Option<SocketAddr>,
-    /// The address of a node in the network, with its identity, such as /ip4/192.0.2.1/tcp/4001/p2p/12D3…; may be
-    /// repeated. Without it, this is the first node of a network
+    /// The address of a node in the network; may be repeated
+    ///
+    /// It ends with the identity of that node, such as /ip4/192.0.2.1/tcp/4001/p2p/12D3…. Without it, this is the first
+    /// node of a network
     #[arg(long, value_name = "MULTIADDR")]
     pub bootstrap: Vec<String>,
-    /// The most that the node keeps on disk for other nodes, such as 20GiB. When it is reached, the oldest documents of
-    /// the node that stored most, from the address that stored most, are removed to make room, and a node that would
-    /// then have more is refused. What is published through this node is always kept [default: 10GiB, or a tenth of the
-    /// disk if that is less]
+    /// The most that the node keeps on disk for other nodes, such as 20GiB
+    ///
+    /// When it is reached, the oldest documents of the node that stored most, from the address that stored most, are
+    /// removed to make room, and a node that would then have more is refused. What is published through this node is
+    /// always kept [default: 10GiB, or a tenth of the disk if that is less]
     #[arg(long, value_name = "SIZE", value_parser = text::size)]
     pub disk: Option<u64>,
-    #[command(flatten)]
-    pub coding: CodingOptions,
-    #[command(flatten)]
-    pub service: ServiceOptions,
-    /// A TOML file with these options under their long names, such as http = "127.0.0.1:7717" and, if an option may be
-    /// repeated, bootstrap = ["…"]. Options on the command line take precedence. Relative paths begin at the directory
-    /// of the file
+    /// A TOML file with these options
+    ///
+    /// Each has its long name, such as http = "127.0.0.1:7717" and, if an option may be repeated, bootstrap = ["…"].
+    /// Options on the command line take precedence. Relative paths begin at the directory of the file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
+    #[command(flatten)]
+    pub service: ServiceOptions,
+    #[command(flatten)]
+    pub coding: CodingOptions,
 }
 
 /// How the lists of words are sent between nodes. The documents that are found do not depend on it.

@@ -8,26 +8,32 @@ use crate::log::{LogFormat, LogLevel};
 
 /// What a node does as a service.
 #[derive(Args, Default)]
+#[command(next_help_heading = "Service")]
 pub struct ServiceOptions {
-    /// Publish the files in these directories as "furui publish" does, publish again what changes, and withdraw what
-    /// goes; may be repeated. Hidden files, and the directory of the node, are left out. When the node starts, what was
-    /// published from a directory that is watched no more is withdrawn
+    /// Publish the files in directories, what changes, and withdraw what goes
+    ///
+    /// This is as "furui publish" does without --base; may be repeated. Hidden files, and the directory of the node, are
+    /// left out. When the node starts, what was published from a directory that is watched no more is withdrawn
     #[arg(long, value_name = "DIR", num_args = 1.., value_hint = ValueHint::DirPath)]
     pub watch: Vec<PathBuf>,
-    /// A file with the token that "furui publish", "furui search", browsers and all others must know to use the node's
-    /// HTTP address. If there is no file, one is made with a random token. Required if the address can be reached from
-    /// other machines
+    /// A file with the token that clients must know; made if there is none
+    ///
+    /// "furui publish", "furui search", browsers and all others then need it to use the node's HTTP address. Required if
+    /// the address can be reached from other machines
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub http_token: Option<PathBuf>,
-    /// The name of a host behind which the node is reached through a proxy, such as search.example.org; may be
-    /// repeated. The proxy must pass the header Host on. Needs --http-token
+    /// The name of the node behind a proxy; may be repeated
+    ///
+    /// Such as search.example.org. The proxy must pass the header Host on. Needs --http-token
     #[arg(long, value_name = "NAME", value_parser = host)]
     pub http_host: Vec<String>,
-    /// The least severe messages on standard error. Searches are logged only if they are slow, by their time and sizes;
-    /// what was searched for never is. After a change in the configuration file, send the node SIGHUP [default: warn]
+    /// The least severe messages on standard error [default: warn]
+    ///
+    /// Searches are logged only if they are slow, by their time and sizes; what was searched for never is. After a
+    /// change in the configuration file, send the node SIGHUP
     #[arg(long, value_name = "LEVEL")]
     pub log: Option<LogLevel>,
-    /// The form of the messages: lines of text, or of JSON [default: text]
+    /// The form of the messages: text or json [default: text]
     #[arg(long, value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,
 }
