@@ -45,14 +45,14 @@ impl ApiError {
     /// Makes the error for a path that does not exist.
     pub(super) fn not_found() -> Self {
         let text = "nothing here; ask for / in a browser, /search?q=WORDS, /status, /blocked or /metrics, or post to \
-                    /wanted, /publish, /unpublish, /block, /unblock, /purge or /snapshot";
+                    /wanted, /publish, /unpublish, /snapshot, /block, /unblock or /purge";
         Self::new(StatusCode::NOT_FOUND, text)
     }
 
     /// Makes the error for a path that exists, but does not allow the method of the request.
     pub(super) fn method() -> Self {
-        let text = "the method is not allowed here; POST to /wanted, /publish, /unpublish, /block, /unblock, \
-                    /purge and /snapshot, and GET everything else";
+        let text = "the method is not allowed here; POST to /wanted, /publish, /unpublish, /snapshot, /block, \
+                    /unblock and /purge, and GET everything else";
         Self::new(StatusCode::METHOD_NOT_ALLOWED, text)
     }
 

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `GET /` and, to search, `/?q=…` | a page for people, see `page` |
 //! | `POST /publish` or, to publish also what was published recently, `/publish?again=true`; the body has lines `{"url":…,"title":…,"text":…}` | lines: `{"documents":…,"new":…,"changed":…,"scarce":…}` after each batch, `{"line":…,"error":…}` for each line that is not a document; the last line is `{"documents":…,"new":…,"changed":…,"scarce":…,"bad":…,"done":true}` |
+//! | `GET /add`, and `POST /add` with its fields `url`, `title`, `text` and `file` as `multipart/form-data` | a form with which people publish a document, and what has become of it |
 //! | `POST /wanted`, a body of ids of documents, 40 hexadecimal digits in each line, at most 4096 lines | `{"wanted":[…]}`: the indices, from 0, of the ids that were not published recently |
 //! | `POST /unpublish`, a body of URLs, one in each line, at most 4096 lines and one MiB | `{"withdrawn":…,"unknown":[…]}`: the number of URLs under which something was published, and the indices, from 0, of the other URLs |
 //! | `POST /unpublish?all=true` | `{"withdrawn":…}`: the number of documents that this request withdrew, perhaps only a part of all; repeat the request until the number is 0 |
@@ -43,6 +44,8 @@ mod options;
 mod page;
 mod publish;
 mod search_lines;
+mod shown;
+mod shown_url;
 mod snapshot;
 mod status;
 mod step;
@@ -72,6 +75,8 @@ pub use connections::{HEAD_TIME, MAX_CONNECTIONS};
 pub use options::ServeOptions;
 pub use publish::{PublishLine, PublishSums, read_line};
 pub use search_lines::{SearchLine, Summary};
+pub use shown::{SNIPPET, Shown, TITLE};
+pub use shown_url::ShownUrl;
 pub use snapshot::SnapshotLine;
 pub use step::Step;
 pub use token::{Token, TokenError};

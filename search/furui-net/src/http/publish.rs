@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
 use super::lines::Lines;
+use super::shown_url::check;
 use super::{ApiError, BATCH_BYTES, BATCH_DOCUMENTS, BODY_TIME, Backend, Face, MAX_LINE, MAX_PUBLISHES, run};
 use crate::node::{Document, Published};
 
@@ -51,6 +52,7 @@ pub fn read_line(line: &[u8]) -> Result<Record, String> {
     let line: Line = serde_json::from_slice(line).map_err(|error| {
         format!("not a document: {error}; write lines like {{\"url\":\"http://…\",\"title\":\"…\",\"text\":\"…\"}}")
     })?;
+    check(&line.url)?;
     let publisher = line.publisher.map(|key| key.parse()).transpose();
     let publisher = publisher.map_err(|error: NoPublisherKey| format!("publisher: {error}"))?;
     Ok(Record { url: line.url, title: line.title.unwrap_or_default(), text: line.text.unwrap_or_default(), publisher })
@@ -207,7 +209,8 @@ fn document((number, line): NumberedLine) -> Option<(u64, Result<Document, Strin
     (!is_blank).then(|| (number, read(&line)))
 }
 
-fn read(line: &[u8]) -> Result<Document, String> {
+/// Parses and checks a document in a line.
+pub(super) fn read(line: &[u8]) -> Result<Document, String> {
     let record = read_line(line)?;
     let document = Document::new(&record).map_err(|error| error.to_string())?;
     // A document whose only word is its host is not worth publishing.

@@ -24,7 +24,7 @@ impl Shown {
         let mut shown = String::new();
         // For each byte of the text, the length of what is shown before it.
         let mut places = Vec::with_capacity(text.len() + 1);
-        let (mut count, mut combining) = (0, 0);
+        let (mut count, mut combining, mut is_cut) = (0, 0, false);
         let mut characters = text.char_indices().peekable();
         while let Some((_, character)) = characters.next() {
             let next = characters.peek().map(|(_, next)| *next);
@@ -40,11 +40,14 @@ impl Shown {
             }
             count += 1;
             if count == most && next.is_some() {
-                shown.push('…');
+                is_cut = true;
                 break;
             }
         }
         places.resize(text.len() + 1, shown.len());
+        if is_cut {
+            shown.push('…');
+        }
         let mut done = 0;
         let moved = marks.iter().filter_map(|&[start, end]| {
             let is_valid = start < end && text.is_char_boundary(start) && text.is_char_boundary(end);
@@ -67,9 +70,23 @@ fn is_invisible(before: Option<char>, character: char, after: Option<char>) -> b
         '\u{fe0e}' | '\u{fe0f}' => {
             !before.is_some_and(|before| before >= '\u{2000}' || before.is_ascii_digit() || "#*©®".contains(before))
         }
-        '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}' | '\u{feff}'
-        | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        '\u{ad}'
+        | '\u{34f}'
+        | '\u{115f}'
+        | '\u{1160}'
+        | '\u{17b4}'
+        | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{2800}'
+        | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0d}'
+        | '\u{feff}'
+        | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fff8}'
+        | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}'
         | '\u{e0000}'..='\u{e0fff}' => true,
         other => !Printable(other).is_shown(),
     }
@@ -89,7 +106,9 @@ mod tests {
         assert_eq!(text(" a\u{1b}[31m\n\t b\u{3000}\u{3164}c "), "a [31m b c ");
         assert_eq!(text(&format!("e{} x", "\u{301}".repeat(50))), format!("e{} x", "\u{301}".repeat(4)));
         // Texts that need such characters keep them.
-        for kept in ["می\u{200c}خواهم", "👩\u{200d}💻", "❤\u{fe0f}", "1\u{fe0f}\u{20e3}", "ที่นี่", "बच्चों", "Straße é e\u{301}"] {
+        for kept in
+            ["می\u{200c}خواهم", "👩\u{200d}💻", "❤\u{fe0f}", "1\u{fe0f}\u{20e3}", "ที่นี่", "बच्चों", "Straße é e\u{301}"]
+        {
             assert_eq!(text(kept), kept);
         }
         assert_eq!(text("a\u{200d}b\u{fe0f}"), "ab");

@@ -20,13 +20,18 @@ pub struct ShownUrl {
 }
 
 impl ShownUrl {
-    /// Takes a URL apart.
-    pub fn new(text: &str) -> Self {
+    /// Takes a URL apart, for a page. A long path is cut, because the page also has the link.
+    pub(super) fn on_page(text: &str) -> Self {
+        Self::new(text, PATH)
+    }
+
+    /// Takes a URL apart, and cuts what follows the host after `most` characters.
+    pub fn new(text: &str, most: usize) -> Self {
         let Some(url) = Url::parse(text).ok().filter(Url::has_host) else {
-            let after = Shown::new(&decoded(text), &[], PATH).text;
+            let after = Shown::new(&decoded(text), &[], most).text;
             return Self { before: String::new(), host: String::new(), after };
         };
-        let mut after = Shown::new(&decoded(&url[Position::BeforePath..]), &[], PATH).text;
+        let mut after = Shown::new(&decoded(&url[Position::BeforePath..]), &[], most).text;
         if has_user(&url) {
             after += " (with a user name)";
         }
@@ -94,7 +99,7 @@ mod tests {
     use super::*;
 
     fn parts(text: &str) -> (String, String, String) {
-        let ShownUrl { before, host, after } = ShownUrl::new(text);
+        let ShownUrl { before, host, after } = ShownUrl::on_page(text);
         (before, host, after)
     }
 
@@ -122,7 +127,7 @@ mod tests {
         ] {
             assert_eq!(parts(url), (String::new(), String::new(), shown.into()), "{url}");
         }
-        assert_eq!(ShownUrl::new(&format!("http://a.example/{}", "x".repeat(500))).after.chars().count(), PATH + 1);
+        assert_eq!(ShownUrl::on_page(&format!("http://a.example/{}", "x".repeat(500))).after.chars().count(), PATH + 1);
     }
 
     #[test]

@@ -66,7 +66,7 @@ impl<'a> Layout<'a> {
             (PreEscaped("</main>"))
             footer {
                 p { "furui " (env!("CARGO_PKG_VERSION")) ": a search engine without a server. Your own node answers, from "
-                    "lists that many nodes keep between them. " a href="/#asking" { "How to ask" } }
+                    "lists that many nodes keep between them. " a href="/#asking" { "How to ask" } ", " a href="/add" { "publish" } }
             }
             (PreEscaped("</body></html>\n"))
         };

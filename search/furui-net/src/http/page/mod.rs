@@ -9,6 +9,7 @@
 //! `maud` escapes everything that strangers wrote; links lead to http and https only. There is one style sheet and one
 //! short script, which is not needed for any function. Nothing comes from elsewhere: the policy in `guard` forbids it.
 
+mod add;
 mod figures;
 mod home;
 mod layout;
@@ -17,6 +18,7 @@ mod status;
 mod steps;
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -37,6 +39,7 @@ pub(super) fn routes<N: Backend>() -> Router<Face<N>> {
     };
     Router::new()
         .route("/", get(search::search::<N>))
+        .route("/add", get(add::form).post(add::publish::<N>).layer(DefaultBodyLimit::max(add::MAX_FORM)))
         .route("/style.css", file("text/css; charset=utf-8", STYLE))
         .route("/script.js", file("text/javascript; charset=utf-8", SCRIPT))
         .route("/icon.svg", file("image/svg+xml", ICON))
