@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::chromium::Chromium;
 use crate::support::demo::Demo;
+use crate::support::service::Service;
 use crate::support::{TempDir, stdout};
 use serde_json::{Value, json};
 
@@ -32,6 +33,51 @@ fn the_page_does_what_it_says() {
     there_is_room_on_a_phone(&mut browser, &demo.url);
     it_is_dark_in_the_dark(&mut browser, &demo.url);
     it_works_without_script(&mut browser, &demo.url);
+}
+
+#[test]
+#[ignore = "needs Chromium: cargo xtask test browser"]
+fn a_browser_logs_in_and_opens_a_file_of_a_watched_folder() {
+    let dir = TempDir::new();
+    let (token, watched) = (dir.join("token"), dir.path().canonicalize().unwrap().join("watched"));
+    std::fs::create_dir(&watched).unwrap();
+    std::fs::write(watched.join("page.html"), "<title>A page</title>a takahe<script>document.title = 'run'</script>")
+        .unwrap();
+    let node = Service::start(&dir, &["--http-token", &token, "--watch", watched.to_str().unwrap()]);
+    let token = std::fs::read_to_string(token).unwrap();
+    let mut browser = Chromium::start();
+    browser.open(&format!("{}/?q=takahe", node.url));
+    assert_eq!(browser.text("h1"), "This node asks for its token");
+    browser.value("document.getElementById('token').focus()");
+    browser.write("not it");
+    browser.leads_on(|browser| browser.press("Enter"));
+    assert_eq!(browser.text("[role=alert]"), "This is not the token.");
+    browser.value("document.getElementById('token').focus()");
+    browser.write(token.trim());
+    browser.leads_on(|browser| browser.press("Enter"));
+    assert_eq!(browser.value("location.pathname + location.search"), "/?q=takahe");
+    // The folder is published within a moment after the start.
+    let began = Instant::now();
+    while browser.count(".results a") == 0 {
+        assert!(began.elapsed() < PATIENCE, "the file is not found");
+        browser.open(&format!("{}/?q=takahe", node.url));
+    }
+    assert_eq!(browser.value("document.cookie"), "", "a script must not see the cookie");
+    browser.value("document.querySelector('.results a').focus()");
+    browser.leads_on(|browser| browser.press("Enter"));
+    assert_eq!(browser.value("location.pathname"), "/open");
+    assert_eq!(browser.value("[document.title, window.origin]"), json!(["A page", "null"]), "it runs scripts");
+    // A link from another site leads to the page, although the browser sends no cookie with it.
+    browser.open(&format!("data:text/html,<a href='{}/?q=takahe'>go</a>", node.url));
+    browser.value("document.querySelector('a').focus()");
+    browser.leads_on(|browser| browser.press("Enter"));
+    let began = Instant::now();
+    while browser.value("document.querySelector('h1') && document.querySelector('h1').textContent")
+        != "Results for takahe"
+    {
+        assert!(began.elapsed() < PATIENCE, "{}", browser.text("body"));
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 fn searching_needs_no_mouse(browser: &mut Chromium, url: &str) {

@@ -127,8 +127,8 @@ fn what_was_asked_for_is_bold_on_a_terminal() {
     let node = node();
     let args = ["search", "--node", &node.url(), "\"bloom filters\" OR terminal", "-cuckoo"];
     let plain = "Bloom filters\n    http://a.example/\n    a set, wrong at a rate\n";
-    let bold = "\x1b[1mBloom filters\x1b[22m\n    http://a.example/\n    a set, wrong at a rate\n";
-    let evil = "evil [2J\n    http://d.example/\n    \x1b[1mterminal\x1b[22m\n";
+    let bold = "\x1b[1mBloom filters\x1b[22m\n    http://\x1b[4ma.example\x1b[24m/\n    a set, wrong at a rate\n";
+    let evil = "evil [2J\n    http://\x1b[4md.example\x1b[24m/\n    \x1b[1mterminal\x1b[22m\n";
     let shown = on_a_terminal(&args, &[]);
     assert!(shown == [bold, evil].concat() || shown == [evil, bold].concat(), "{shown}");
     for variable in [("NO_COLOR", "1"), ("TERM", "dumb")] {

@@ -6,7 +6,7 @@ use furui::format::Printable;
 use serde::Deserialize;
 
 use crate::Error;
-use crate::node::Client;
+use crate::client::Client;
 use crate::options::block::{BlockOptions, PurgeOptions, UnblockOptions};
 use crate::program::Program;
 use indicatif::HumanCount;

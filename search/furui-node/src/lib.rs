@@ -4,6 +4,7 @@
 //! as reading compressed input and the checks of standard output, they take from it as a [`Program`].
 
 mod block;
+mod client;
 mod demo;
 mod error;
 mod log;

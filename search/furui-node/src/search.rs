@@ -8,7 +8,7 @@ use furui_net::node::{Hit, Version};
 use furui_search::{Place, PublisherKey, Wants};
 
 use crate::Error;
-use crate::node::{Client, Lines};
+use crate::client::{Client, Lines};
 use crate::options::search::SearchOptions;
 use crate::program::Program;
 
@@ -142,10 +142,10 @@ impl Search<'_> {
         format!("{title}{}\n{snippet}{also}", self.address(&hit.url))
     }
 
-    /// Formats a URL, with its host in bold. It is not cut, so that it can be copied.
+    /// Formats a URL, with its host underlined. It is not cut, so that it can be copied.
     fn address(&self, url: &str) -> String {
         let ShownUrl { before, host, after } = ShownUrl::new(url, usize::MAX);
-        let host = if self.bold && !host.is_empty() { format!("\x1b[1m{host}\x1b[22m") } else { host };
+        let host = if self.bold && !host.is_empty() { format!("\x1b[4m{host}\x1b[24m") } else { host };
         before + &host + &after
     }
 

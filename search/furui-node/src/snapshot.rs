@@ -11,7 +11,8 @@ use furui_net::http::SnapshotLine;
 use indicatif::HumanCount;
 
 use crate::Error;
-use crate::node::{Client, NodeAddress};
+use crate::client::Client;
+use crate::options::node::NodeAddress;
 use crate::program::Program;
 
 /// The files with secret keys in the directory of a node, which its HTTP interface does not give.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::Error;
-use crate::node::Client;
+use crate::client::Client;
 use crate::options::unpublish::UnpublishOptions;
 use crate::program::{Part, Program};
 use indicatif::HumanCount;

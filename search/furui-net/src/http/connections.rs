@@ -21,7 +21,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep, sleep, timeout};
 
-use super::guard::ClientAddress;
+use super::client::ClientAddress;
 
 /// The maximum number of open HTTP connections. Further ones wait to be accepted. Chosen: more than the requests that
 /// are answered at the same time.

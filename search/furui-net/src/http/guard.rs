@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::login::COOKIE;
+use super::client::{COOKIE, ClientAddress, Trusted};
 use super::{ApiError, Token, page};
 
 /// The content security policy of all responses: pages may use this node's own style sheet, script and images, and may
@@ -17,14 +17,6 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
 
 /// The paths that need no token.
 const PUBLIC: [&str; 6] = ["/healthz", "/robots.txt", "/login", "/style.css", "/script.js", "/icon.svg"];
-
-/// The IP address of the client of a connection.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ClientAddress(pub(super) IpAddr);
-
-/// True in a request whose client may open files: it has shown the token or, if there is none, is on this machine.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Trusted(pub(super) bool);
 
 /// What a request must show.
 #[derive(Clone, Debug)]
@@ -100,12 +92,6 @@ fn knows(token: &Token, headers: &HeaderMap) -> bool {
     let cookies = headers.get_all(header::COOKIE).iter().flat_map(|value| value.as_bytes().split(|byte| *byte == b';'));
     let values = cookies.filter_map(|cookie| cookie.trim_ascii().strip_prefix(COOKIE.as_bytes())?.strip_prefix(b"="));
     values.fold(false, |known, value| known | token.is_cookie(value))
-}
-
-/// True if a request was sent by a page of this node, or by a browser's user directly.
-pub(super) fn is_of_own_page(headers: &HeaderMap) -> bool {
-    // `check` has refused other values of both headers.
-    headers.contains_key(header::ORIGIN) || headers.contains_key("sec-fetch-site")
 }
 
 /// True if a browser sends the request for a page of another site.

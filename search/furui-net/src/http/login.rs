@@ -5,11 +5,9 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
-use super::guard::is_of_own_page;
+use super::client::{COOKIE, is_of_own_page};
 use super::{ApiError, Backend, Face, page};
 
-/// The name of the cookie by which a browser is known.
-pub(super) const COOKIE: &str = "furui";
 /// The time for which a browser keeps the cookie, in seconds. Chosen: a year.
 const LIFE: u32 = 365 * 24 * 60 * 60;
 

@@ -33,6 +33,7 @@
 mod answer;
 mod backend;
 mod block;
+mod client;
 mod connections;
 mod error;
 mod guard;

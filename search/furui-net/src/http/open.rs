@@ -7,7 +7,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
-use super::guard::Trusted;
+use super::client::Trusted;
 use super::{ApiError, Backend, Face};
 
 /// The maximum size of an opened file in bytes. Chosen: that of a page that is published.
@@ -19,7 +19,7 @@ const POLICY: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; im
 
 /// The query parameter of `GET /open`: the URL of a result.
 #[derive(Deserialize)]
-pub(super) struct What {
+pub(super) struct Wish {
     url: String,
 }
 
@@ -27,9 +27,9 @@ pub(super) struct What {
 pub(super) async fn open<N: Backend>(
     State(Face { watched, .. }): State<Face<N>>,
     Extension(Trusted(is_trusted)): Extension<Trusted>,
-    what: Result<Parameters<What>, QueryRejection>,
+    what: Result<Parameters<Wish>, QueryRejection>,
 ) -> Result<Response, ApiError> {
-    let Parameters(What { url }) = what.map_err(|error| ApiError::invalid(error.body_text()))?;
+    let Parameters(Wish { url }) = what.map_err(|error| ApiError::invalid(error.body_text()))?;
     let Some(watched) = watched.filter(|_| is_trusted) else {
         return Err(ApiError::forbidden("files are opened for the users of the node's own machine, and with a token"));
     };

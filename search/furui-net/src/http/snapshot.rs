@@ -11,7 +11,7 @@ use futures::stream;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
-use super::guard::Trusted;
+use super::client::Trusted;
 use super::lines::line;
 use super::{ApiError, Backend, Face, MAX_SNAPSHOTS};
 use crate::watched;

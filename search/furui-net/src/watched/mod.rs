@@ -23,10 +23,10 @@ const MOST: usize = 1024;
 /// published, and removed after it was withdrawn; so nothing stays published unnoticed after a crash. If several files
 /// have a document of the same URL, that of the first file, in the order of the paths, is published.
 #[derive(Clone, Debug)]
-pub struct Watched(Arc<Inner>);
+pub struct Watched(Arc<Files>);
 
 #[derive(Debug)]
-struct Inner {
+struct Files {
     tables: WatchedTables,
     roots: Vec<PathBuf>,
     secrets: Vec<PathBuf>,
@@ -78,7 +78,7 @@ impl Watched {
     /// # Errors
     /// If the file cannot be read or written, or is damaged.
     pub fn open(directory: &Path, roots: Vec<PathBuf>, secrets: Vec<PathBuf>) -> furui::Result<Self> {
-        Ok(Self(Arc::new(Inner { tables: WatchedTables::open(&directory.join(FILE))?, roots, secrets })))
+        Ok(Self(Arc::new(Files { tables: WatchedTables::open(&directory.join(FILE))?, roots, secrets })))
     }
 
     /// True if the directory of a node has the table, because the node has watched directories before.
@@ -94,7 +94,7 @@ impl Watched {
     /// The watched directory in which a path is, if a file at this path may be published: neither the path below the
     /// directory nor a directory on the way is hidden or secret.
     pub fn root_of(&self, path: &Path) -> Option<&Path> {
-        let Inner { roots, secrets, .. } = &*self.0;
+        let Files { roots, secrets, .. } = &*self.0;
         let root = roots.iter().find(|root| path.starts_with(root))?;
         let usual = |part: Component<'_>| match part {
             Component::Normal(name) => !name.as_encoded_bytes().starts_with(b"."),

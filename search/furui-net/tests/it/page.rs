@@ -155,7 +155,9 @@ fn add(address: SocketAddr, more: &str, fields: [&str; 3], file: &[u8]) -> Asked
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_document_is_published_by_a_form() {
     let (address, mut calls) = face().await;
-    let (status, body) = browse(address, "/add").answer();
+    let (status, head, body) = browse(address, "/add").whole();
+    // With the policy of the other pages, a browser would send the form with "Origin: null".
+    assert!(head.contains("referrer-policy: same-origin"), "{head}");
     assert!(status == 200 && body.contains("enctype=\"multipart/form-data\""), "{body}");
     let cases = [
         (["https://example.org/a", "A <title>", "a text"], &b""[..], "A <title>", "a text"),

@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use crate::face::{Asked, Call, HOST, face_with, get};
 use furui_net::http::{ServeOptions, Token};
 use furui_net::node::NodeStatus;
+use furui_net::watched::{FileReading, Watched};
+use furui_search::ContentId;
 use tokio::sync::mpsc;
 
 const TOKEN: &str = "0123456789abcdef0123";
@@ -55,7 +57,8 @@ async fn monitors_and_crawlers_need_no_token() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_browser_logs_in_and_is_known() {
     let (address, _calls) = face().await;
-    let (status, body) = Asked::new(address, "GET /?q=two+words&from=3", BROWSER, b"").answer();
+    let (status, head, body) = Asked::new(address, "GET /?q=two+words&from=3", BROWSER, b"").whole();
+    assert!(head.contains("referrer-policy: same-origin"), "{head}");
     assert!(status == 401 && body.contains("type=\"password\""), "{body}");
     assert!(body.contains("name=\"to\" value=\"/?q=two+words&amp;from=3\""), "{body}");
     let post = |headers: &str, body: &str| {
@@ -96,4 +99,32 @@ async fn a_link_from_another_site_is_followed_with_the_cookie() {
     let (status, body) = Asked::new(address, "GET /?q=a", link, b"").answer();
     assert!(status == 200 && body.contains("<meta http-equiv=\"refresh\" content=\"0\">"), "{body}");
     assert_eq!(Asked::new(address, "GET /status", link, b"").answer().0, 403);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn files_are_opened_for_the_machine_or_the_token_alone() {
+    let directory = std::env::temp_dir().join(format!("furui-open-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let root = directory.canonicalize().unwrap();
+    let file = root.join("notes.txt");
+    std::fs::write(&file, "a note").unwrap();
+    let watched = Watched::open(&directory, vec![root], vec![]).unwrap();
+    let url = format!("file://{}", file.display());
+    let row = (FileReading { path: file, number: 1 }, url.clone(), ContentId::new([0; ContentId::BYTES]));
+    watched.claim(&[row]).unwrap();
+    let path = format!("GET /open?url={url}");
+    let hosts = vec!["search.lan".to_owned()];
+    let options = ServeOptions { watched: Some(watched), hosts, ..ServeOptions::default() };
+    let (address, _calls) = face_with(options.clone()).await;
+    assert_eq!(Asked::new(address, &path, HOST, b"").answer(), (200, "a note".into()));
+    // Who comes by a name comes from elsewhere, through a proxy on this machine.
+    for path in [&path, "POST /snapshot"] {
+        let (status, body) = Asked::new(address, path, "Host: search.lan\r\n", b"").answer();
+        assert!(status == 403 && body.contains("own machine"), "{path}: {status} {body}");
+    }
+    let (address, _calls) = face_with(ServeOptions { token: Some(Token::new(TOKEN).unwrap()), ..options }).await;
+    let with_token = format!("Host: search.lan\r\nAuthorization: Bearer {TOKEN}\r\n");
+    assert_eq!(Asked::new(address, &path, &with_token, b"").answer(), (200, "a note".into()));
+    assert_eq!(Asked::new(address, &path, HOST, b"").answer().0, 401);
+    std::fs::remove_dir_all(directory).unwrap();
 }

@@ -14,7 +14,8 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::Error;
-use crate::node::{Client, interruption};
+use crate::client::Client;
+use crate::node::interruption;
 use crate::options::demo::DemoOptions;
 use crate::program::Program;
 

@@ -1,6 +1,5 @@
-//! The command `furui node`, and the client of a node.
+//! The command `furui node`.
 
-mod client;
 mod settings;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,13 +20,12 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 
 use crate::Error;
+use crate::client::Client;
 use crate::log::Log;
 use crate::options::node::NodeOptions;
 use crate::program::Program;
 use crate::watch::{Watch, roots};
 
-pub use crate::options::node::NodeAddress;
-pub use client::{Client, Lines};
 use settings::Settings;
 
 /// The maximum number of warnings about bootstrap addresses through which the node cannot join.

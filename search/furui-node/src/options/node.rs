@@ -34,7 +34,7 @@ pub struct NodeOptions {
     /// For example behind a router that forwards a port
     #[arg(long, value_name = "MULTIADDR")]
     pub external: Vec<String>,
-    /// The address of the search page and of commands [default: 127.0.0.1:7717]
+    /// The address of the page, and for commands [default: 127.0.0.1:7717]
     ///
     /// Port 0 picks a free port. Anybody who can reach this address may publish and search, unless there is a token,
     /// without which only an address of this machine is taken

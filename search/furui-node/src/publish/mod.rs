@@ -26,7 +26,7 @@ use furui_search::{ContentId, MAX_TITLE, NoPublisherKey, PublisherKey, Record, w
 use url::Url;
 
 use crate::Error;
-use crate::node::Client;
+use crate::client::Client;
 use crate::options::publish::PublishOptions;
 use crate::program::Program;
 use batch::Batch;

@@ -8,7 +8,7 @@ use furui_search::ContentId;
 use super::sums::Sums;
 use super::{Batch, Publisher, Repeats, SiteKeys};
 use crate::Error;
-use crate::node::Client;
+use crate::client::Client;
 use crate::options::publish::PublishOptions;
 use crate::program::Program;
 

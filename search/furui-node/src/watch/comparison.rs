@@ -8,7 +8,8 @@ use walkdir::WalkDir;
 use super::events::Events;
 use super::{is_directory, is_gone};
 use crate::Error;
-use crate::node::{Client, NodeAddress};
+use crate::client::Client;
+use crate::options::node::NodeAddress;
 use crate::options::publish::PublishOptions;
 use crate::program::Program;
 use crate::publish::Publisher;
@@ -46,7 +47,7 @@ struct Withdrawn {
 
 /// The JSON answer of a node to the ids of published documents: the indices of those that it would publish again.
 #[derive(Deserialize)]
-struct Wanted {
+struct StillWanted {
     wanted: Vec<usize>,
 }
 
@@ -112,7 +113,7 @@ impl<'a> Comparison<'a> {
             let Some((path, url, _)) = documents.last() else { return Ok(()) };
             after = Some((path.clone(), url.clone()));
             let ids: String = documents.iter().map(|(.., id)| format!("{id}\n")).collect();
-            let Wanted { wanted } = self.client.post("/wanted", ids.as_bytes())?.read()?;
+            let StillWanted { wanted } = self.client.post("/wanted", ids.as_bytes())?.read()?;
             let wanted = wanted.into_iter().filter_map(|number| documents.get(number));
             self.watched.forget(&wanted.map(|(path, ..)| path.clone()).collect::<Vec<_>>())?;
         }

@@ -20,8 +20,8 @@ use furui_net::watched::Watched;
 use notify::{Config, RecommendedWatcher, RecursiveMode, Watcher};
 
 use crate::Error;
+use crate::client::Client;
 use crate::logging::Logging;
-use crate::node::Client;
 use crate::program::Program;
 use comparison::Comparison;
 use events::{Changes, Events};

@@ -1,14 +1,14 @@
 use axum::extract::State;
 use axum::extract::multipart::{Multipart, MultipartError, MultipartRejection};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use serde_json::json;
 use tokio::time::timeout;
 
 use super::figures::{encoded, sentence};
-use super::layout::{HTML, Layout};
-use crate::http::guard::is_of_own_page;
+use super::layout::{FORM, Layout};
+use crate::http::client::is_of_own_page;
 use crate::http::publish::read;
 use crate::http::{ApiError, BODY_TIME, Backend, Face, MAX_PUBLISHES, Shown, ShownUrl, TITLE, run};
 use crate::node::Published;
@@ -27,7 +27,7 @@ struct Fields {
 
 /// Handles `GET /add`: the form with which a user publishes a document.
 pub(super) async fn form() -> Response {
-    ([(header::CONTENT_TYPE, HTML)], page(&Fields::default(), None)).into_response()
+    (FORM, page(&Fields::default(), None)).into_response()
 }
 
 /// Handles `POST /add`: publishes the document in the form.
@@ -51,7 +51,7 @@ pub(super) async fn publish<N: Backend>(
         Err(why) => return Ok(refused(&fields, &why)),
     };
     let published = run(async move { node.publish(vec![document], false).await }).await?;
-    Ok(([(header::CONTENT_TYPE, HTML)], done(&fields, published)).into_response())
+    Ok((FORM, done(&fields, published)).into_response())
 }
 
 impl Fields {
@@ -93,7 +93,7 @@ impl Fields {
 }
 
 fn refused(fields: &Fields, why: &str) -> Response {
-    (StatusCode::BAD_REQUEST, [(header::CONTENT_TYPE, HTML)], page(fields, Some(why))).into_response()
+    (StatusCode::BAD_REQUEST, FORM, page(fields, Some(why))).into_response()
 }
 
 fn page(Fields { url, title, text }: &Fields, problem: Option<&str>) -> String {

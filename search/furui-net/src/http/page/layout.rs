@@ -1,6 +1,11 @@
+use axum::http::{HeaderName, header};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";
+/// The headers of a page with a form that is posted. If a page is never named as a referrer, not even to its own site,
+/// browsers do not say from which site its forms come.
+pub(super) const FORM: [(HeaderName, &str); 2] =
+    [(header::CONTENT_TYPE, HTML), (header::REFERRER_POLICY, "same-origin")];
 
 /// The parameters of the HTML around the content of a page, which all pages share.
 pub(super) struct Layout<'a> {

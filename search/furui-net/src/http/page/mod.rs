@@ -25,7 +25,7 @@ use axum::routing::get;
 use maud::html;
 
 use super::{ApiError, Backend, Face};
-use layout::{HTML, Layout};
+use layout::{FORM, HTML, Layout};
 
 pub(super) use status::status;
 
@@ -66,7 +66,7 @@ pub(super) fn login(to: &str, problem: &str) -> Response {
         }
         p.note { "The owner of the node has the token in a file, which was named when the node was started." }
     });
-    (StatusCode::UNAUTHORIZED, [(header::CONTENT_TYPE, HTML)], page).into_response()
+    (StatusCode::UNAUTHORIZED, FORM, page).into_response()
 }
 
 /// Renders a page that loads itself again at once, now as a request of this node's own page.

@@ -1,3 +1,5 @@
+//! The client of a node's HTTP interface.
+
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::time::Duration;
 
