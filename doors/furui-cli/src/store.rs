@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::filter::{cascade, details, fields, given_seed, refuse_pipe};
 use crate::keys;
+use crate::network;
 use crate::opening::{kind_of, open_to_write};
 use crate::output::print;
 use crate::remote::RemoteSet;
@@ -43,10 +44,19 @@ pub fn compact(CompactOptions { path, wait }: &CompactOptions) -> Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs `furui snapshot`: copies the files that the manifest of a store names into a new directory.
+/// Runs `furui snapshot`: copies the files that the manifest of a store names, or those of a node, into a new directory.
 pub fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Error> {
-    furui::store::snapshot(&options.path, &options.dest)?;
-    Ok(ExitCode::SUCCESS)
+    match (&options.node, &options.dest) {
+        (Some(url), _) => network::snapshot(url, options),
+        (None, _) if options.token.is_some() || options.keys.is_some() => {
+            Err(Error::Message("--token and --keys are for a node: name its address by --node URL".to_owned()))
+        }
+        (None, Some(dest)) => {
+            furui::store::snapshot(&options.path, dest)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        (None, None) => Err(Error::Message("name the directory of the copy".to_owned())),
+    }
 }
 
 /// Runs `furui verify`: reads and checks every byte of stores and files.

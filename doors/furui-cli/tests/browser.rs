@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::chromium::Chromium;
 use crate::support::demo::Demo;
+use crate::support::service::Service;
 use crate::support::{TempDir, stdout};
 use serde_json::{Value, json};
 
@@ -25,11 +26,58 @@ fn the_page_does_what_it_says() {
     a_query_that_cannot_be_asked_is_explained(&mut browser, &demo.url);
     a_script_in_a_title_is_text(&mut browser, &demo.url);
     the_status_is_drawn(&mut browser, &demo.url);
+    a_page_is_published_by_a_form_without_script(&mut browser, &demo.url);
+    links_from_other_sites_lead_to_the_search_page(&mut browser, &demo.url);
     let data = dir.join("other");
     of_several_versions_of_a_page_one_is_shown_and_the_others_are_named(&mut browser, &demo.url, &data);
     there_is_room_on_a_phone(&mut browser, &demo.url);
     it_is_dark_in_the_dark(&mut browser, &demo.url);
     it_works_without_script(&mut browser, &demo.url);
+}
+
+#[test]
+#[ignore = "needs Chromium: cargo xtask test browser"]
+fn a_browser_logs_in_and_opens_a_file_of_a_watched_folder() {
+    let dir = TempDir::new();
+    let (token, watched) = (dir.join("token"), dir.path().canonicalize().unwrap().join("watched"));
+    std::fs::create_dir(&watched).unwrap();
+    std::fs::write(watched.join("page.html"), "<title>A page</title>a takahe<script>document.title = 'run'</script>")
+        .unwrap();
+    let node = Service::start(&dir, &["--http-token", &token, "--watch", watched.to_str().unwrap()]);
+    let token = std::fs::read_to_string(token).unwrap();
+    let mut browser = Chromium::start();
+    browser.open(&format!("{}/?q=takahe", node.url));
+    assert_eq!(browser.text("h1"), "This node asks for its token");
+    browser.value("document.getElementById('token').focus()");
+    browser.write("not it");
+    browser.leads_on(|browser| browser.press("Enter"));
+    assert_eq!(browser.text("[role=alert]"), "This is not the token.");
+    browser.value("document.getElementById('token').focus()");
+    browser.write(token.trim());
+    browser.leads_on(|browser| browser.press("Enter"));
+    assert_eq!(browser.value("location.pathname + location.search"), "/?q=takahe");
+    // The folder is published within a moment after the start.
+    let began = Instant::now();
+    while browser.count(".results a") == 0 {
+        assert!(began.elapsed() < PATIENCE, "the file is not found");
+        browser.open(&format!("{}/?q=takahe", node.url));
+    }
+    assert_eq!(browser.value("document.cookie"), "", "a script must not see the cookie");
+    browser.value("document.querySelector('.results a').focus()");
+    browser.leads_on(|browser| browser.press("Enter"));
+    assert_eq!(browser.value("location.pathname"), "/open");
+    assert_eq!(browser.value("[document.title, window.origin]"), json!(["A page", "null"]), "it runs scripts");
+    // A link from another site leads to the page, although the browser sends no cookie with it.
+    browser.open(&format!("data:text/html,<a href='{}/?q=takahe'>go</a>", node.url));
+    browser.value("document.querySelector('a').focus()");
+    browser.leads_on(|browser| browser.press("Enter"));
+    let began = Instant::now();
+    while browser.value("document.querySelector('h1') && document.querySelector('h1').textContent")
+        != "Results for takahe"
+    {
+        assert!(began.elapsed() < PATIENCE, "{}", browser.text("body"));
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 fn searching_needs_no_mouse(browser: &mut Chromium, url: &str) {
@@ -75,10 +123,63 @@ fn the_next_page_is_a_link(browser: &mut Chromium, url: &str) {
     browser.value("document.querySelector('a[rel=next]').focus()");
     browser.leads_on(|browser| browser.press("Enter"));
     assert_eq!((browser.count(".results > li"), browser.value("document.querySelector('ol').start")), (10, json!(11)));
-    assert!(browser.text("#summary").starts_with("Results 11 to 20, and there are more"));
+    assert!(browser.text("#summary").starts_with("Results 11 to 20 of about "), "{}", browser.text("#summary"));
     let second = browser.value(titles);
     let first = first.as_array().unwrap();
     assert!(second.as_array().unwrap().iter().all(|title| !first.contains(title)), "{second}");
+    browser.value("document.querySelector('a[rel=next]').focus()");
+    browser.leads_on(|browser| browser.press("Enter"));
+    assert_eq!(browser.value("document.querySelector('ol').start"), json!(21));
+    for (start, expected) in [(11, &second), (1, &json!(first))] {
+        browser.value("document.querySelector('a[rel=prev]').focus()");
+        browser.leads_on(|browser| browser.press("Enter"));
+        assert_eq!(browser.value("document.querySelector('ol').start"), json!(start));
+        assert_eq!(browser.value(titles), *expected);
+    }
+}
+
+fn a_page_is_published_by_a_form_without_script(browser: &mut Chromium, url: &str) {
+    browser.call("Emulation.setScriptExecutionDisabled", json!({ "value": true }));
+    browser.open(&format!("{url}/add"));
+    for (field, text) in
+        [("url", "https://kakapo.example/"), ("title", "On a parrot"), ("text", "a kakapo <b>here</b>")]
+    {
+        browser.value(&format!("document.getElementById('{field}').focus()"));
+        browser.write(text);
+    }
+    browser.value("document.querySelector('.fields button').focus()");
+    browser.leads_on(|browser| browser.press("Enter"));
+    assert_eq!((browser.text("h1"), browser.text("[role=status]")), ("Published".into(), "It is published.".into()));
+    browser.call("Emulation.setScriptExecutionDisabled", json!({ "value": false }));
+    browser.open(&format!("{url}/?q=kakapo"));
+    assert_eq!(browser.text(".results a"), "On a parrot");
+    assert_eq!(browser.text(".results .url b"), "kakapo.example");
+    assert!(browser.text("#summary").starts_with("Result 1 of 1; "), "{}", browser.text("#summary"));
+    assert_eq!(browser.complaints(), [&Value::Null; 0]);
+}
+
+/// The contrast of a colour with the one behind it, by WCAG 2.
+const CONTRAST: &str = "(selector) => {
+    const channels = (colour) => colour.match(/[0-9.]+/g).slice(0, 3).map(Number);
+    const light = (colour) => {
+        const [r, g, b] = channels(colour).map((c) => c / 255).map((c) => c <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4);
+        return .2126 * r + .7152 * g + .0722 * b;
+    };
+    const element = document.querySelector(selector);
+    let behind = element;
+    while (getComputedStyle(behind).backgroundColor === 'rgba(0, 0, 0, 0)') behind = behind.parentElement;
+    const both = [getComputedStyle(element).color, getComputedStyle(behind).backgroundColor].map(light).sort((a, b) => b - a);
+    return (both[0] + .05) / (both[1] + .05);
+}";
+
+fn links_from_other_sites_lead_to_the_search_page(browser: &mut Chromium, url: &str) {
+    let link = |path: &str| format!("data:text/html,<a href='{url}{path}'>go</a>");
+    for (path, heading) in [("/?q=bloom+filter", "Results for bloom filter"), ("/status", "Not answered")] {
+        browser.open(&link(path));
+        browser.value("document.querySelector('a').focus()");
+        browser.leads_on(|browser| browser.press("Enter"));
+        assert_eq!(browser.text("h1"), heading, "{path}");
+    }
 }
 
 fn a_phrase_is_found_and_marked(browser: &mut Chromium, url: &str) {
@@ -183,7 +284,7 @@ fn the_status_is_drawn(browser: &mut Chromium, url: &str) {
 fn there_is_room_on_a_phone(browser: &mut Chromium, url: &str) {
     let phone = json!({ "width": 320, "height": 640, "deviceScaleFactor": 1, "mobile": true });
     browser.call("Emulation.setDeviceMetricsOverride", phone);
-    for path in ["/", "/?q=bloom+filter", "/?q=%28", "/status"] {
+    for path in ["/", "/?q=bloom+filter", "/?q=%28", "/status", "/add"] {
         browser.open(&format!("{url}{path}"));
         browser.value("document.querySelectorAll('details').forEach((details) => details.open = true)");
         assert_eq!(browser.value("document.documentElement.scrollWidth"), 320, "{path}");
@@ -199,6 +300,10 @@ fn it_is_dark_in_the_dark(browser: &mut Chromium, url: &str) {
         let brightness = browser.brightness();
         let fits = if is_dark { brightness < 60.0 } else { brightness > 200.0 };
         assert!(fits, "{scheme}: {brightness}");
+        for selector in [".results h2 a", ".results h2 a mark", ".snippet mark", ".url", ".url b"] {
+            let contrast = browser.value(&format!("({CONTRAST})('{selector}')")).as_f64().unwrap();
+            assert!(contrast >= 4.5, "{scheme}, {selector}: {contrast}");
+        }
     }
     browser.call("Emulation.setEmulatedMedia", prefers(""));
 }

@@ -48,10 +48,14 @@ mod remove;
 #[cfg(feature = "node")]
 mod search;
 mod seen;
+#[cfg(all(unix, feature = "node"))]
+mod service;
 mod store;
 #[cfg(unix)]
 mod streams;
 mod support;
 mod threads;
 mod tiers;
+#[cfg(all(unix, feature = "node"))]
+mod watch;
 mod windows;

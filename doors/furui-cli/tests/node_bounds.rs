@@ -110,7 +110,7 @@ fn a_node_joins_by_a_name_and_says_what_it_cannot_reach() {
     let nowhere = format!("/ip4/127.0.0.1/tcp/{free}");
     let mut third = Node::start(&dir.join("third"), &["--bootstrap", &nowhere]);
     let warning = third.warnings.next().unwrap().unwrap();
-    assert!(warning.starts_with(&format!("furui: cannot reach {nowhere}: ")), "{warning}");
+    assert!(warning.contains(&format!(" WARN cannot reach {nowhere}: ")), "{warning}");
     let data = dir.join("fourth");
     let message = failure(&["node", "--data", &data, "--http", "127.0.0.1:0", "--bootstrap", "/dns4/a.example"], b"");
     assert!(message.contains("/dns4/a.example") && message.contains("/dns4/node.example/tcp/4001"), "{message}");

@@ -25,8 +25,12 @@ fn node() -> FakeNode {
 /// The standard output of a search for these arguments.
 fn search(node: &FakeNode, args: &[&str]) -> String {
     let output = run(&[&["search", "--node", &node.url()], args].concat(), b"");
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    assert_eq!(output.status.code(), Some(if output.stdout.is_empty() { 1 } else { 0 }));
+    let said = String::from_utf8_lossy(&output.stderr);
+    if output.stdout.is_empty() {
+        assert!(said.starts_with("furui: nothing was found; ") && output.status.code() == Some(1), "{said}");
+    } else {
+        assert_eq!((&*said, output.status.code()), ("", Some(0)));
+    }
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -43,7 +47,37 @@ fn documents_are_printed_with_title_and_url() {
     assert_eq!(search(&node, &["cuckoo OR 東京"]).lines().count(), 6);
     assert_eq!(search(&node, &["bloom", "cuckoo"]), "");
     // Characters that a terminal would obey are not printed.
-    assert_eq!(search(&node, &["terminal"]), "evil  [2J\n    http://d.example/\n    terminal\n");
+    assert_eq!(search(&node, &["terminal"]), "evil [2J\n    http://d.example/\n    terminal\n");
+}
+
+#[test]
+fn what_a_result_pretends_to_be_is_not_shown() {
+    let node = FakeNode::new();
+    let title = format!("pay\u{200b}pal{} {}", "\u{301}".repeat(40), "T".repeat(3000));
+    let path = "x".repeat(1000);
+    let lines: String =
+        ["http://раураl.com/", "http://paypal.com⁄login.evil.example/", &format!("http://a.example/{path}")]
+            .map(|url| format!("{}\n", serde_json::json!({ "url": url, "title": title, "text": "walrus" })))
+            .concat();
+    stdout(&["publish", "--node", &node.url(), "-"], lines.as_bytes());
+    let text = search(&node, &["walrus"]);
+    let cut = format!("paypal{} {}…", "\u{301}".repeat(4), "T".repeat(140 - 11));
+    assert_eq!(text.lines().filter(|line| **line == *cut).count(), 3, "{text}");
+    for url in ["http://xn--l-7sba6dbr.com/", "http://paypal.xn--comlogin-g03d.evil.example/"] {
+        assert!(text.lines().any(|line| line.trim() == url), "{text}");
+    }
+    // An address is not cut, so that it can be copied.
+    assert!(text.contains(&format!("http://a.example/{path}\n")), "{text}");
+}
+
+#[test]
+fn what_has_no_url_or_gives_a_password_away_is_not_published() {
+    let node = FakeNode::new();
+    let lines = "{\"url\":\"not a url\",\"text\":\"a\"}\n{\"url\":\"http://me:secret@a.example/\",\"text\":\"a\"}\n";
+    let output = run(&["publish", "--node", &node.url(), "-"], lines.as_bytes());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("the URL \"not a url\" is none") && said.contains("leave it out"), "{said}");
+    assert!(!said.contains("secret") && node.records().is_empty(), "{said}");
 }
 
 #[test]
@@ -93,8 +127,8 @@ fn what_was_asked_for_is_bold_on_a_terminal() {
     let node = node();
     let args = ["search", "--node", &node.url(), "\"bloom filters\" OR terminal", "-cuckoo"];
     let plain = "Bloom filters\n    http://a.example/\n    a set, wrong at a rate\n";
-    let bold = "\x1b[1mBloom filters\x1b[22m\n    http://a.example/\n    a set, wrong at a rate\n";
-    let evil = "evil  [2J\n    http://d.example/\n    \x1b[1mterminal\x1b[22m\n";
+    let bold = "\x1b[1mBloom filters\x1b[22m\n    http://\x1b[4ma.example\x1b[24m/\n    a set, wrong at a rate\n";
+    let evil = "evil [2J\n    http://\x1b[4md.example\x1b[24m/\n    \x1b[1mterminal\x1b[22m\n";
     let shown = on_a_terminal(&args, &[]);
     assert!(shown == [bold, evil].concat() || shown == [evil, bold].concat(), "{shown}");
     for variable in [("NO_COLOR", "1"), ("TERM", "dumb")] {

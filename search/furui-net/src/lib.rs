@@ -9,3 +9,4 @@ mod meters;
 pub mod net;
 pub mod node;
 pub mod shelf;
+pub mod watched;

@@ -6,7 +6,7 @@ use furui::format::Printable;
 use serde::Deserialize;
 
 use crate::Error;
-use crate::node::Client;
+use crate::client::Client;
 use crate::options::block::{BlockOptions, PurgeOptions, TrustOptions, UnblockOptions, UntrustOptions};
 use crate::program::Program;
 use indicatif::HumanCount;
@@ -26,7 +26,7 @@ struct Answer {
 
 /// Runs `furui trust`.
 pub fn trust(options: &TrustOptions, program: &dyn Program) -> Result<ExitCode, Error> {
-    let client = Client::new(&options.node.url);
+    let client = Client::of(&options.node)?;
     if options.peers.is_empty() {
         let answer: Answer = client.get("/trusted", &[])?.read()?;
         return list(&answer.trusted, program);
@@ -36,13 +36,13 @@ pub fn trust(options: &TrustOptions, program: &dyn Program) -> Result<ExitCode, 
 
 /// Runs `furui untrust`.
 pub fn untrust(options: &UntrustOptions, program: &dyn Program) -> Result<ExitCode, Error> {
-    let changed = ask(&Client::new(&options.node.url), "/untrust", &options.peers)?.changed;
+    let changed = ask(&Client::of(&options.node)?, "/untrust", &options.peers)?.changed;
     tell(changed, "no longer trusted", program)
 }
 
 /// Runs `furui block`.
 pub fn block(options: &BlockOptions, program: &dyn Program) -> Result<ExitCode, Error> {
-    let client = Client::new(&options.node.url);
+    let client = Client::of(&options.node)?;
     if options.what.is_empty() {
         let answer: Answer = client.get("/blocked", &[])?.read()?;
         return list(&answer.blocked, program);
@@ -53,13 +53,13 @@ pub fn block(options: &BlockOptions, program: &dyn Program) -> Result<ExitCode, 
 
 /// Runs `furui unblock`.
 pub fn unblock(options: &UnblockOptions, program: &dyn Program) -> Result<ExitCode, Error> {
-    let changed = ask(&Client::new(&options.node.url), "/unblock", &options.what)?.changed;
+    let changed = ask(&Client::of(&options.node)?, "/unblock", &options.what)?.changed;
     tell(changed, "unblocked", program)
 }
 
 /// Runs `furui purge`.
 pub fn purge(options: &PurgeOptions, program: &dyn Program) -> Result<ExitCode, Error> {
-    let removed = ask(&Client::new(&options.node.url), "/purge", &options.what)?.removed;
+    let removed = ask(&Client::of(&options.node)?, "/purge", &options.what)?.removed;
     tell(removed, "removed", program)
 }
 

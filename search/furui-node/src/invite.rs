@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde::Deserialize;
 
 use crate::Error;
-use crate::node::Client;
+use crate::client::Client;
 use crate::options::invite::InviteOptions;
 use crate::program::Program;
 
@@ -17,7 +17,7 @@ struct Answer {
 
 /// Runs `furui invite`.
 pub fn run(options: &InviteOptions, program: &dyn Program) -> Result<ExitCode, Error> {
-    let answer: Answer = Client::new(&options.node.url).post("/invite", b"")?.read()?;
+    let answer: Answer = Client::of(&options.node)?.post("/invite", b"")?.read()?;
     // What is printed is to be pasted, so an answer that is no invitation is not printed.
     let line: furui_net::net::Invitation = answer
         .invitation

@@ -4,15 +4,20 @@
 //! as reading compressed input and the checks of standard output, they take from it as a [`Program`].
 
 mod block;
+mod client;
 mod demo;
 mod error;
 mod invite;
+mod log;
+mod logging;
 mod node;
 mod options;
 mod program;
 mod publish;
 mod search;
+mod snapshot;
 mod unpublish;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -27,6 +32,7 @@ use options::publish::PublishOptions;
 use options::search::SearchOptions;
 use options::unpublish::UnpublishOptions;
 pub use program::{Part, Program};
+pub use snapshot::snapshot;
 
 /// The crates from which tests of the command build a node and a client of their own.
 #[doc(hidden)]

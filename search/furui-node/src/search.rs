@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use furui::format::Printable;
-use furui_net::http::{MAX_LIMIT, SearchLine, Step, Summary};
+use furui_net::http::{MAX_LIMIT, SNIPPET, SearchLine, Shown, ShownUrl, Step, Summary, TITLE};
 use furui_net::node::{Hit, Version};
 use furui_search::{Place, PublisherKey, Wants};
 
 use crate::Error;
-use crate::node::{Client, Lines};
+use crate::client::{Client, Lines};
 use crate::options::search::SearchOptions;
 use crate::program::Program;
 
@@ -26,7 +26,7 @@ pub fn run(options: &SearchOptions, program: &dyn Program) -> Result<ExitCode, E
     let (coding, rate) = (options.coding.coding.as_deref(), options.coding.rate);
     Wants::named(coding, rate).map_err(|error| Error::Message(error.to_string()))?;
     let rate = rate.map(|rate| rate.to_string());
-    let client = Client::new(&options.node.url);
+    let client = Client::of(&options.node)?;
     let query = options.query.join(" ");
     let mut search = Search {
         options,
@@ -62,7 +62,11 @@ pub fn run(options: &SearchOptions, program: &dyn Program) -> Result<ExitCode, E
             "a node in this search has not received everything that it should hold: there may be more documents";
         program.complain(short);
     }
-    Ok(if search.left < options.limit { ExitCode::SUCCESS } else { ExitCode::from(NONE) })
+    if search.left < options.limit {
+        return Ok(ExitCode::SUCCESS);
+    }
+    program.complain("nothing was found; ask for fewer words, or put OR between words that mean the same");
+    Ok(ExitCode::from(NONE))
 }
 
 struct Search<'a> {
@@ -144,11 +148,12 @@ impl Search<'_> {
         if hit.url.is_empty() {
             return format!("(no node that keeps document {} answers)\n", hit.id);
         }
-        let title =
-            if hit.title.is_empty() { String::new() } else { self.marked(&hit.title, &hit.title_marks) + "\n    " };
-        let snippet = match hit.snippet.is_empty() {
+        let title = Shown::new(&hit.title, &hit.title_marks, TITLE);
+        let title = if title.text.is_empty() { String::new() } else { self.marked(&title) + "\n    " };
+        let snippet = Shown::new(&hit.snippet, &hit.marks, SNIPPET);
+        let snippet = match snippet.text.is_empty() {
             true => String::new(),
-            false => format!("    {}\n", self.marked(&hit.snippet, &hit.marks)),
+            false => format!("    {}\n", self.marked(&snippet)),
         };
         let also: String = hit.also.iter().map(also).collect();
         let trusted = if hit.trusted { ", whom you trust" } else { "" };
@@ -156,27 +161,32 @@ impl Search<'_> {
             true => String::new(),
             false => format!("    published by {}{trusted}\n", names(&hit.publishers)),
         };
-        format!("{title}{}\n{snippet}{by}{also}", shown(&hit.url))
+        format!("{title}{}\n{snippet}{by}{also}", self.address(&hit.url))
     }
 
-    /// Formats untrusted text of other nodes, with the ranges `marks` in bold.
-    fn marked(&self, text: &str, marks: &[[usize; 2]]) -> String {
+    /// Formats a URL, with its host underlined. It is not cut, so that it can be copied.
+    fn address(&self, url: &str) -> String {
+        let ShownUrl { before, host, after } = ShownUrl::new(url, usize::MAX);
+        let host = if self.bold && !host.is_empty() { format!("\x1b[4m{host}\x1b[24m") } else { host };
+        before + &host + &after
+    }
+
+    /// Formats a text with its marked ranges in bold.
+    fn marked(&self, Shown { text, marks }: &Shown) -> String {
         let mut marked = String::new();
         let mut at = 0;
         for &[start, end] in marks.iter().filter(|_| self.bold) {
-            // An invalid range is ignored, because a node may send anything.
-            let (Some(before), Some(mark)) = (text.get(at..start), text.get(start..end)) else { continue };
-            marked += &format!("{}\x1b[1m{}\x1b[22m", shown(before), shown(mark));
+            marked += &format!("{}\x1b[1m{}\x1b[22m", &text[at..start], &text[start..end]);
             at = end;
         }
-        marked + &shown(&text[at..])
+        marked + &text[at..]
     }
 
     fn text(&self, line: &SearchLine) -> String {
         match line {
             SearchLine::Hit(hit) => self.hit(hit),
             SearchLine::Step(Step { step, sent, received, .. }) => {
-                format!("# {}: {sent} bytes sent, {received} received\n", shown(step))
+                format!("# {}: {sent} bytes sent, {received} received\n", Printable(step))
             }
             SearchLine::End(_) if self.options.explain => {
                 format!("# {} found, {} bytes in all\n", self.total, self.bytes)
@@ -200,14 +210,4 @@ fn names(publishers: &[PublisherKey]) -> String {
         others => names.push(format!("{others} others")),
     }
     names.join(", ")
-}
-
-/// Removes invisible characters that control a terminal from a text of strangers: control characters are replaced by
-/// spaces, and characters that change the writing direction are deleted.
-fn shown(text: &str) -> String {
-    let kept = |c: char| match Printable(c).is_shown() {
-        true => Some(c),
-        false => c.is_control().then_some(' '),
-    };
-    text.chars().filter_map(kept).collect()
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::Error;
-use crate::node::Client;
+use crate::client::Client;
 use crate::options::unpublish::UnpublishOptions;
 use crate::program::{Part, Program};
 use indicatif::HumanCount;
@@ -41,7 +41,7 @@ struct Others {
 
 /// Runs `furui unpublish`.
 pub fn run(options: &UnpublishOptions, program: &dyn Program) -> Result<ExitCode, Error> {
-    let client = Client::new(&options.node.url);
+    let client = Client::of(&options.node)?;
     let mut withdrawal = Withdrawal { program, client, batch: Vec::new(), bytes: 0, withdrawn: 0, unknown: 0 };
     if options.all {
         withdrawal.all()?;

@@ -160,14 +160,30 @@ pub struct CompactOptions {
 /// are linked instead of copied, which takes almost no time or space; later changes to one store do not affect the
 /// other. To survive the loss of a disk, DEST must be on another disk. To restore a copy, move it to the place of DIR
 /// while no process writes to DIR.
+///
+/// With --node, DEST becomes the directory of a node, with the lists and documents that the running node had at one
+/// moment. While it copies its files, its storage answers nobody; then they are sent. Without --keys, a node that is
+/// started with the copy is another one, which cannot withdraw what the first one has published.
 #[derive(Args)]
+#[command(
+    override_usage = "furui snapshot [OPTIONS] <DIR> <DEST>\n       furui snapshot [OPTIONS] --node <URL> <DEST>"
+)]
 pub struct SnapshotOptions {
-    /// The directory of a store or a dictionary
+    /// The directory of a store or a dictionary; left out with --node
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = place::local())]
     pub path: PathBuf,
     /// The directory of the copy, new or empty
-    #[arg(value_name = "DEST", value_hint = ValueHint::DirPath, value_parser = place::local())]
-    pub dest: PathBuf,
+    #[arg(value_name = "DEST", required_unless_present = "node", conflicts_with = "node", value_hint = ValueHint::DirPath, value_parser = place::local())]
+    pub dest: Option<PathBuf>,
+    /// Copy the node of the search engine with this HTTP address, such as http://127.0.0.1:7717
+    #[arg(long, value_name = "URL")]
+    pub node: Option<String>,
+    /// A file with the token of the node, if it asks for one; otherwise FURUI_TOKEN
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub token: Option<PathBuf>,
+    /// Also copy the secret keys, from the directory of the node on this machine. Never run two nodes with one key
+    #[arg(long, value_name = "DATA", value_hint = ValueHint::DirPath, value_parser = place::local())]
+    pub keys: Option<PathBuf>,
 }
 
 /// The time that a command waits while another process writes to its store.

@@ -184,7 +184,10 @@ const NOTES: &[Notes] = &[
     Notes {
         command: "snapshot",
         statuses: DONE,
-        examples: &[("furui snapshot known /backup/known", "copy a store, even while a crawl writes to it")],
+        examples: &[
+            ("furui snapshot known /backup/known", "copy a store, even while a crawl writes to it"),
+            ("furui snapshot --node http://127.0.0.1:7717 /backup/node", "copy a running node of the search engine"),
+        ],
     },
     Notes {
         command: "info",

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use crate::cli::SnapshotOptions;
 use crate::error::Error;
 use clap::{Args, Subcommand};
 
@@ -69,9 +70,18 @@ pub fn run(command: &NetworkCommand) -> Result<ExitCode, Error> {
         NetworkCommand::Untrust(_) => "untrust",
         NetworkCommand::Demo(_) => "demo",
     };
-    Err(Error::Message(format!(
-        "the command \"{name}\" belongs to the search engine, which this build of furui does not have; \
+    Err(no_engine(&format!("the command \"{name}\"")))
+}
+
+/// Would copy the node at a URL.
+pub fn snapshot(_: &str, _: &SnapshotOptions) -> Result<ExitCode, Error> {
+    Err(no_engine("the option \"--node\""))
+}
+
+fn no_engine(what: &str) -> Error {
+    Error::Message(format!(
+        "{what} belongs to the search engine, which this build of furui does not have; \
          install one that has it: {}",
         install("node")
-    )))
+    ))
 }

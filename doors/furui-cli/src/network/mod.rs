@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use furui_node::{Part, Program};
 
+use crate::cli::SnapshotOptions;
 use crate::error::Error;
 use crate::input::blocks::Blocks;
 use crate::input::reading::Reading;
@@ -28,10 +29,20 @@ pub fn missing() -> Option<String> {
 
 /// Runs a command of the search engine.
 pub fn run(command: &NetworkCommand) -> Result<ExitCode, Error> {
-    furui_node::run(command, &Furui).map_err(|error| match error {
+    furui_node::run(command, &Furui).map_err(of_network)
+}
+
+/// Copies the node at a URL.
+pub fn snapshot(url: &str, options: &SnapshotOptions) -> Result<ExitCode, Error> {
+    let (token, keys) = (options.token.as_deref(), options.keys.as_deref());
+    furui_node::snapshot(url, token, &options.path, keys, &Furui).map_err(of_network)
+}
+
+fn of_network(error: furui_node::Error) -> Error {
+    match error {
         furui_node::Error::Library(error) => Error::Library(error),
         furui_node::Error::Message(message) => Error::Message(message),
-    })
+    }
 }
 
 impl From<Error> for furui_node::Error {

@@ -14,6 +14,7 @@ pub const NOTES: &[Notes] = &[
         examples: &[
             ("furui node --data DIR", "the first node of a network"),
             ("furui node --data DIR --listen /ip4/127.0.0.1/tcp/4001", "a node that only this machine reaches"),
+            ("furui node --data DIR --watch NOTES", "publish the files of a directory, and what changes in it"),
             ("furui node --config node.toml", "a node whose options are in a file"),
             ("furui node --new-network lab.key", "the first node of a private network"),
             ("furui node --join @line", "join a private network, by the line in a file"),

@@ -116,7 +116,12 @@ pub const OTHERS: &[Command] = &[
         ],
         &[&[row("--json", "", "a"), row("--seed-file seed", "", "rrrrra")]],
     ),
-    command("snapshot", &[], &[]),
+    command(
+        "snapshot",
+        &[mode(STORE, "snapshot s c")],
+        // A node has one directory, that of the copy.
+        &[&[row("--node http://127.0.0.1:1", "", "r"), row("--token seed", "", "r"), row("--keys s", "", "r")]],
+    ),
     command("verify", &[], &[]),
     command("completions", &[], &[]),
     command("man", &[mode(&[], "man")], &[&[row("--dir M", "", "a")]]),

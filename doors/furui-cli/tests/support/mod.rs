@@ -6,6 +6,8 @@ pub mod chromium;
 pub mod demo;
 #[cfg(feature = "node")]
 pub mod node;
+#[cfg(all(unix, feature = "node"))]
+pub mod service;
 
 use std::fs;
 use std::io::Write;

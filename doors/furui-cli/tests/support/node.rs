@@ -3,14 +3,15 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use furui_node::furui_net::http::{Backend, serve};
+use furui_node::furui_net::http::{Backend, ServeOptions, serve};
 use furui_node::furui_net::net::Invitation;
 use furui_node::furui_net::node::{
     Block, Document, Hit, NodeError, NodeStatus, PublishError, Published, SearchError, SearchEvent, SearchOptions,
 };
-use furui_node::furui_search::{ContentId, Fit, Place, PublisherKey, Query, Record, Report, Showings, Wants};
+use furui_node::furui_search::{ContentId, Fit, Place, PublisherKey, Query, Record, Report, Showings};
 use furui_node::tokio::net::TcpListener;
 use furui_node::tokio::runtime::{Builder, Runtime};
 use furui_node::tokio::sync::mpsc;
@@ -35,7 +36,7 @@ impl FakeNode {
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
         let index = Index::default();
-        runtime.spawn(serve(listener, index.clone(), Wants::Best, std::future::pending()));
+        runtime.spawn(serve(listener, index.clone(), ServeOptions::default(), std::future::pending()));
         Self { address, index, _runtime: runtime }
     }
 
@@ -147,6 +148,10 @@ impl Backend for Index {
 
     fn invitation(&self) -> Option<Invitation> {
         None
+    }
+
+    async fn snapshot(&self) -> Result<PathBuf, NodeError> {
+        Err(NodeError::Stopped)
     }
 
     async fn status(&self) -> Result<NodeStatus, NodeError> {

@@ -1,4 +1,5 @@
 use std::convert::Infallible;
+use std::time::{Duration, Instant};
 
 use furui_search::Query;
 use futures::{Stream, stream};
@@ -13,10 +14,14 @@ use crate::node::{SearchError, SearchEvent, SearchOptions};
 /// page.
 const WAITING: usize = 16;
 
+/// The time after which a search is logged as a slow one. Chosen: a user notices it.
+const SLOW: Duration = Duration::from_secs(1);
+
 /// A search that is running for a client. Dropping it stops the search. The number of concurrent searches is limited.
 pub(super) struct RunningSearch {
     events: mpsc::Receiver<SearchEvent>,
     search: JoinHandle<Result<(), SearchError>>,
+    began: Instant,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -27,18 +32,33 @@ impl RunningSearch {
         let (sender, events) = mpsc::channel(WAITING);
         let node = face.node.clone();
         let search = tokio::spawn(async move { node.search(&query, options, sender).await });
-        Ok(Self { events, search, _permit: permit })
+        Ok(Self { events, search, began: Instant::now(), _permit: permit })
     }
 
     /// Waits for the next event of the search. No event follows [`SearchEvent::Done`] or an error.
     async fn next(&mut self) -> Result<SearchEvent, ApiError> {
         match timeout(PATIENCE, self.events.recv()).await {
-            Ok(Some(event)) => Ok(event),
+            Ok(Some(event)) => {
+                self.note(&event);
+                Ok(event)
+            }
             Ok(None) => Err(match (&mut self.search).await {
                 Ok(Err(why)) => ApiError::node(why),
                 _ => ApiError::closing(),
             }),
             Err(_) => Err(ApiError::slow()),
+        }
+    }
+
+    /// Logs a search that took long. What was searched for is nobody's business.
+    fn note(&self, event: &SearchEvent) {
+        let took = self.began.elapsed();
+        if let SearchEvent::Done { found, whole, report, .. } = event
+            && took >= SLOW
+        {
+            let (words, messages) = (report.words.len(), report.messages);
+            let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+            tracing::warn!(ms, words, found, whole, messages, "slow search");
         }
     }
 

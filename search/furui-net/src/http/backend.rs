@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use furui_search::{ContentId, PublisherKey, Query};
 use tokio::sync::mpsc;
 
@@ -46,6 +48,8 @@ pub trait Backend: Clone + Send + Sync + 'static {
     fn blocked(&self) -> Vec<Block>;
     /// The invitation into the node's private network; `None` in the open one.
     fn invitation(&self) -> Option<Invitation>;
+    /// Copies the node's files into a directory, and returns its path.
+    fn snapshot(&self) -> impl Future<Output = Result<PathBuf, NodeError>> + Send;
     /// The state of the node.
     fn status(&self) -> impl Future<Output = Result<NodeStatus, NodeError>> + Send;
 }
@@ -102,6 +106,10 @@ impl Backend for Node {
 
     fn invitation(&self) -> Option<Invitation> {
         self.invitation()
+    }
+
+    async fn snapshot(&self) -> Result<PathBuf, NodeError> {
+        self.snapshot().await
     }
 
     async fn status(&self) -> Result<NodeStatus, NodeError> {

@@ -2,13 +2,17 @@
 //! progress.
 
 use std::io;
+use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -16,6 +20,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep, sleep, timeout};
+
+use super::client::ClientAddress;
 
 /// The maximum number of open HTTP connections. Further ones wait to be accepted. Chosen: more than the requests that
 /// are answered at the same time.
@@ -44,14 +50,14 @@ pub(super) async fn run(listener: TcpListener, router: Router, until: impl Futur
             let place = Arc::clone(&places).acquire_owned().await.expect("it is never closed");
             loop {
                 match listener.accept().await {
-                    Ok((stream, _)) => return (stream, place),
+                    Ok((stream, client)) => return (stream, client.ip(), place),
                     // Too many files may be open, or the client may have disconnected already. The server continues in
                     // both cases.
                     Err(_) => sleep(ACCEPT_AGAIN).await,
                 }
             }
         };
-        let (stream, place) = tokio::select! {
+        let (stream, client, place) = tokio::select! {
             accepted = accepted => accepted,
             () = &mut until => break,
         };
@@ -60,7 +66,7 @@ pub(super) async fn run(listener: TcpListener, router: Router, until: impl Futur
         let _ = stream.set_nodelay(true);
         let (router, closing) = (router.clone(), closing.subscribe());
         connections.spawn(async move {
-            serve(stream, router, closing).await;
+            serve(stream, client, router, closing).await;
             drop(place);
         });
         while connections.try_join_next().is_some() {}
@@ -71,11 +77,16 @@ pub(super) async fn run(listener: TcpListener, router: Router, until: impl Futur
     let _ = timeout(CLOSING, async { while connections.join_next().await.is_some() {} }).await;
 }
 
-async fn serve(stream: TcpStream, router: Router, mut closing: watch::Receiver<bool>) {
+async fn serve(stream: TcpStream, client: IpAddr, router: Router, mut closing: watch::Receiver<bool>) {
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
     let stream = TokioIo::new(Moving { stream, stalled: Box::pin(sleep(STALL_TIME)), is_waiting: false });
-    let mut connection = pin!(builder.serve_connection(stream, TowerToHyperService::new(router)));
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(ClientAddress(client));
+        router.call(request)
+    });
+    let mut connection = pin!(builder.serve_connection(stream, service));
     // An error concerns only this connection, which then ends.
     tokio::select! {
         _ = connection.as_mut() => return,

@@ -1,6 +1,6 @@
 use std::fmt::Display;
 
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use furui_search::QueryError;
 use serde::Serialize;
@@ -45,7 +45,7 @@ impl ApiError {
     /// Makes the error for a path that does not exist.
     pub(super) fn not_found() -> Self {
         let text = "nothing here; ask for / in a browser, /search?q=WORDS, /status, /blocked or /metrics, or post to \
-                    /wanted, /publish, /unpublish, /block, /unblock, /purge or /invite";
+                    /wanted, /publish, /unpublish, /snapshot, /block, /unblock, /purge, /trust, /untrust or /invite";
         Self::new(StatusCode::NOT_FOUND, text)
     }
 
@@ -66,16 +66,37 @@ impl ApiError {
 
     /// Makes the error for a path that exists, but does not allow the method of the request.
     pub(super) fn method() -> Self {
-        let text = "the method is not allowed here; POST to /wanted, /publish, /unpublish, /block, /unblock, \
-                    /purge and /invite, and GET everything else";
+        let text = "the method is not allowed here; POST to /wanted, /publish, /unpublish, /snapshot, /block, \
+                    /unblock, /purge, /trust, /untrust and /invite, and GET everything else";
         Self::new(StatusCode::METHOD_NOT_ALLOWED, text)
     }
 
     /// Makes the error for a request that comes from a page of another site, or whose header `Host` does not name this
     /// node.
     pub(super) fn foreign(what: &str) -> Self {
-        let text = format_args!("{what}; address the node by its IP address, as in http://127.0.0.1:PORT");
+        let text = format_args!(
+            "{what}; address the node by its IP address, as in http://127.0.0.1:PORT, or by a name that was given to it \
+             by --http-host"
+        );
         Self::new(StatusCode::FORBIDDEN, text)
+    }
+
+    /// Makes the error for a request without the token that the node asks for.
+    pub(super) fn no_token() -> Self {
+        let text = "this node asks for its token; programs of furui take it by --token FILE or FURUI_TOKEN, others send \
+                    the header \"Authorization: Bearer TOKEN\"";
+        Self::new(StatusCode::UNAUTHORIZED, text)
+    }
+
+    /// Makes the error for a request that this client may not send.
+    pub(super) fn forbidden(text: &str) -> Self {
+        Self::new(StatusCode::FORBIDDEN, text)
+    }
+
+    /// Makes the error for a file that is not there, or may not be opened.
+    pub(super) fn no_file() -> Self {
+        let text = "there is no such file any more, or it is not published from a watched directory of this node";
+        Self::new(StatusCode::NOT_FOUND, text)
     }
 
     /// Makes the error for a node that is already serving the maximum number `most` of requests of the kind `what`.
@@ -123,6 +144,9 @@ impl From<QueryError> for ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = (self.status, lines::json(&self)).into_response();
+        if self.status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
         // For requests of browsers, `guard` renders this error as a page.
         response.extensions_mut().insert(self);
         response

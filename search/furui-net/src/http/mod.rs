@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `GET /` and, to search, `/?q=…` | a page for people, see `page` |
 //! | `POST /publish` or, to publish also what was published recently, `/publish?again=true`; the body has lines `{"url":…,"title":…,"text":…}` | lines: `{"documents":…,"new":…,"changed":…,"scarce":…}` after each batch, `{"line":…,"error":…}` for each line that is not a document; the last line is `{"documents":…,"new":…,"changed":…,"scarce":…,"bad":…,"done":true}` |
+//! | `GET /add`, and `POST /add` with its fields `url`, `title`, `text` and `file` as `multipart/form-data` | a form with which people publish a document, and what has become of it |
 //! | `POST /wanted`, a body of ids of documents, 40 hexadecimal digits in each line, at most 4096 lines | `{"wanted":[…]}`: the indices, from 0, of the ids that were not published recently |
 //! | `POST /unpublish`, a body of URLs, one in each line, at most 4096 lines and one MiB | `{"withdrawn":…,"unknown":[…],"others":[{"at":…,"publishers":[…]},…]}`: the number of URLs under which something was published, the indices, from 0, of the other URLs, and of those of which others have published the same text |
 //! | `POST /unpublish?all=true` | `{"withdrawn":…}`: the number of documents that this request withdrew, perhaps only a part of all; repeat the request until the number is 0 |
@@ -14,6 +15,11 @@
 //! | `GET /trusted` | `{"trusted":[…]}`: the publishers whom the owner trusts |
 //! | `GET /blocked` | `{"blocked":[…]}`: what is blocked |
 //! | `POST /invite` | `{"invitation":…}`: the line by which others join the node's private network, or a page with it for clients that accept `text/html` |
+//! | `GET /open?url=…`, the `file:` URL of a result | the file, if its document is published from a watched directory; for clients with the token or, if there is none, on this machine |
+//! | `POST /snapshot`, for the same clients | for each file of a copy of the node a line `{"file":…,"bytes":…}` and its bytes; the last line is `{"done":true}` |
+//! | `GET /login`, and `POST /login` with `token=…&to=…` | a form for the token, and the cookie by which a browser is known then |
+//! | `GET /healthz` | `{"ok":true,"whole":…,"peers":…}`, or status 503 and `{"ok":false,"error":"…"}`; needs no token |
+//! | `GET /robots.txt` | that crawlers may fetch nothing; needs no token |
 //! | `GET /status` | what the node is and holds: a page for clients that accept `text/html`, JSON for all others |
 //! | `GET /metrics` | the figures of `/status`, for Prometheus |
 //!
@@ -24,21 +30,31 @@
 //! The handlers call the [`Node`](crate::node::Node) itself, or what stands for it in a test ([`Backend`]).
 //! [`MAX_SEARCHES`] and [`MAX_PUBLISHES`] limit the concurrent work, [`MAX_LINE`] and [`BATCH_BYTES`] the memory of a
 //! request, and [`MAX_CONNECTIONS`], [`HEAD_TIME`], `BODY_TIME` and `STALL_TIME` the connections and their time.
-//! Requests from pages of other sites are refused, see `guard`. A browser gets errors as pages.
+//! Requests without the token, if there is one, and from pages of other sites are refused, see `guard`. A browser gets
+//! errors as pages.
 
 mod answer;
 mod backend;
 mod block;
+mod client;
 mod connections;
 mod error;
 mod guard;
+mod health;
 mod invite;
 mod lines;
+mod login;
+mod open;
+mod options;
 mod page;
 mod publish;
 mod search_lines;
+mod shown;
+mod shown_url;
+mod snapshot;
 mod status;
 mod step;
+mod token;
 mod unpublish;
 mod wanted;
 
@@ -47,6 +63,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
+use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
 use axum::{Router, middleware};
 use furui_search::Wants;
@@ -54,13 +71,20 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use crate::watched::Watched;
 use error::ApiError;
+use guard::Gate;
 
 pub use backend::Backend;
 pub use connections::{HEAD_TIME, MAX_CONNECTIONS};
+pub use options::ServeOptions;
 pub use publish::{PublishLine, PublishSums, read_line};
 pub use search_lines::{SearchLine, Summary};
+pub use shown::{SNIPPET, Shown, TITLE};
+pub use shown_url::ShownUrl;
+pub use snapshot::SnapshotLine;
 pub use step::Step;
+pub use token::{Token, TokenError};
 
 /// The maximum number of searches that a node runs for its HTTP clients at the same time. The value is a choice, not a
 /// measurement.
@@ -68,6 +92,8 @@ pub const MAX_SEARCHES: usize = 64;
 /// The maximum number of HTTP requests that publish or withdraw at the same time. The value is a choice, not a
 /// measurement.
 pub const MAX_PUBLISHES: usize = 8;
+/// The maximum number of copies of a node that are made and sent at the same time. Chosen: they are in one directory.
+const MAX_SNAPSHOTS: usize = 1;
 /// The maximum length of a line of a published body, in bytes. It suffices for the longest document with all of its
 /// characters escaped.
 pub const MAX_LINE: usize = 8 << 20;
@@ -82,6 +108,8 @@ pub const MAX_IDS: usize = 4096;
 /// The maximum length of a request's body of URLs or of entries to block, in bytes. The value is a choice, not a
 /// measurement.
 const MAX_BODY: usize = 1 << 20;
+/// The maximum length of the fields of the login form, in bytes. Chosen: more than a token and the URL of a page have.
+const MAX_FORM: usize = 16 << 10;
 /// The maximum number of results of one search. The cursor in the last line of the answer continues the search. The
 /// value is a choice, not a measurement.
 pub const MAX_LIMIT: u32 = 1_000;
@@ -95,10 +123,9 @@ const BODY_TIME: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Serves the HTTP interface until the future `until` is ready. Requests in progress then have a second to finish.
-/// `usual` is the coding of sets for searches that do not state one.
-pub async fn serve(listener: TcpListener, node: impl Backend, usual: Wants, until: impl Future<Output = ()>) {
+pub async fn serve(listener: TcpListener, node: impl Backend, options: ServeOptions, until: impl Future<Output = ()>) {
     let is_local = listener.local_addr().is_ok_and(|address| address.ip().is_loopback());
-    connections::run(listener, router(node, usual, is_local), until).await;
+    connections::run(listener, router(node, options, is_local), until).await;
 }
 
 /// The state that all handlers of HTTP requests share.
@@ -109,17 +136,25 @@ struct Face<N> {
     wants: Wants,
     /// True if only this machine reaches the interface, which then may tell the key of a private network.
     is_local: bool,
+    token: Option<Token>,
+    watched: Option<Watched>,
     searches: Arc<Semaphore>,
     publishes: Arc<Semaphore>,
+    snapshots: Arc<Semaphore>,
 }
 
-fn router<N: Backend>(node: N, wants: Wants, is_local: bool) -> Router {
+fn router<N: Backend>(node: N, options: ServeOptions, is_local: bool) -> Router {
+    let ServeOptions { wants, token, hosts, watched } = options;
+    let gate = Arc::new(Gate { token: token.clone(), hosts });
     let face = Face {
         node,
         wants,
+        token,
+        watched,
         is_local,
         searches: Arc::new(Semaphore::new(MAX_SEARCHES)),
         publishes: Arc::new(Semaphore::new(MAX_PUBLISHES)),
+        snapshots: Arc::new(Semaphore::new(MAX_SNAPSHOTS)),
     };
     Router::new()
         .merge(page::routes())
@@ -135,11 +170,16 @@ fn router<N: Backend>(node: N, wants: Wants, is_local: bool) -> Router {
         .route("/untrust", post(block::trust::<N>))
         .route("/trusted", get(block::trusted::<N>))
         .route("/search", get(search_lines::search::<N>))
+        .route("/snapshot", post(snapshot::snapshot::<N>))
+        .route("/open", get(open::open::<N>))
+        .route("/login", get(login::form::<N>).post(login::login::<N>).layer(DefaultBodyLimit::max(MAX_FORM)))
+        .route("/healthz", get(health::health::<N>))
+        .route("/robots.txt", get(health::robots))
         .route("/status", get(status::status::<N>))
         .route("/metrics", get(status::metrics::<N>))
         .fallback(async || ApiError::not_found())
         .method_not_allowed_fallback(async || ApiError::method())
-        .layer(middleware::from_fn(guard::guard))
+        .layer(middleware::from_fn_with_state(gate, guard::guard))
         .with_state(face)
 }
 

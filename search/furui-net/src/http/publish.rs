@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
 use super::lines::Lines;
+use super::shown_url::check;
 use super::{ApiError, BATCH_BYTES, BATCH_DOCUMENTS, BODY_TIME, Backend, Face, MAX_LINE, MAX_PUBLISHES, run};
 use crate::node::{Document, Published};
 
@@ -51,6 +52,7 @@ pub fn read_line(line: &[u8], publisher: PublisherKey) -> Result<Record, String>
     let line: Line = serde_json::from_slice(line).map_err(|error| {
         format!("not a document: {error}; write lines like {{\"url\":\"http://…\",\"title\":\"…\",\"text\":\"…\"}}")
     })?;
+    check(&line.url)?;
     Ok(Record { url: line.url, title: line.title.unwrap_or_default(), text: line.text.unwrap_or_default(), publisher })
 }
 
@@ -129,6 +131,8 @@ impl<N: Backend> Publishing<N> {
         self.lines(splitter.last().into_iter().collect()).await?;
         self.flush().await?;
         self.sums.done = true;
+        let PublishSums { documents, new, changed, scarce, bad, .. } = self.sums;
+        tracing::info!(documents, new, changed, scarce, bad, "published");
         Ok(self.lines.send(&self.sums).await?)
     }
 
@@ -205,7 +209,8 @@ fn document((number, line): NumberedLine, publisher: PublisherKey) -> Option<(u6
     (!is_blank).then(|| (number, read(&line, publisher)))
 }
 
-fn read(line: &[u8], publisher: PublisherKey) -> Result<Document, String> {
+/// Parses and checks a document in a line.
+pub(super) fn read(line: &[u8], publisher: PublisherKey) -> Result<Document, String> {
     let record = read_line(line, publisher)?;
     let document = Document::new(&record).map_err(|error| error.to_string())?;
     // A document whose only word is its host is not worth publishing.

@@ -24,6 +24,7 @@ pub(super) async fn unpublish<N: Backend>(
     let _permit = publishes.try_acquire().map_err(|_| ApiError::busy(MAX_PUBLISHES, "publishing requests"))?;
     if all {
         let withdrawn = run(async move { node.withdraw_some().await }).await?;
+        tracing::info!(withdrawn, "unpublished");
         return Ok(json(&json!({ "withdrawn": withdrawn })));
     }
     let rule = format!("a body of URLs has one URL in each line, at most {MAX_IDS} lines, and at most one MiB");
@@ -36,5 +37,6 @@ pub(super) async fn unpublish<N: Backend>(
         Some(json!({ "at": at, "publishers": publishers }))
     });
     let others: Vec<_> = others.collect();
+    tracing::info!(withdrawn = found.len() - unknown.len(), "unpublished");
     Ok(json(&json!({ "withdrawn": found.len() - unknown.len(), "unknown": unknown, "others": others })))
 }

@@ -37,6 +37,10 @@ impl Refusals {
         let mut entries = self.entries();
         let key = (who.to_string(), why);
         make_room(&mut entries, &key, MAX_ENTRIES, |(_, last)| *last);
+        let is_new = !entries.contains_key(&key);
+        if is_new {
+            tracing::info!(peer = key.0, reason = why, "refused");
+        }
         let entry = entries.entry(key).or_insert((0, SystemTime::now()));
         *entry = (entry.0 + 1, SystemTime::now());
     }

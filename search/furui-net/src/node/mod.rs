@@ -18,6 +18,7 @@ mod places;
 mod private;
 mod remembered;
 mod serve;
+mod snapshot;
 
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -169,6 +170,7 @@ impl Node {
         let mut shelf = match directory {
             Some(directory) => {
                 private::make(directory)?;
+                snapshot::clear(&directory.join(snapshot::SNAPSHOT))?;
                 Shelf::open(directory, ShelfOptions::default())?
             }
             None => Shelf::in_memory(ShelfOptions::default())?,

@@ -4,6 +4,7 @@ mod additions;
 mod answers;
 mod bounds;
 mod change;
+mod copy;
 mod documents;
 mod expire;
 mod fault;

@@ -2,14 +2,15 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
 
 use crate::common::NOBODY;
-use furui_net::http::{Backend, serve};
+use furui_net::http::{Backend, ServeOptions, serve};
 use furui_net::net::Invitation;
 use furui_net::node::{
     Block, Document, Hit, NodeError, NodeStatus, PublishError, Published, SearchError, SearchEvent, SearchOptions,
 };
-use furui_search::{ContentId, Place, PublisherKey, Query, Report, Wants};
+use furui_search::{ContentId, Place, PublisherKey, Query, Report};
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
@@ -112,6 +113,10 @@ impl Backend for Played {
         None
     }
 
+    async fn snapshot(&self) -> Result<PathBuf, NodeError> {
+        Err(NodeError::Stopped)
+    }
+
     async fn status(&self) -> Result<NodeStatus, NodeError> {
         self.ask(|answer| Call::Status { answer }).await
     }
@@ -119,10 +124,15 @@ impl Backend for Played {
 
 /// The address of a new HTTP interface, and the receiver of its calls.
 pub async fn face() -> (SocketAddr, mpsc::Receiver<Call>) {
+    face_with(ServeOptions::default()).await
+}
+
+/// As [`face`], with these options.
+pub async fn face_with(options: ServeOptions) -> (SocketAddr, mpsc::Receiver<Call>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (node, calls) = mpsc::channel(8);
-    tokio::spawn(serve(listener, Played(node), Wants::Best, std::future::pending()));
+    tokio::spawn(serve(listener, Played(node), options, std::future::pending()));
     (address, calls)
 }
 

@@ -85,7 +85,7 @@ async fn requests_that_cannot_be_answered_say_what_to_do() {
     let (address, _calls) = face().await;
     for (request, status, expected) in [
         ("GET /nothing", 404, "/search?q=WORDS"),
-        ("GET /publish", 405, "POST to /wanted, /publish, /unpublish, /block, /unblock, /purge and /invite"),
+        ("GET /publish", 405, "POST to /wanted, /publish, /unpublish, /snapshot, /block, /unblock, /purge, /trust"),
         ("POST /search", 405, "POST to /wanted"),
         ("POST /unpublish?all=maybe", 400, "all"),
         ("GET /search", 400, "/search?q=two+words"),

@@ -5,9 +5,8 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 
 use crate::face::{Call, Played};
-use furui_net::http::{HEAD_TIME, MAX_CONNECTIONS, serve};
+use furui_net::http::{HEAD_TIME, MAX_CONNECTIONS, ServeOptions, serve};
 use furui_net::node::NodeStatus;
-use furui_search::Wants;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -35,7 +34,8 @@ impl Face {
             }
         });
         let (end, ended) = oneshot::channel::<()>();
-        let served = tokio::spawn(serve(listener, Played(node), Wants::Best, async move { drop(ended.await) }));
+        let served =
+            tokio::spawn(serve(listener, Played(node), ServeOptions::default(), async move { drop(ended.await) }));
         Self { address, end, served }
     }
 

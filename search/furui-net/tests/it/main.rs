@@ -29,5 +29,6 @@ mod shelf_claims;
 mod showing;
 mod siege;
 mod strangers;
+mod token;
 mod versions;
 mod withdraw;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use crate::face::{Asked, Call, done, face, found, get};
 use furui_net::net::Counters;
-use furui_net::node::{Hit, NodeStatus, SearchError, SearchEvent, Span, Version};
+use furui_net::node::{Hit, NodeStatus, Published, SearchError, SearchEvent, Span, Version};
 use furui_net::shelf::Statistics;
-use furui_search::{ContentId, Peer, Place, PublisherKey, Report, Round};
+use furui_search::{ContentId, Peer, Place, PublisherKey, Record, Report, Round};
 use tokio::sync::mpsc;
 
 /// The headers that browsers send.
@@ -86,9 +86,115 @@ async fn a_page_is_sent_as_it_is_found() {
     events.send(end(Some(Place { score: 16, id: id(9) }), true)).await.unwrap();
     let rest = asked.until("</html>");
     assert!(rest.contains("Result 11, and there are more; ") && rest.contains("1.23\u{a0}kB"), "{rest}");
-    let next = "/?q=Bloom+%3C&amp;cursor=000000100000000000000000000000000000000000000009&amp;from=12";
+    let next = "/?q=Bloom+%3C&amp;cursor=000000100000000000000000000000000000000000000009&amp;from=12\
+                &amp;back=11.0000000700000000000000000000000000000000000000ff";
     assert!(rest.contains(&format!("<a rel=\"next\" href=\"{next}\">")), "{rest}");
     assert!(!rest.contains("not yet been given"), "{rest}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn the_previous_page_is_a_link_and_the_total_is_told() {
+    let cursor = |byte| Place { score: 16, id: id(byte) };
+    let hits = |count| SearchEvent::Hits((0..count).map(|_| hit("http://a.example/", "A")).collect());
+    let body = page("/?q=a", vec![hits(3), end(None, true)]).await;
+    assert!(body.contains("Results 1 to 3 of 3; ") && !body.contains("Previous page"), "{body}");
+    let body = page("/?q=a", vec![hits(3), end(None, false)]).await;
+    assert!(body.contains("Results 1 to 3 of at least 3; "), "{body}");
+    let place = |byte: u8| format!("0000001000000000000000000000000000000000000000{byte:02x}");
+    let path = format!("/?q=a&cursor={}&from=21&back=1,11.{}", place(2), place(1));
+    let body = page(&path, vec![hits(10), end(Some(cursor(3)), true)]).await;
+    let back = format!("<a rel=\"prev\" href=\"/?q=a&amp;cursor={}&amp;from=11&amp;back=1\">Previous page", place(1));
+    assert!(body.contains(&back), "{body}");
+    let next = format!("from=31&amp;back=1,11.{},21.{}\">Next page", place(1), place(2));
+    assert!(body.contains(&next), "{body}");
+    let path = format!("/?q=a&cursor={}&from=11&back=1", place(1));
+    let body = page(&path, vec![hits(1), end(None, true)]).await;
+    assert!(body.contains("<a rel=\"prev\" href=\"/?q=a\">Previous page") && body.contains("Result 11, the last; "));
+    // What nobody could have got by a link is ignored.
+    for back in ["x", "1,y.z", "%3Cscript%3E", "-1"] {
+        let body = page(&format!("/?q=a&cursor={}&from=11&back={back}", place(1)), vec![end(None, true)]).await;
+        assert!(!body.contains("Previous page"), "{body}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn what_a_result_pretends_to_be_is_not_shown() {
+    let title = format!("pay\u{200b}pal{} {}", "\u{301}".repeat(40), "T".repeat(3000));
+    let events = vec![
+        SearchEvent::Hits(vec![
+            hit("http://paypal.com@evil.example/login", &title),
+            hit("http://раураl.com/", "Cyrillic"),
+            hit("http://paypal.com⁄login.evil.example/", ""),
+            hit("not a url", ""),
+        ]),
+        end(None, true),
+    ];
+    let body = page("/?q=a", events).await;
+    let url = "<a href=\"http://evil.example/login\" rel=\"noreferrer noopener\">";
+    assert!(body.contains(url), "{body}");
+    assert!(body.contains("<bdi>http://<b>evil.example</b>/login (with a user name)</bdi>"), "{body}");
+    let cut = format!("paypal{} {}…", "\u{301}".repeat(4), "T".repeat(140 - 11));
+    assert!(body.contains(&format!("<bdi>{cut}</bdi>")), "{body}");
+    assert!(body.contains("<bdi>http://<b>xn--l-7sba6dbr.com</b>/</bdi>"), "{body}");
+    assert!(body.contains("<b>paypal.xn--comlogin-g03d.evil.example</b>"), "{body}");
+    assert!(body.contains("<bdi>not a url</bdi>") && !body.contains("href=\"not"), "{body}");
+}
+
+/// Sends the form of `/add` with these fields, the last of which is a file.
+fn add(address: SocketAddr, more: &str, fields: [&str; 3], file: &[u8]) -> Asked {
+    let mut body = Vec::new();
+    for (name, value) in ["url", "title", "text"].into_iter().zip(fields) {
+        body.extend(format!("--B\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n").bytes());
+    }
+    let head = "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"notes.txt\"\r\n\r\n";
+    body.extend([head.as_bytes(), file, b"\r\n--B--\r\n"].concat());
+    let headers = format!("{BROWSER}Content-Type: multipart/form-data; boundary=B\r\n{more}");
+    Asked::new(address, "POST /add", &headers, &body)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_document_is_published_by_a_form() {
+    let (address, mut calls) = face().await;
+    let (status, head, body) = browse(address, "/add").whole();
+    // With the policy of the other pages, a browser would send the form with "Origin: null".
+    assert!(head.contains("referrer-policy: same-origin"), "{head}");
+    assert!(status == 200 && body.contains("enctype=\"multipart/form-data\""), "{body}");
+    let cases = [
+        (["https://example.org/a", "A <title>", "a text"], &b""[..], "A <title>", "a text"),
+        ([" https://example.org/a ", "", ""], b"\xef\xbb\xbfof a file", "notes.txt", "of a file"),
+        (["https://example.org/a", "A", "a text"], b"and more", "A", "a text\nand more"),
+    ];
+    for (fields, file, title, text) in cases {
+        let asked = add(address, "", fields, file);
+        let Some(Call::Publish { documents, again, answer }) = calls.recv().await else { panic!() };
+        let record = Record::decode(&documents[0].record).unwrap();
+        assert_eq!(
+            (record.url.as_str(), record.title.as_str(), record.text.as_str()),
+            ("https://example.org/a", title, text)
+        );
+        assert!(documents.len() == 1 && !again);
+        answer.send(Ok(Published { new: 1, changed: 0, scarce: 0 })).ok().unwrap();
+        let (status, body) = asked.answer();
+        assert!(status == 200 && body.contains("It is published.") && !body.contains("<title>\""), "{body}");
+        assert!(body.contains("https://<b>example.org</b>/a"), "{body}");
+    }
+    for (fields, file, why) in [
+        (["not a url", "A", "a text"], &b""[..], "The URL &quot;not a url&quot; is none"),
+        (["http://me:secret@a.example/", "A", "a text"], b"", "leave it out"),
+        (["http://a.example/", "", " "], b"", "A document without words"),
+        (["http://a.example/", "", ""], b"\xff\xfe", "is not text in UTF-8"),
+        (["http://a.example/", "", ""], b"<!doctype html><p>a", "is no plain text"),
+        (["http://a.example/", "<b>", ""], &[b'a'; 2 << 20], "more than 1048576 bytes"),
+    ] {
+        let (status, body) = add(address, "", fields, file).answer();
+        assert!(status == 400 && body.contains(why), "{why}: {body}");
+        assert!(!body.contains("<b>"), "{body}");
+    }
+    // No other site sends the form, and no browser that does not say which site does.
+    assert_eq!(add(address, "Origin: http://evil.example\r\n", ["http://a.example/", "A", "b"], b"").answer().0, 403);
+    let bare = "Host: 127.0.0.1:80\r\nContent-Type: multipart/form-data; boundary=B\r\n";
+    assert_eq!(Asked::new(address, "POST /add", bare, b"--B--\r\n").answer().0, 403);
+    assert!(calls.try_recv().is_err(), "something was published");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
@@ -134,7 +240,10 @@ async fn what_is_missing_is_said_in_words() {
         page("/?q=a&cursor=000000000000000000000000000000000000000000000009&from=11", vec![end(None, true)]).await;
     assert!(body.contains("There are no more results.") && body.contains("<a href=\"/?q=a\">First page</a>"), "{body}");
     let body = page("/?q=a", vec![end(Some(Place { score: 16, id: id(9) }), true)]).await;
-    assert!(body.contains("Nothing was found so far, ") && body.contains("09&amp;from=1\">Next page"), "{body}");
+    assert!(
+        body.contains("Nothing was found so far, ") && body.contains("09&amp;from=1&amp;back=1\">Next page"),
+        "{body}"
+    );
     let why = SearchError::Unreachable { word: "a".into() };
     let body = page_with("/?q=a", vec![found(hit("", ""))], Some(why)).await;
     let keeper = "None of the nodes that keep document <code>0000000000000000000000000000000000000007</code> answers.";

@@ -4,10 +4,9 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use furui_net::http::serve;
+use furui_net::http::{ServeOptions, serve};
 use furui_net::net::{Config, Identity, Invitation, Net, Network, PeerAddress, Transport};
 use furui_net::node::{Node, NodeError, StartOptions};
-use furui_search::Wants;
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 
@@ -169,14 +168,14 @@ async fn the_page_of_an_invitation_comes_by_a_click_only() {
     let key = line.split(',').nth(1).unwrap().to_owned();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    tokio::spawn(serve(listener, node.clone(), Wants::Best, std::future::pending()));
+    tokio::spawn(serve(listener, node.clone(), ServeOptions::default(), std::future::pending()));
     let wide = TcpListener::bind("0.0.0.0:0").await.unwrap();
     let wide_address = std::net::SocketAddr::from(([127, 0, 0, 1], wide.local_addr().unwrap().port()));
-    tokio::spawn(serve(wide, node.clone(), Wants::Best, std::future::pending()));
+    tokio::spawn(serve(wide, node.clone(), ServeOptions::default(), std::future::pending()));
     let open = Node::start(None, Config::new(Identity::generate(), Transport::Memory)).await.unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let open_address = listener.local_addr().unwrap();
-    tokio::spawn(serve(listener, open, Wants::Best, std::future::pending()));
+    tokio::spawn(serve(listener, open, ServeOptions::default(), std::future::pending()));
     tokio::task::spawn_blocking(move || {
         let ask = |address, request: &str, headers: &str| {
             let host = format!("Host: {address}\r\n{headers}");

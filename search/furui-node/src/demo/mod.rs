@@ -7,15 +7,15 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::process::ExitCode;
 
-use furui_net::http::{self, PublishSums};
+use furui_net::http::{self, PublishSums, ServeOptions};
 use furui_net::net::{Config, Identity, Transport};
 use furui_net::node::{Node, NodeError};
-use furui_search::Wants;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::Error;
-use crate::node::{Client, interruption};
+use crate::client::Client;
+use crate::node::interruption;
 use crate::options::demo::DemoOptions;
 use crate::program::Program;
 
@@ -57,7 +57,7 @@ async fn demo(options: &DemoOptions, program: &dyn Program) -> Result<(), Error>
         () = &mut interrupted => return Ok(()),
     };
     let shown = async {
-        let client = Client::new(&url);
+        let client = Client::new(&url, None);
         let published = tokio::task::spawn_blocking(move || publish(&client)).await;
         published.map_err(|error| Error::Message(error.to_string()))??;
         announce(&url, program)?;
@@ -69,7 +69,7 @@ async fn demo(options: &DemoOptions, program: &dyn Program) -> Result<(), Error>
     let served = tokio::select! {
         shown = shown => shown,
         // The first node serves the user's page.
-        () = http::serve(listener, nodes[0].clone(), Wants::Best, std::future::pending()) => Ok(()),
+        () = http::serve(listener, nodes[0].clone(), ServeOptions::default(), std::future::pending()) => Ok(()),
         () = interrupted => Ok(()),
         why = nodes[0].failed() => Err(Error::Message(why)),
     };

@@ -1,16 +1,19 @@
-//! The command `furui node`, and the client of a node.
+//! The command `furui node`.
 
-mod client;
 mod membership;
 mod settings;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use furui::format::Printable;
+use furui_net::http::{ServeOptions, Token};
 use furui_net::net::{Config, Transport};
 use furui_net::node::{self, Node, StartOptions};
+use furui_net::watched::Watched;
 use rustix::fs::Mode;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpListener;
@@ -18,10 +21,12 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 
 use crate::Error;
+use crate::client::Client;
+use crate::log::Log;
 use crate::options::node::NodeOptions;
 use crate::program::Program;
+use crate::watch::{Watch, roots};
 
-pub use client::{Client, Lines};
 use settings::Settings;
 
 /// The maximum number of warnings about bootstrap addresses through which the node cannot join.
@@ -34,9 +39,12 @@ pub fn run(options: &NodeOptions, program: &'static dyn Program) -> Result<ExitC
     // Only the owner may access the files of a node.
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
     raise_files();
+    let settings = Settings::new(options)?;
+    let log = Log::start(settings.log, settings.log_format);
+    let reloading = options.config.clone().filter(|_| options.service.log.is_none()).map(|file| (log, file));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|source| Error::io("cannot start", "threads", source))?;
-    runtime.block_on(serve(Settings::new(options)?, program))
+    runtime.block_on(serve(settings, reloading, program))
 }
 
 /// Raises the process's limit of open files as far as the system allows. If it remains low, connections that need a
@@ -50,8 +58,14 @@ fn raise_files() {
     }
 }
 
-async fn serve(settings: Settings, program: &'static dyn Program) -> Result<ExitCode, Error> {
-    let Settings { data, listen, external, http, mut bootstrap, disk, wants, membership, rekey, mdns } = settings;
+async fn serve(
+    settings: Settings,
+    log: Option<(Log, PathBuf)>,
+    program: &'static dyn Program,
+) -> Result<ExitCode, Error> {
+    let Settings { data, listen, external, http, mut bootstrap, disk, wants, membership, rekey, mdns, .. } = settings;
+    let Settings { watch, http_token, http_host, .. } = settings;
+    let token = token(http, http_token.as_deref(), &http_host)?;
     let failed = |error: node::NodeError| Error::Message(error.to_string());
     let interrupted = interruption().map_err(|source| Error::io("cannot listen to", "signals", source))?;
     let hangups = signal(SignalKind::hangup()).map_err(|source| Error::io("cannot listen to", "signals", source))?;
@@ -67,8 +81,11 @@ async fn serve(settings: Settings, program: &'static dyn Program) -> Result<Exit
         node.shutdown().await;
         return Err(error);
     }
-    announce(&node, listener.local_addr().unwrap_or(http), program)?;
-    let warning = tokio::spawn(warn(node.net().unreached(), program));
+    let address = listener.local_addr().unwrap_or(http);
+    let watched = watched(&data, &watch, http_token)?;
+    let client = Client::new(&format!("http://{}", own(address)), token.as_ref());
+    announce(&node, address, program)?;
+    let warning = tokio::spawn(warn(node.net().unreached()));
 
     let (failure, failed) = oneshot::channel();
     let until = {
@@ -81,8 +98,15 @@ async fn serve(settings: Settings, program: &'static dyn Program) -> Result<Exit
             }
         }
     };
-    let reloading = tokio::spawn(reload(node.clone(), hangups, program));
-    furui_net::http::serve(listener, node.clone(), wants, until).await;
+    let reloading = tokio::spawn(reload(node.clone(), hangups, log));
+    let watch = watched.clone().map(|watched| Watch::start(watched, client, program)).transpose()?;
+    let options = ServeOptions { wants, token, hosts: http_host, watched };
+    furui_net::http::serve(listener, node.clone(), options, until).await;
+    if let Some(watch) = watch {
+        // A thread that waits would keep the node's own tasks from going on.
+        let _ = tokio::task::spawn_blocking(|| watch.stop()).await;
+    }
+    tracing::info!("stopping");
     reloading.abort();
     warning.abort();
     node.shutdown().await;
@@ -93,6 +117,48 @@ async fn serve(settings: Settings, program: &'static dyn Program) -> Result<Exit
     }
 }
 
+/// Opens the table of watched files. `None` if no directory is watched, and none was before.
+fn watched(data: &Path, directories: &[PathBuf], token: Option<PathBuf>) -> Result<Option<Watched>, Error> {
+    if directories.is_empty() && !Watched::is_in(data) {
+        return Ok(None);
+    }
+    let roots = roots(directories)?;
+    // The token and the directory are there, as the node has started.
+    let real =
+        |path: &Path| path.canonicalize().map_err(|source| Error::io("cannot use", path.display().to_string(), source));
+    let secrets = [Some(data), token.as_deref()].into_iter().flatten().map(real).collect::<Result<_, _>>()?;
+    Ok(Some(Watched::open(data, roots, secrets)?))
+}
+
+/// Reads or makes the token of the HTTP interface.
+///
+/// # Errors
+/// If others can reach the interface and there is no token, or the file cannot be used.
+fn token(http: SocketAddr, file: Option<&Path>, hosts: &[String]) -> Result<Option<Token>, Error> {
+    let why = match file {
+        Some(file) => {
+            let token = Token::load_or_create(file).map_err(|error| Error::Message(error.to_string()))?;
+            return Ok(Some(token));
+        }
+        None if !http.ip().is_loopback() => format!("other machines could publish and search at {http}"),
+        None if !hosts.is_empty() => format!("everybody could publish and search behind the name {}", hosts[0]),
+        None => return Ok(None),
+    };
+    Err(Error::Message(format!(
+        "{why}; name a file for the token that they must know by --http-token FILE, which is made if there is none"
+    )))
+}
+
+/// The address at which this machine reaches a service that listens on `address`.
+fn own(mut address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
+    }
+    address
+}
+
 /// Prints the addresses on which the node listens for other nodes and for HTTP, and the name of a private network.
 fn announce(node: &Node, http: SocketAddr, program: &dyn Program) -> Result<(), Error> {
     let mut lines: String =
@@ -101,20 +167,32 @@ fn announce(node: &Node, http: SocketAddr, program: &dyn Program) -> Result<(), 
     if let Some(network) = node.network() {
         lines += &format!("network {}\n", network.name());
     }
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), peer = node.net().name(), "started");
+    for address in node.net().listen_addresses() {
+        tracing::info!(address, "listening");
+    }
+    tracing::info!(address = %http, "listening for HTTP");
     program.print(lines.as_bytes()).map(drop)
 }
 
-/// Reads the lists of what is blocked and who is trusted again at each SIGHUP.
-async fn reload(node: Node, mut hangups: Signal, program: &'static dyn Program) {
+/// Reads the lists of what is blocked and who is trusted, and the level of the log in the configuration file, again at
+/// each SIGHUP.
+async fn reload(node: Node, mut hangups: Signal, log: Option<(Log, PathBuf)>) {
     while hangups.recv().await.is_some() {
         if let Err(error) = node.reload_lists().await {
-            program.complain(&format!("{error}; the list stays as it was"));
+            tracing::warn!("{error}; the list stays as it was");
         }
+        match log.as_ref().map(|(log, file)| (log, settings::log_level(file))) {
+            Some((log, Ok(level))) => log.set(level),
+            Some((_, Err(error))) => tracing::warn!("{error}; the level of the log stays as it was"),
+            None => {}
+        }
+        tracing::info!("read again");
     }
 }
 
 /// Warns the user, once for each reason, about bootstrap addresses through which the node cannot join the network.
-async fn warn(mut unreached: watch::Receiver<BTreeMap<String, String>>, program: &'static dyn Program) {
+async fn warn(mut unreached: watch::Receiver<BTreeMap<String, String>>) {
     let mut told = BTreeSet::new();
     // Attempts may have failed before this function was called.
     unreached.mark_changed();
@@ -122,7 +200,7 @@ async fn warn(mut unreached: watch::Receiver<BTreeMap<String, String>>, program:
         let now = unreached.borrow_and_update().clone();
         for (address, why) in now {
             if told.len() < WARNINGS && told.insert((address.clone(), why.clone())) {
-                program.complain(&format!("cannot reach {address}: {why}; the node tries again"));
+                tracing::warn!("cannot reach {}: {}; the node tries again", Printable(address), Printable(why));
             }
         }
     }

@@ -9,6 +9,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use crate::Error;
+use crate::log::{LogFormat, LogLevel};
 use crate::node::membership::Membership;
 use crate::options::node::NodeOptions;
 
@@ -33,6 +34,11 @@ pub struct Settings {
     /// True if the documents may be taken along into another network.
     pub rekey: bool,
     pub mdns: bool,
+    pub watch: Vec<PathBuf>,
+    pub http_token: Option<PathBuf>,
+    pub http_host: Vec<String>,
+    pub log: LogLevel,
+    pub log_format: LogFormat,
 }
 
 /// The contents of a configuration file. Its keys are the long names of the options.
@@ -54,6 +60,15 @@ struct Configuration {
     coding: Option<String>,
     #[serde(default, deserialize_with = "rate")]
     rate: Option<f64>,
+    #[serde(default)]
+    watch: Vec<PathBuf>,
+    #[serde(rename = "http-token")]
+    http_token: Option<PathBuf>,
+    #[serde(default, rename = "http-host")]
+    http_host: Vec<String>,
+    log: Option<LogLevel>,
+    #[serde(rename = "log-format")]
+    log_format: Option<LogFormat>,
 }
 
 /// Parses a size like `--disk`: a text such as "20GiB", or a number of bytes.
@@ -124,6 +139,11 @@ impl Settings {
             membership,
             rekey,
             mdns: !options.private.no_mdns && !file.no_mdns,
+            watch: if options.service.watch.is_empty() { file.watch } else { options.service.watch.clone() },
+            http_token: options.service.http_token.clone().or(file.http_token),
+            http_host: first(&options.service.http_host, file.http_host),
+            log: options.service.log.or(file.log).unwrap_or(LogLevel::Warn),
+            log_format: options.service.log_format.or(file.log_format).unwrap_or(LogFormat::Text),
         })
     }
 }
@@ -139,6 +159,11 @@ fn usual_directory() -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let data = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))?;
     Some(data.join("furui/node"))
+}
+
+/// The level of the log that a configuration file states.
+pub fn log_level(path: &Path) -> Result<LogLevel, Error> {
+    Ok(read(path)?.log.unwrap_or(LogLevel::Warn))
 }
 
 /// Reads a configuration file. Relative paths in it are resolved against its directory.
@@ -162,6 +187,8 @@ fn read(path: &Path) -> Result<Configuration, Error> {
     })?;
     let directory = path.parent().unwrap_or(Path::new(""));
     read.data = read.data.map(|data| directory.join(data));
+    read.http_token = read.http_token.map(|token| directory.join(token));
+    read.watch.iter_mut().for_each(|watched| *watched = directory.join(&*watched));
     Ok(read)
 }
 
@@ -192,12 +219,18 @@ mod tests {
             membership: Membership::Stay,
             rekey: false,
             mdns: true,
+            watch: vec![],
+            http_token: None,
+            http_host: vec![],
+            log: LogLevel::Warn,
+            log_format: LogFormat::Text,
         };
         assert_eq!(settings(&["--data", "d"]).unwrap(), usual);
         std::fs::write(&file, "").unwrap();
         assert_eq!(settings(&["--data", "d", "--config", path]).unwrap(), usual);
         let text = "# a node\ndata = 'here'\nlisten = ['/a', '/b']\nexternal = ['/c']\nhttp = '[::1]:8'\nbootstrap = ['/d']\n\
-             coding = 'ringed'\nrate = 0.01\ndisk = '3GiB'\nno-mdns = true";
+             coding = 'ringed'\nrate = 0.01\ndisk = '3GiB'\nwatch = ['w']\nhttp-token = 't'\nhttp-host = ['h']\nlog = 'info'\n\
+             no-mdns = true\nlog-format = 'json'";
         std::fs::write(&file, text.replace("0.01", "'1%'")).unwrap();
         let percent = settings(&["--config", path]).unwrap();
         std::fs::write(&file, text).unwrap();
@@ -212,6 +245,11 @@ mod tests {
             membership: Membership::Stay,
             rekey: false,
             mdns: false,
+            watch: vec![file.with_file_name("w")],
+            http_token: Some(file.with_file_name("t")),
+            http_host: vec!["h".into()],
+            log: LogLevel::Info,
+            log_format: LogFormat::Json,
         };
         assert_eq!(settings(&["--config", path]).unwrap(), of_file);
         assert_eq!(percent, of_file);

@@ -6,6 +6,7 @@ pub mod invite;
 pub mod node;
 pub mod publish;
 pub mod search;
+pub mod service;
 pub mod unpublish;
 
 /// Returns a parser of whole numbers from `least` to `most`.

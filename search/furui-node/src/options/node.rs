@@ -9,6 +9,8 @@ use furui::filter::sizing;
 use furui::text;
 use furui_search::Wants;
 
+use super::service::ServiceOptions;
+
 /// Run a node of a search engine that nobody owns: it keeps a part of the index, and answers searches
 ///
 /// At first it prints the addresses at which other nodes reach it, as lines "listening ADDRESS", and then "http
@@ -18,43 +20,56 @@ use furui_search::Wants;
 /// The nodes of a private network speak with nobody who does not have its key: --new-network makes one, and --join
 /// brings others into it. All other nodes are in the open network.
 #[derive(Args)]
+#[command(next_help_heading = "Node")]
 pub struct NodeOptions {
-    /// The directory for the node's identity, index and documents, which is created if it does not exist [default:
-    /// furui/node in $XDG_DATA_HOME, which is ~/.local/share if it is not set]
+    /// The directory of the node, for its identity, index and documents
+    ///
+    /// It is created if it does not exist [default: furui/node in $XDG_DATA_HOME, which is ~/.local/share if it is not
+    /// set]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub data: Option<PathBuf>,
-    /// An address to listen on for other nodes, such as /ip4/0.0.0.0/tcp/4001; may be repeated. Port 0 picks the
-    /// port of the last run, if it is free, or any free one [default: /ip4/0.0.0.0/tcp/0 and /ip6/::/tcp/0]
+    /// An address to listen on for other nodes; may be repeated
+    ///
+    /// Such as /ip4/0.0.0.0/tcp/4001. Port 0 picks the port of the last run, if it is free, or any free one [default:
+    /// /ip4/0.0.0.0/tcp/0 and /ip6/::/tcp/0]
     #[arg(long, value_name = "MULTIADDR")]
     pub listen: Vec<String>,
-    /// An address at which other nodes reach this one, if this node does not listen on it, for example behind a router
-    /// that forwards a port; may be repeated
+    /// Another address at which other nodes reach this one; may be repeated
+    ///
+    /// For example behind a router that forwards a port
     #[arg(long, value_name = "MULTIADDR")]
     pub external: Vec<String>,
-    /// The address at which the node serves the search page, "furui publish" and "furui search"; port 0 picks a free
-    /// port. Anybody who can reach this address may publish and search [default: 127.0.0.1:7717]
+    /// The address of the page, and for commands [default: 127.0.0.1:7717]
+    ///
+    /// Port 0 picks a free port. Anybody who can reach this address may publish and search, unless there is a token,
+    /// without which only an address of this machine is taken
     #[arg(long, value_name = "HOST:PORT")]
     pub http: Option<SocketAddr>,
-    /// The address of a node in the network, with its identity, such as /ip4/192.0.2.1/tcp/4001/p2p/12D3…, or a name
-    /// with addresses in its DNS records, such as /dnsaddr/node.example; may be repeated. A node that has met others
-    /// finds them again without it
+    /// The address of a node in the network; may be repeated
+    ///
+    /// It ends with the identity of that node, such as /ip4/192.0.2.1/tcp/4001/p2p/12D3…, or it is a name with addresses
+    /// in its DNS records, such as /dnsaddr/node.example. A node that has met others finds them again without it
     #[arg(long, value_name = "MULTIADDR")]
     pub bootstrap: Vec<String>,
-    /// The most that the node keeps on disk for other nodes, such as 20GiB. When it is reached, the oldest documents of
-    /// the node that stored most, from the address that stored most, are removed to make room, and a node that would
-    /// then have more is refused. What is published through this node is always kept [default: 10GiB, or a tenth of the
-    /// disk if that is less]
+    /// The most that the node keeps on disk for other nodes, such as 20GiB
+    ///
+    /// When it is reached, the oldest documents of the node that stored most, from the address that stored most, are
+    /// removed to make room, and a node that would then have more is refused. What is published through this node is
+    /// always kept [default: 10GiB, or a tenth of the disk if that is less]
     #[arg(long, value_name = "SIZE", value_parser = text::size)]
     pub disk: Option<u64>,
     #[command(flatten)]
     pub private: PrivateOptions,
     #[command(flatten)]
     pub coding: CodingOptions,
-    /// A TOML file with these options under their long names, such as http = "127.0.0.1:7717" and, if an option may be
-    /// repeated, bootstrap = ["…"]. Options on the command line take precedence. Relative paths begin at the directory
-    /// of the file
+    /// A TOML file with these options
+    ///
+    /// Each has its long name, such as http = "127.0.0.1:7717" and, if an option may be repeated, bootstrap = ["…"].
+    /// Options on the command line take precedence. Relative paths begin at the directory of the file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
+    #[command(flatten)]
+    pub service: ServiceOptions,
 }
 
 /// The ways into a private network. A node that is in one stays in it, and needs none of these options again.
@@ -107,15 +122,19 @@ fn rate(text: &str) -> Result<f64, &'static str> {
 }
 
 /// The address of a node, for commands that send requests to it.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub struct NodeAddress {
     /// The node's HTTP address, as "furui node" prints it
     #[arg(long = "node", value_name = "URL", default_value = "http://127.0.0.1:7717", value_parser = http)]
     pub url: String,
+    /// A file with the token of the node, if it asks for one; see "furui node --http-token". Without this option, the
+    /// token is taken from the environment variable FURUI_TOKEN
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub token: Option<PathBuf>,
 }
 
 /// Parses the address of a node, and removes a slash at its end.
-fn http(text: &str) -> Result<String, String> {
+pub fn http(text: &str) -> Result<String, String> {
     let host = text.strip_prefix("http://").map(|rest| rest.trim_end_matches('/'));
     match host {
         Some(host) if !host.is_empty() && !host.contains(['/', '?', '#']) => Ok(format!("http://{host}")),

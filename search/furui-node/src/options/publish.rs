@@ -54,6 +54,12 @@ pub enum FormatName {
 }
 
 impl PublishOptions {
+    /// The options of a command without any, for the node at this address.
+    pub fn usual(node: NodeAddress) -> Self {
+        let (sources, lang) = (vec![], vec![]);
+        Self { sources, node, format: None, base: None, lang, again: false, strict: false }
+    }
+
     /// The format of the files that the options request; `None` if it follows from their names.
     pub fn format(&self) -> Option<Format> {
         Some(match self.format? {

@@ -3,7 +3,7 @@ use furui_search::{ContentId, Record};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::node::Client;
+use crate::client::Client;
 
 /// Documents that are published in one request.
 #[derive(Default)]

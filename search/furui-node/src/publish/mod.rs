@@ -14,6 +14,7 @@ mod once;
 mod sums;
 mod tree;
 mod warc;
+mod watching;
 mod web;
 
 use std::path::Path;
@@ -25,12 +26,13 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::Error;
-use crate::node::Client;
+use crate::client::Client;
 use crate::options::publish::PublishOptions;
 use crate::program::Program;
 use batch::Batch;
 use once::Once;
 use sums::{Reason, Sums};
+pub(crate) use watching::Watching;
 
 /// The part of the state of a node that tells under which key it publishes.
 #[derive(Deserialize)]
@@ -38,16 +40,21 @@ struct Status {
     peer: PublisherKey,
 }
 
+/// The key under which the node of this client publishes.
+fn key(client: &Client) -> Result<PublisherKey, Error> {
+    client.get("/status", &[])?.read().map(|Status { peer }| peer)
+}
+
 /// Runs `furui publish`.
 pub fn run(options: &PublishOptions, program: &dyn Program) -> Result<ExitCode, Error> {
-    let client = Client::new(&options.node.url);
-    let Status { peer: key } = client.get("/status", &[])?.read()?;
+    let client = Client::of(&options.node)?;
+    let key = key(&client)?;
     let mut publisher = Publisher {
         options,
         program,
         client,
         progress: program.progress("publishing", &options.sources),
-        once: Once::new()?,
+        repeats: Repeats::InRun(Once::new()?),
         batch: Batch::default(),
         sums: Sums::new(options.strict, program),
         key,
@@ -68,17 +75,26 @@ pub fn run(options: &PublishOptions, program: &dyn Program) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-struct Publisher<'a> {
+/// Reads documents, and sends them to a node.
+pub(crate) struct Publisher<'a> {
     options: &'a PublishOptions,
     program: &'a dyn Program,
     client: Client,
     /// Advances the progress bar by a number of bytes read.
     progress: Box<dyn FnMut(usize)>,
-    once: Once,
+    repeats: Repeats,
     batch: Batch,
     sums: Sums<'a>,
     /// The key under which the node publishes.
     key: PublisherKey,
+}
+
+/// What tells whether a document is the first of its URL.
+enum Repeats {
+    /// The set of the URLs that this run has met.
+    InRun(Once),
+    /// The table of the documents of watched files.
+    Watched(Watching),
 }
 
 /// The bytes of a page, and the facts about it that are known before it is parsed.
@@ -131,11 +147,16 @@ impl Publisher<'_> {
             let why = "a document without words could never be found; give it a title or a text";
             return self.sums.leave_out(&place, why);
         }
-        if !self.once.is_first(&record.url)? {
+        let id = ContentId::of(&encoded);
+        let is_first = match &mut self.repeats {
+            Repeats::InRun(once) => once.is_first(&record.url)?,
+            Repeats::Watched(watching) => watching.claim(&record.url, id)?,
+        };
+        if !is_first {
             self.sums.pass(Reason::Repeated);
             return Ok(());
         }
-        self.batch.push(place, &record, ContentId::of(&encoded));
+        self.batch.push(place, &record, id);
         if self.batch.is_full() { self.send() } else { Ok(()) }
     }
 
@@ -149,6 +170,9 @@ impl Publisher<'_> {
     /// Publishes the documents of the batch, and empties it.
     fn send(&mut self) -> Result<(), Error> {
         let batch = std::mem::take(&mut self.batch);
+        if let Repeats::Watched(watching) = &mut self.repeats {
+            watching.write()?;
+        }
         let sent = batch.send(&self.client, self.options.again, |place, error| self.sums.leave_out(place, error))?;
         self.sums.add(sent);
         Ok(())

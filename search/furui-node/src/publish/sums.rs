@@ -51,6 +51,11 @@ impl<'a> Sums<'a> {
         self.scarce += sent.scarce;
     }
 
+    /// True if no document was published or left out with a message.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.sent == 0 && self.left_out[Reason::Bad as usize] == 0
+    }
+
     /// Counts a document that is not published, without printing a message.
     pub(super) fn pass(&mut self, reason: Reason) {
         self.left_out[reason as usize] += 1;

@@ -8,7 +8,7 @@ use url::Url;
 use walkdir::WalkDir;
 
 use super::sums::Reason;
-use super::{Publisher, Source};
+use super::{Publisher, Repeats, Source};
 use crate::Error;
 
 impl Publisher<'_> {
@@ -65,7 +65,7 @@ impl Publisher<'_> {
     }
 
     /// Publishes a file of any format. The inner error says that the file could not be read.
-    fn file(&mut self, path: &Path, root: &Path, is_named: bool) -> Result<io::Result<()>, Error> {
+    pub(super) fn file(&mut self, path: &Path, root: &Path, is_named: bool) -> Result<io::Result<()>, Error> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let format = self.options.format().or_else(|| Format::of_name(&name));
         // A directory may contain scripts, styles and pictures, which are read only with --format.
@@ -74,7 +74,7 @@ impl Publisher<'_> {
             return Ok(Ok(()));
         }
         let mut head = Vec::new();
-        let opened = File::open(path).and_then(|mut file| {
+        let opened = self.open(path).and_then(|mut file| {
             file.by_ref().take(Format::HEAD as u64).read_to_end(&mut head)?;
             Ok(file)
         });
@@ -96,6 +96,13 @@ impl Publisher<'_> {
         let url = self.url(path, root).map_err(|error| Error::io("cannot make a URL for", &place, error))?;
         let media = &kind.into();
         self.page(Source { place, url, is_own: true, media, title: &name, bytes: &head }).map(Ok)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<File> {
+        match &self.repeats {
+            Repeats::InRun(_) => File::open(path),
+            Repeats::Watched(watching) => watching.open(),
+        }
     }
 
     /// The URL under which a file is published: the `file:` URL of its path or, with the option `--base`, that URL

@@ -3,8 +3,6 @@
 //! A node's place is the hash of its identity, and identities are free. So an attacker makes identities until enough of
 //! them are nearer to the word than all honest nodes. Each one costs a hash (and a key).
 
-use std::collections::BTreeSet;
-
 use furui_search::limits;
 
 use crate::random::Random;

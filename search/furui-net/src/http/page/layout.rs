@@ -1,6 +1,11 @@
+use axum::http::{HeaderName, header};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";
+/// The headers of a page with a form that is posted. If a page is never named as a referrer, not even to its own site,
+/// browsers do not say from which site its forms come.
+pub(super) const FORM: [(HeaderName, &str); 2] =
+    [(header::CONTENT_TYPE, HTML), (header::REFERRER_POLICY, "same-origin")];
 
 /// The parameters of the HTML around the content of a page, which all pages share.
 pub(super) struct Layout<'a> {
@@ -66,7 +71,7 @@ impl<'a> Layout<'a> {
             (PreEscaped("</main>"))
             footer {
                 p { "furui " (env!("CARGO_PKG_VERSION")) ": a search engine without a server. Your own node answers, from "
-                    "lists that many nodes keep between them. " a href="/#asking" { "How to ask" } }
+                    "lists that many nodes keep between them. " a href="/#asking" { "How to ask" } ", " a href="/add" { "publish" } }
             }
             (PreEscaped("</body></html>\n"))
         };

@@ -1,22 +1,30 @@
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query as Parameters, State};
+use axum::extract::{Extension, Query as Parameters, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use furui_search::{Query, QueryError};
+use furui_search::{Place, Query, QueryError, Report};
 use futures::stream::{self, StreamExt};
 use maud::{Markup, PreEscaped, html};
 use serde::Deserialize;
 
+use super::add::address;
 use super::figures::{bytes, count, encoded, sentence, time};
 use super::layout::{HTML, Layout};
 use super::{home, steps};
 use crate::http::answer::RunningSearch;
+use crate::http::client::Trusted;
 use crate::http::search_lines::cursor;
-use crate::http::{ApiError, Backend, DEFAULT_LIMIT, Face, Step, Summary};
+use crate::http::shown_url::link;
+use crate::http::{ApiError, Backend, DEFAULT_LIMIT, Face, SNIPPET, Shown, ShownUrl, Step, Summary, TITLE};
 use crate::node::{Hit, SearchEvent, SearchOptions, Version};
+use crate::watched::Watched;
+
+/// The maximum number of earlier pages in the address of a page. Chosen: the address stays below four kilobytes.
+const MAX_BACK: usize = 50;
 
 #[derive(Deserialize)]
 pub(super) struct Wanted {
@@ -27,6 +35,9 @@ pub(super) struct Wanted {
     /// The rank of the first result of this page, from 1 on.
     #[serde(default = "one")]
     from: u64,
+    /// The pages before this one, from the first: see [`Visited`].
+    #[serde(default)]
+    back: String,
 }
 
 fn one() -> u64 {
@@ -36,9 +47,10 @@ fn one() -> u64 {
 /// Handles `GET /`: a page of results or, without a query, the home page.
 pub(super) async fn search<N: Backend>(
     State(face): State<Face<N>>,
+    Extension(Trusted(is_trusted)): Extension<Trusted>,
     wanted: Result<Parameters<Wanted>, QueryRejection>,
 ) -> Result<Response, ApiError> {
-    let Parameters(Wanted { q, cursor: place, from }) =
+    let Parameters(Wanted { q, cursor: place, from, back }) =
         wanted.map_err(|error| ApiError::parameters(error.body_text()))?;
     if q.trim().is_empty() {
         return Ok(([(header::CONTENT_TYPE, HTML)], home::home()).into_response());
@@ -50,7 +62,10 @@ pub(super) async fn search<N: Backend>(
     let after = place.as_deref().map(cursor).transpose()?;
     let limit = DEFAULT_LIMIT.into();
     let options = SearchOptions { limit, after, wants: face.wants, explain: true };
-    let mut page = Page { query: q, from, is_first: after.is_none(), started: Instant::now(), shown: 0 };
+    let watched = face.watched.clone().filter(|_| is_trusted);
+    let back = Visited::all(&back);
+    let mut page =
+        Page { query: q, from, after, back, is_first: after.is_none(), started: Instant::now(), shown: 0, watched };
     let answer = RunningSearch::begin(&face, query, options)?;
     let head = stream::iter([Ok(page.head())]);
     let body = Body::from_stream(head.chain(answer.stream(move |event| page.part(event))));
@@ -62,12 +77,25 @@ struct Page {
     query: String,
     /// The rank of the first result of the page, from 1 on.
     from: u64,
+    /// The cursor with which the page before this one ended.
+    after: Option<Place>,
+    /// The pages before this one that are known, from the first.
+    back: Vec<Visited>,
     is_first: bool,
     started: Instant,
     shown: u64,
+    /// The watched directories, if this client may open their files.
+    watched: Option<Watched>,
 }
 
 impl Page {
+    /// The pages up to this one, without the first ones if there are many.
+    fn visited(&self) -> Vec<Visited> {
+        let this = Visited { from: self.from, cursor: self.after };
+        let back = &self.back[self.back.len().saturating_sub(MAX_BACK - 1)..];
+        back.iter().copied().chain([this]).collect()
+    }
+
     /// Renders the page up to its first result.
     fn head(&self) -> String {
         let heading = format!("Results for {}", self.query);
@@ -84,7 +112,7 @@ impl Page {
         let rest = match event {
             Ok(SearchEvent::Hits(hits)) => {
                 self.shown += hits.len() as u64;
-                return hits.iter().map(|hit| result(hit).into_string()).collect();
+                return hits.iter().map(|hit| self.result(hit).into_string()).collect();
             }
             Ok(SearchEvent::Done { found, cursor, whole, report }) => {
                 let took = self.started.elapsed();
@@ -92,7 +120,7 @@ impl Page {
                 // This step has no messages between nodes, so its bytes are 0.
                 steps.push(Step::new("the last result found, and the page sent".into(), Some(took)));
                 html! {
-                    (self.summary(&Summary::new(found, cursor, whole, &report), &time(took)))
+                    (self.summary(&Summary::new(found, cursor, whole, &report), &time(took), estimate(&report)))
                     (steps::details(&steps, took))
                 }
             }
@@ -106,7 +134,50 @@ impl Page {
         format!("</ol>{}{}", rest.into_string(), Layout::end())
     }
 
-    fn summary(&self, summary: &Summary, took: &str) -> Markup {
+    fn result(&self, hit: &Hit) -> Markup {
+        let url = ShownUrl::on_page(&hit.url);
+        let title = Shown::new(&hit.title, &hit.title_marks, TITLE);
+        let snippet = Shown::new(&hit.snippet, &hit.marks, SNIPPET);
+        let name = match title.text.trim().is_empty() {
+            true => html! { bdi { (address(&url)) } },
+            false => html! { bdi { (marked(&title)) } },
+        };
+        html! {
+            li {
+                @if hit.url.is_empty() {
+                    p.note { "None of the nodes that keep document " code { (hit.id) } " answers." }
+                } @else {
+                    h2 {
+                        @if let Some(link) = link(&hit.url) {
+                            a href=(link) rel="noreferrer noopener" { (name) }
+                        } @else if self.watched.as_ref().is_some_and(|watched| watched.file_of(&hit.url).is_some()) {
+                            a href={ "/open?url=" (encoded(&hit.url)) } { (name) }
+                        } @else {
+                            (name)
+                        }
+                    }
+                    p.url { bdi { (address(&url)) } }
+                    @if !snippet.text.is_empty() { p.snippet dir="auto" { (marked(&snippet)) } }
+                    @for version in &hit.also { (also(version)) }
+                }
+            }
+        }
+    }
+
+    /// Says of how many documents this page shows some: exactly if it is the last one, or else about.
+    fn total(&self, summary: &Summary, about: Option<u64>) -> String {
+        let last = self.from.saturating_add(self.shown).saturating_sub(1);
+        match (summary.cursor, about) {
+            (None, _) if self.is_first && self.from == 1 => {
+                format!(" of {}{}", if summary.whole { "" } else { "at least " }, count(last))
+            }
+            (None, _) => ", the last".to_owned(),
+            (Some(_), Some(about)) => format!(" of about {}", count(about.max(last.saturating_add(1)))),
+            (Some(_), None) => ", and there are more".to_owned(),
+        }
+    }
+
+    fn summary(&self, summary: &Summary, took: &str, about: Option<u64>) -> Markup {
         let last = self.from.saturating_add(self.shown).saturating_sub(1);
         let messages = bytes(summary.bytes);
         html! {
@@ -114,9 +185,7 @@ impl Page {
                 p #summary {
                     @if self.shown == 1 { "Result " (count(last)) }
                     @else { "Results " (count(self.from)) " to " (count(last)) }
-                    ", "
-                    @if summary.cursor.is_some() { "and there are more" } @else { "the last" }
-                    "; " (took) " and " (messages) " of messages."
+                    (self.total(summary, about)) "; " (took) " and " (messages) " of messages."
                 }
             } @else if summary.cursor.is_some() {
                 p #summary { "Nothing was found so far, and there is more to look at; " (took) " and " (messages) " of
@@ -134,38 +203,17 @@ impl Page {
             @if !self.is_first || summary.cursor.is_some() {
                 nav.pages aria-label="Pages" {
                     @if !self.is_first { a href={ "/?q=" (encoded(&self.query)) } { "First page" } }
+                    @if let Some((page, back)) = self.back.split_last() {
+                        a rel="prev" href={ "/?q=" (encoded(&self.query)) (page.parameters(back)) } { "Previous page" }
+                    }
                     @if let Some(cursor) = &summary.cursor {
                         @let from = last.saturating_add(1);
-                        a rel="next" href={ "/?q=" (encoded(&self.query)) "&cursor=" (cursor) "&from=" (from) } {
+                        @let next = Visited { from, cursor: Some(*cursor) };
+                        a rel="next" href={ "/?q=" (encoded(&self.query)) (next.parameters(&self.visited())) } {
                             "Next page"
                         }
                     }
                 }
-            }
-        }
-    }
-}
-
-fn result(hit: &Hit) -> Markup {
-    let name = match hit.title.trim().is_empty() {
-        true => html! { bdi { (hit.url) } },
-        false => html! { bdi { (marked(&hit.title, &hit.title_marks)) } },
-    };
-    html! {
-        li {
-            @if hit.url.is_empty() {
-                p.note { "None of the nodes that keep document " code { (hit.id) } " answers." }
-            } @else {
-                h2 {
-                    @if leads_to_the_web(&hit.url) {
-                        a href=(hit.url) rel="noreferrer noopener" { (name) }
-                    } @else {
-                        (name)
-                    }
-                }
-                p.url { bdi { (hit.url) } }
-                @if !hit.snippet.is_empty() { p.snippet dir="auto" { (marked(&hit.snippet, &hit.marks)) } }
-                @for version in &hit.also { (also(version)) }
             }
         }
     }
@@ -186,8 +234,8 @@ fn also(version: &Version) -> Markup {
     }
 }
 
-/// Renders text with highlighted ranges. `marks` contains the byte offsets of their starts and ends (exclusive).
-fn marked(text: &str, marks: &[[usize; 2]]) -> Markup {
+/// Renders text with its marked ranges highlighted.
+fn marked(Shown { text, marks }: &Shown) -> Markup {
     let mut done = 0;
     html! {
         @for &[start, end] in marks {
@@ -198,11 +246,58 @@ fn marked(text: &str, marks: &[[usize; 2]]) -> Markup {
     }
 }
 
-/// True if a page may link to the URL. URLs of other schemes, such as `javascript:`, are shown without a link.
-fn leads_to_the_web(url: &str) -> bool {
-    ["http://", "https://"]
-        .iter()
-        .any(|scheme| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
+/// Estimates how many documents there are: of each list that was read, the part in which documents were found. `None`
+/// if nothing shows it.
+fn estimate(report: &Report) -> Option<u64> {
+    let clauses: BTreeSet<usize> = report.rounds.iter().map(|round| round.clause).collect();
+    let about = clauses.into_iter().map(|clause| {
+        let rounds = || report.rounds.iter().filter(|round| round.clause == clause);
+        let first = rounds().next().and_then(|round| round.words.first());
+        let size = report.words.iter().find(|word| Some(&word.word) == first).map_or(0, |word| word.size);
+        let (seen, found) = rounds().fold((0.0, 0.0), |(seen, found), round| {
+            (seen + round.seen as f64, found + round.found.min(round.seen) as f64)
+        });
+        if seen > 0.0 { size as f64 * found / seen } else { 0.0 }
+    });
+    let about: f64 = about.sum();
+    if about < 1.0 {
+        return None;
+    }
+    // Two digits say enough.
+    let unit = 10f64.powi((about.log10().floor() as i32 - 1).max(0));
+    Some(((about / unit).round() * unit) as u64)
+}
+
+/// A page of results that a user has visited: the rank of its first result, and the cursor with which the page before it
+/// ended. In an address it is `FROM` or `FROM.CURSOR`.
+#[derive(Clone, Copy)]
+struct Visited {
+    from: u64,
+    cursor: Option<Place>,
+}
+
+impl Visited {
+    /// Reads pages that are separated by commas. If one of them cannot be read, there are none.
+    fn all(text: &str) -> Vec<Self> {
+        let one = |text: &str| {
+            let (from, cursor) = text.split_once('.').map_or((text, None), |(from, cursor)| (from, Some(cursor)));
+            Some(Self { from: from.parse().ok()?, cursor: cursor.map(|cursor| cursor.parse().ok()).unwrap_or(None) })
+        };
+        let pages: Option<Vec<Self>> =
+            text.split(',').filter(|text| !text.is_empty()).take(MAX_BACK).map(one).collect();
+        pages.unwrap_or_default()
+    }
+
+    /// The parameters of the address of this page, after the query. `back` has the pages before it.
+    fn parameters(&self, back: &[Self]) -> String {
+        let cursor = self.cursor.map(|cursor| format!("&cursor={cursor}&from={}", self.from)).unwrap_or_default();
+        let back = back.iter().map(|page| match page.cursor {
+            Some(cursor) => format!("{}.{cursor}", page.from),
+            None => page.from.to_string(),
+        });
+        let back = back.collect::<Vec<_>>().join(",");
+        if back.is_empty() { cursor } else { format!("{cursor}&back={back}") }
+    }
 }
 
 fn advice() -> Markup {
@@ -232,16 +327,37 @@ fn not_understood(query: &str, error: QueryError) -> Response {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use furui_search::{Peer, Round, WordReport};
+
     use super::*;
 
     #[test]
-    fn links_lead_to_the_web_and_nowhere_else() {
-        for url in ["http://a.example/", "HTTPS://a.example", "https://篩.example"] {
-            assert!(leads_to_the_web(url), "{url}");
-        }
-        for url in ["javascript:alert(1)", "data:text/html,x", " http://a", "http:/a", "file:///etc", "", "篩篩篩篩"]
-        {
-            assert!(!leads_to_the_web(url), "{url}");
-        }
+    fn a_total_is_estimated_from_the_part_of_the_list_that_was_read() {
+        let round = |clause, word: &str, seen, found| Round {
+            clause,
+            words: vec![word.to_owned()],
+            host: Peer::new(&[], &[]),
+            most: 0,
+            seen,
+            found,
+            sent_bytes: 0,
+            back_bytes: 0,
+            costs: vec![],
+            at: Duration::ZERO,
+        };
+        let word = |word: &str, size| WordReport { word: word.to_owned(), size, whole: true };
+        let about = |rounds| {
+            let words = vec![word("rare", 1234), word("usual", u64::MAX)];
+            estimate(&Report { words, rounds, ..Report::default() })
+        };
+        assert_eq!(about(vec![]), None);
+        assert_eq!(about(vec![round(0, "rare", 100, 50), round(0, "rare", 100, 50)]), Some(620));
+        assert_eq!(about(vec![round(0, "rare", 10, 10), round(1, "rare", 10, 1)]), Some(1400));
+        assert_eq!(about(vec![round(0, "rare", 0, 5)]), None);
+        assert_eq!(about(vec![round(0, "rare", 1, 900)]), Some(1200), "others may state anything");
+        assert_eq!(about(vec![round(0, "usual", 1, 1)]), Some(18_000_000_000_000_000_000));
+        assert_eq!(about(vec![round(0, "none", 1, 1)]), None);
     }
 }

@@ -53,6 +53,7 @@ impl Driver {
                 }
                 self.has_met = true;
                 self.remembered.retain(|known| known.id() != peer);
+                tracing::info!(%peer, "peer joined");
                 let in_bucket = self.swarm.behaviour_mut().kad.kbucket(peer).map_or(0, |bucket| bucket.num_entries());
                 self.routes.joined(peer, in_bucket);
                 self.note_neighbour(&peer);
@@ -233,6 +234,7 @@ impl Driver {
             self.remembered.extend(named(peer, entry.node.value.iter()));
             let surplus = self.remembered.len().saturating_sub(MAX_REMEMBERED);
             self.remembered.drain(..surplus);
+            tracing::info!(%peer, "peer lost");
             self.note_neighbour(peer);
             if self.table().is_empty() {
                 self.refresh_at = self.refresh_at.min(Instant::now() + JOIN_AGAIN);

@@ -57,6 +57,11 @@ impl PublishedTable {
         }
     }
 
+    /// Copies the table into a directory, in the state after its last change.
+    pub(in crate::node) fn copy(&self, to: &Path) -> furui::Result<()> {
+        self.0.copy(to)
+    }
+
     /// For each of these documents, returns true if it is published and was last published at `since` or later. Times
     /// are seconds since 1970.
     pub(in crate::node) fn recent(&self, ids: &[ContentId], since: u64) -> furui::Result<Vec<bool>> {

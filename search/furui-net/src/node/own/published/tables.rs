@@ -1,3 +1,4 @@
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
@@ -83,6 +84,15 @@ impl PublishedTables {
             let result = change(&transaction)?;
             transaction.commit()?;
             Ok(result)
+        })
+    }
+
+    /// Copies the file into a directory while no change can take place.
+    pub(super) fn copy(&self, to: &Path) -> furui::Result<()> {
+        let Some(path) = &self.path else { return Ok(()) };
+        self.with(|database| {
+            let _blocking = database.begin_write()?;
+            Ok(fs::copy(path, to.join(FILE)).map(drop)?)
         })
     }
 

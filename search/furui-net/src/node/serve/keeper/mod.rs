@@ -87,7 +87,13 @@ impl Counts {
 
     /// Sets the temporary fault of the shelf, or clears it if `why` is `None`.
     fn pass(&self, why: Option<&str>) {
-        *self.passing.lock().unwrap_or_else(PoisonError::into_inner) = why.map(str::to_owned);
+        let mut passing = self.passing.lock().unwrap_or_else(PoisonError::into_inner);
+        match (&*passing, why) {
+            (None, Some(why)) => tracing::warn!("the storage takes nothing: {why}"),
+            (Some(_), None) => tracing::warn!("the storage works again"),
+            _ => {}
+        }
+        *passing = why.map(str::to_owned);
     }
 
     /// Records a permanent fault of the node. Only the first one is kept.

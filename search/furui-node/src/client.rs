@@ -1,25 +1,34 @@
-use std::io::{self, BufRead, BufReader, Read};
+//! The client of a node's HTTP interface.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::time::Duration;
 
+use furui_net::http::{Token, TokenError};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use ureq::http::Response;
-use ureq::{Agent, Body, BodyReader};
+use ureq::{Agent, Body, BodyReader, RequestBuilder};
 
 use crate::Error;
+use crate::options::node::NodeAddress;
 
 /// The maximum time for a node to accept a connection.
 const CONNECT: Duration = Duration::from_secs(10);
 /// The maximum time for a node to begin its answer. It exceeds the node's own time limits, so that the node can report
 /// that one of them has passed.
 const BEGIN: Duration = Duration::from_secs(120);
+/// The environment variable that has the token of a node, if `--token` names no file.
+const TOKEN: &str = "FURUI_TOKEN";
 /// The maximum length of a line of a node's answer, in bytes.
 const MAX_LINE: u64 = 1 << 20;
 
-/// A client of the HTTP interface of a node.
+/// A client of the HTTP interface of a node. Clones share its connections.
+#[derive(Clone)]
 pub struct Client {
     agent: Agent,
     url: String,
+    /// The value of the header `Authorization`, if the node asks for a token.
+    authorization: Option<String>,
 }
 
 /// The JSON answer of a node that refuses a request.
@@ -33,8 +42,24 @@ struct Refused {
 }
 
 impl Client {
+    /// Creates a client of the node at this address, with the token of the options or of `FURUI_TOKEN`.
+    ///
+    /// # Errors
+    /// If the token cannot be read, or is none.
+    pub fn of(NodeAddress { url, token }: &NodeAddress) -> Result<Self, Error> {
+        let failed = |error: TokenError| Error::Message(error.to_string());
+        let token = match (token, std::env::var_os(TOKEN).filter(|token| !token.is_empty())) {
+            (Some(file), _) => Some(Token::load(file).map_err(failed)?),
+            (None, Some(text)) => {
+                Some(Token::new(&text.to_string_lossy()).map_err(|error| Error::Message(format!("{TOKEN}: {error}")))?)
+            }
+            (None, None) => None,
+        };
+        Ok(Self::new(url, token.as_ref()))
+    }
+
     /// Creates a client of the node at this URL.
-    pub fn new(url: &str) -> Self {
+    pub fn new(url: &str, token: Option<&Token>) -> Self {
         let config = Agent::config_builder()
             .timeout_connect(Some(CONNECT))
             .timeout_recv_response(Some(BEGIN))
@@ -43,18 +68,27 @@ impl Client {
             // The node is on this machine or near it, so it is not reached through a web proxy.
             .proxy(None)
             .build();
-        Self { agent: config.into(), url: url.into() }
+        let authorization = token.map(|token| format!("Bearer {}", token.text()));
+        Self { agent: config.into(), url: url.into(), authorization }
     }
 
     /// Sends a GET request for `path` with these parameters. Returns the lines of the node's answer.
     pub fn get(&self, path: &str, parameters: &[(&str, &str)]) -> Result<Lines, Error> {
         let request = self.agent.get(format!("{}{path}", self.url)).query_pairs(parameters.iter().copied());
-        self.lines(request.call())
+        self.lines(self.known(request).call())
     }
 
     /// Sends a POST request to `path` with `body`. Returns the lines of the node's answer.
     pub fn post(&self, path: &str, body: &[u8]) -> Result<Lines, Error> {
-        self.lines(self.agent.post(format!("{}{path}", self.url)).send(body))
+        self.lines(self.known(self.agent.post(format!("{}{path}", self.url))).send(body))
+    }
+
+    /// Adds the token to a request.
+    fn known<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
+        match &self.authorization {
+            Some(authorization) => request.header("authorization", authorization),
+            None => request,
+        }
     }
 
     fn lines(&self, response: Result<Response<Body>, ureq::Error>) -> Result<Lines, Error> {
@@ -101,6 +135,14 @@ impl Lines {
                 self.url
             ))
         })
+    }
+
+    /// Copies the bytes that follow the last line.
+    pub fn copy(&mut self, bytes: u64, out: &mut impl Write) -> io::Result<()> {
+        match io::copy(&mut self.reader.by_ref().take(bytes), out)? {
+            copied if copied == bytes => Ok(()),
+            _ => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the node has sent only a part of it")),
+        }
     }
 
     /// The line of the answer that was read last.

@@ -1,0 +1,139 @@
+//! Tests `furui node --watch`.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::support::service::Service;
+use crate::support::{TempDir, failure, run};
+
+/// Two directories with the same parent: that of the watched files, with symbolic links resolved, and that of others.
+fn directories() -> (TempDir, String, String) {
+    let dir = TempDir::new();
+    for name in ["watched", "elsewhere"] {
+        fs::create_dir(dir.path().join(name)).unwrap();
+    }
+    let real = dir.path().canonicalize().unwrap();
+    let path = |name: &str| real.join(name).to_str().unwrap().to_owned();
+    (dir, path("watched"), path("elsewhere"))
+}
+
+#[test]
+fn a_watched_folder_is_found_as_it_is() {
+    let (dir, watched, elsewhere) = directories();
+    let write = |name: &str, text: &str| fs::write(format!("{watched}/{name}"), text).unwrap();
+    let url = |name: &str| format!("file://{watched}/{name}");
+    fs::create_dir_all(format!("{watched}/deep/er")).unwrap();
+    write("a.txt", "walrus one");
+    write("deep/er/b.md", "# A title\n\nwalrus two");
+    write("deep/page.html", "<title>P</title><link rel=canonical href='https://example.org/p'><p>walrus three");
+    write("script.js", "walrus");
+    write(".hidden", "walrus");
+    let node = Service::start(&dir, &["--watch", &watched]);
+    let (a, b, page) = (url("a.txt"), url("deep/er/b.md"), "https://example.org/p");
+    node.finds("walrus", &[&a, &b, page]);
+
+    // What is new, changed or replaced is published; what goes, or may no more be read, is withdrawn.
+    write("new.txt", "walrus four");
+    node.finds("walrus", &[&a, &b, &url("new.txt"), page]);
+    write("a.txt", "manatee");
+    node.finds("walrus", &[&b, &url("new.txt"), page]);
+    node.finds("manatee", &[&a]);
+    fs::write(format!("{elsewhere}/replacement"), "dugong").unwrap();
+    fs::rename(format!("{elsewhere}/replacement"), format!("{watched}/a.txt")).unwrap();
+    node.finds("dugong", &[&a]);
+    node.finds("manatee", &[]);
+    fs::remove_file(format!("{watched}/new.txt")).unwrap();
+    node.finds("walrus", &[&b, page]);
+
+    // Directories: moved inside, out and in, and removed.
+    fs::rename(format!("{watched}/deep"), format!("{watched}/moved")).unwrap();
+    node.finds("walrus", &[&url("moved/er/b.md"), page]);
+    write("moved/er/c.txt", "walrus five");
+    node.finds("walrus", &[&url("moved/er/b.md"), &url("moved/er/c.txt"), page]);
+    fs::rename(format!("{watched}/moved"), format!("{elsewhere}/moved")).unwrap();
+    node.finds("walrus", &[]);
+    fs::rename(format!("{elsewhere}/moved"), format!("{watched}/back")).unwrap();
+    node.finds("walrus", &[&url("back/er/b.md"), &url("back/er/c.txt"), page]);
+    fs::remove_dir_all(format!("{watched}/back/er")).unwrap();
+    node.finds("walrus", &[page]);
+
+    // Symbolic links lead to nothing, in the place of a file or of a directory.
+    fs::write(format!("{elsewhere}/secret.txt"), "walrus secret").unwrap();
+    symlink(&elsewhere, format!("{watched}/link")).unwrap();
+    symlink(format!("{elsewhere}/secret.txt"), format!("{watched}/secret.txt")).unwrap();
+    write("last.txt", "walrus last");
+    node.finds("walrus", &[&url("last.txt"), page]);
+    assert!(node.end().success());
+
+    // What changes while the node is down is seen at the start.
+    fs::remove_file(format!("{watched}/last.txt")).unwrap();
+    write("a.txt", "walrus again");
+    let node = Service::start(&dir, &["--watch", &watched]);
+    node.finds("walrus", &[&a, page]);
+    assert!(node.end().success());
+    // A directory that is watched no more is not published.
+    let node = Service::start(&dir, &[]);
+    node.finds("walrus", &[]);
+    assert_eq!(node.log(), "");
+}
+
+#[test]
+fn of_files_with_one_url_the_first_is_published_and_another_takes_its_place() {
+    let (dir, watched, _) = directories();
+    let line = |text: &str| format!("{{\"url\":\"https://example.org/1\",\"title\":\"{text}\",\"text\":\"otter\"}}\n");
+    let lines: String = (2..1500).map(|n| format!("{{\"url\":\"u:{n:04}\",\"text\":\"heron x{n}\"}}\n")).collect();
+    fs::write(format!("{watched}/a.jsonl"), line("first")).unwrap();
+    fs::write(format!("{watched}/b.jsonl"), line("second") + &line("third") + &lines).unwrap();
+    let node = Service::start(&dir, &["--watch", &watched]);
+    node.finds("otter first", &["https://example.org/1"]);
+    node.finds("otter second", &[]);
+    node.finds("heron x1499", &["u:1499"]);
+    fs::remove_file(format!("{watched}/a.jsonl")).unwrap();
+    node.finds("otter second", &["https://example.org/1"]);
+    node.finds("otter first", &[]);
+    // Of a file with many documents, those that have gone are withdrawn.
+    fs::write(format!("{watched}/b.jsonl"), "{\"url\":\"u:1499\",\"text\":\"heron x1499\"}\n").unwrap();
+    node.finds("heron", &["u:1499"]);
+    node.finds("otter", &[]);
+    // What was withdrawn by hand comes back with the node.
+    assert!(run(&["unpublish", "--node", &node.url, "u:1499"], b"").status.success());
+    node.finds("heron", &[]);
+    assert!(node.end().success());
+    let node = Service::start(&dir, &["--watch", &watched]);
+    node.finds("heron", &["u:1499"]);
+}
+
+#[test]
+fn the_directory_of_the_node_is_not_published() {
+    let (dir, watched, _) = directories();
+    fs::write(format!("{watched}/a.txt"), "kestrel").unwrap();
+    // The node is in the watched directory, and a file in it would have a format that is published.
+    fs::create_dir(format!("{watched}/node")).unwrap();
+    fs::set_permissions(format!("{watched}/node"), std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    fs::write(format!("{watched}/node/notes.txt"), "kestrel in the node").unwrap();
+    let node = Service::start_in(&dir, "watched/node", &["--watch", &watched, dir.path().to_str().unwrap()]);
+    node.finds("kestrel", &[&format!("file://{watched}/a.txt")]);
+    fs::write(format!("{watched}/node/more.txt"), "kestrel in the node").unwrap();
+    fs::write(format!("{watched}/b.txt"), "kestrel").unwrap();
+    node.finds("kestrel", &[&format!("file://{watched}/a.txt"), &format!("file://{watched}/b.txt")]);
+}
+
+#[test]
+fn a_watched_directory_may_go_and_come_back() {
+    let (dir, watched, elsewhere) = directories();
+    let missing = format!("{watched}/missing");
+    let message = failure(&["node", "--data", &dir.join("node"), "--watch", &missing, "--http", "127.0.0.1:0"], b"");
+    assert!(message.contains(&format!("cannot watch {missing}")), "{message}");
+    let a = format!("file://{watched}/a.txt");
+    fs::write(format!("{watched}/a.txt"), "marmot").unwrap();
+    let node = Service::start(&dir, &["--watch", &watched]);
+    node.finds("marmot", &[&a]);
+    fs::rename(&watched, format!("{elsewhere}/away")).unwrap();
+    node.finds("marmot", &[]);
+    fs::create_dir(&watched).unwrap();
+    fs::write(format!("{watched}/b.txt"), "marmot").unwrap();
+    node.finds("marmot", &[&format!("file://{watched}/b.txt")]);
+    fs::write(format!("{watched}/a.txt"), "marmot").unwrap();
+    node.finds("marmot", &[&a, &format!("file://{watched}/b.txt")]);
+    assert!(node.end().success());
+}
