@@ -52,11 +52,7 @@ pub fn snapshot(
     }
     let mut lines = client.post("/snapshot", b"")?;
     let mut sum = 0;
-    loop {
-        let (file, bytes) = match lines.read()? {
-            SnapshotLine::File { file, bytes } => (file, bytes),
-            SnapshotLine::End { .. } => break,
-        };
+    while let SnapshotLine::File { file, bytes } = lines.read()? {
         // A node that is not one could name a file outside of the directory.
         let below = Path::new(&file);
         if file.is_empty() || !below.components().all(|part| matches!(part, Component::Normal(_))) {
