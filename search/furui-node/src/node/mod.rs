@@ -163,8 +163,8 @@ fn announce(node: &Node, http: SocketAddr, program: &dyn Program) -> Result<(), 
     program.print(lines.as_bytes()).map(drop)
 }
 
-/// Reads the file of blocked peers, networks, sites and words, and the level of the log in the configuration file, again
-/// at each SIGHUP.
+/// Reads the file of blocked peers, networks, sites and words, and the level of the log in the configuration file,
+/// again at each SIGHUP.
 async fn reload(node: Node, mut hangups: Signal, log: Option<(Log, PathBuf)>) {
     while hangups.recv().await.is_some() {
         if let Err(error) = node.reload_blocked().await {
