@@ -44,7 +44,8 @@ pub fn compact(CompactOptions { path, wait }: &CompactOptions) -> Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs `furui snapshot`: copies the files that the manifest of a store names, or those of a node, into a new directory.
+/// Runs `furui snapshot`: copies the files that the manifest of a store names, or those of a node, into a new
+/// directory.
 pub fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Error> {
     match (&options.node, &options.dest) {
         (Some(url), _) => network::snapshot(url, options),

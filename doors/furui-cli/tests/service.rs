@@ -136,6 +136,7 @@ fn the_log_tells_what_happens_and_not_what_is_searched_for() {
     node.signal("HUP");
     let mut after = String::new();
     for count in 0.. {
+        assert!(count < 200, "the level does not change: {}", node.log());
         // The level changes a moment after the signal.
         let line = format!("{{\"url\":\"http://a.example/{count}\",\"text\":\"capercaillie {count}\"}}\n");
         let before = node.log();
@@ -262,7 +263,7 @@ fn a_proxy_passes_on_the_name_of_the_host() {
     let node = Service::start(&dir, &["--http-token", &token, "--http-host", "search.lan"]);
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let config = format!(
-        "daemon off; pid {0}/pid; error_log stderr; worker_processes 1; events {{}} http {{ access_log off; \
+        "daemon off; master_process off; pid {0}/pid; error_log stderr; events {{}} http {{ access_log off; \
          client_body_temp_path {0}/a; proxy_temp_path {0}/b; fastcgi_temp_path {0}/c; uwsgi_temp_path {0}/d; \
          scgi_temp_path {0}/e; server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass {1}; \
          proxy_set_header Host $host; proxy_buffering off; }} }} }}",

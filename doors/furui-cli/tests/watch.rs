@@ -61,6 +61,10 @@ fn a_watched_folder_is_found_as_it_is() {
     fs::write(format!("{elsewhere}/secret.txt"), "walrus secret").unwrap();
     symlink(&elsewhere, format!("{watched}/link")).unwrap();
     symlink(format!("{elsewhere}/secret.txt"), format!("{watched}/secret.txt")).unwrap();
+    // Neither do files that are too long, or that are none.
+    write("long.txt", &"walrus ".repeat(3 << 20));
+    assert!(std::process::Command::new("mkfifo").arg(format!("{watched}/pipe.txt")).status().unwrap().success());
+    node.says("long.txt: more than 16777216 bytes; publish it in parts; left out");
     write("last.txt", "walrus last");
     node.finds("walrus", &[&url("last.txt"), page]);
     assert!(node.end().success());
@@ -74,7 +78,7 @@ fn a_watched_folder_is_found_as_it_is() {
     // A directory that is watched no more is not published.
     let node = Service::start(&dir, &[]);
     node.finds("walrus", &[]);
-    assert_eq!(node.log(), "");
+    assert_eq!(node.log().lines().count(), 1, "nothing but of the long file: {}", node.log());
 }
 
 #[test]

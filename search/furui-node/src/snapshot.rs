@@ -18,8 +18,8 @@ use crate::program::Program;
 /// The files with secret keys in the directory of a node, which its HTTP interface does not give.
 const KEYS: [&str; 2] = ["identity", "network"];
 
-/// Copies the files of the node at an HTTP address into a new directory. Without a file with its token, the token is that
-/// in the environment variable `FURUI_TOKEN`. `keys` is the directory of the node, if the copy is to have its secret
+/// Copies the files of the node at an HTTP address into a new directory. Without a file with its token, the token is
+/// that in the environment variable `FURUI_TOKEN`. `keys` is the directory of the node, if the copy is to have its secret
 /// keys.
 ///
 /// # Errors
@@ -52,11 +52,7 @@ pub fn snapshot(
     }
     let mut lines = client.post("/snapshot", b"")?;
     let mut sum = 0;
-    loop {
-        let (file, bytes) = match lines.read()? {
-            SnapshotLine::File { file, bytes } => (file, bytes),
-            SnapshotLine::End { .. } => break,
-        };
+    while let SnapshotLine::File { file, bytes } = lines.read()? {
         // A node that is not one could name a file outside of the directory.
         let below = Path::new(&file);
         if file.is_empty() || !below.components().all(|part| matches!(part, Component::Normal(_))) {

@@ -61,8 +61,8 @@ impl Shown {
     }
 }
 
-/// True if a character leaves no trace, or changes the direction of the text around it, and so can hide what a text says.
-/// Joiners in scripts that are written with them, and the selectors of emoji, are kept.
+/// True if a character leaves no trace, or changes the direction of the text around it, and so can hide what a text
+/// says. Joiners in scripts that are written with them, and the selectors of emoji, are kept.
 fn is_invisible(before: Option<char>, character: char, after: Option<char>) -> bool {
     let joins = |neighbour: Option<char>| neighbour.is_some_and(|neighbour| neighbour >= '\u{590}');
     match character {

@@ -14,10 +14,11 @@ pub(crate) const FILE: &str = "watched.redb";
 pub(super) const FILES: TableDefinition<'_, &[u8], (u64, i64, i64, u64)> = TableDefinition::new("files");
 /// The table from the path of a file and the URL of a document in it to the number of the last reading that found it,
 /// and the document's id.
-pub(super) const DOCUMENTS: TableDefinition<'_, (&[u8], &str), (u64, &[u8; ContentId::BYTES])> =
-    TableDefinition::new("documents");
+pub(super) const DOCUMENTS: TableDefinition<'_, (&[u8], &str), DocumentRow> = TableDefinition::new("documents");
 /// The set of URLs, each with the path of a file that has a document under it.
 pub(super) const URLS: TableDefinition<'_, (&str, &[u8]), ()> = TableDefinition::new("urls");
+/// A row of a document: the number of a reading, and the document's id.
+type DocumentRow = (u64, &'static [u8; ContentId::BYTES]);
 /// The maximum size of the database's page cache, in bytes. The value is a choice, not a measurement.
 const CACHE: usize = 4 << 20;
 

@@ -7,7 +7,7 @@ use crate::face::{Asked, Call, done, face, found, get};
 use furui_net::net::Counters;
 use furui_net::node::{Hit, NodeStatus, Published, SearchError, SearchEvent, Span, Version};
 use furui_net::shelf::Statistics;
-use furui_search::{ContentId, Peer, Place, PublisherKey, Record, Report, Round};
+use furui_search::{ContentId, Peer, Place, PublisherKey, Record, Report, Round, WordReport};
 use tokio::sync::mpsc;
 
 /// The headers that browsers send.
@@ -100,6 +100,22 @@ async fn the_previous_page_is_a_link_and_the_total_is_told() {
     assert!(body.contains("Results 1 to 3 of 3; ") && !body.contains("Previous page"), "{body}");
     let body = page("/?q=a", vec![hits(3), end(None, false)]).await;
     assert!(body.contains("Results 1 to 3 of at least 3; "), "{body}");
+    let words = vec![WordReport { word: "a".into(), size: 512, whole: true }];
+    let round = Round {
+        clause: 0,
+        words: vec!["a".into()],
+        host: Peer::new(&[], &[]),
+        most: 10,
+        seen: 10,
+        found: 5,
+        sent_bytes: 0,
+        back_bytes: 0,
+        costs: vec![],
+        at: Duration::ZERO,
+    };
+    let report = Report { words, rounds: vec![round], ..Report::default() };
+    let body = page("/?q=a", vec![hits(3), done(Some(cursor(1)), true, report)]).await;
+    assert!(body.contains("Results 1 to 3 of about 260; "), "{body}");
     let place = |byte: u8| format!("0000001000000000000000000000000000000000000000{byte:02x}");
     let path = format!("/?q=a&cursor={}&from=21&back=1,11.{}", place(2), place(1));
     let body = page(&path, vec![hits(10), end(Some(cursor(3)), true)]).await;

@@ -12,14 +12,14 @@ use crate::log::{LogFormat, LogLevel};
 pub struct ServiceOptions {
     /// Publish the files in directories, what changes, and withdraw what goes
     ///
-    /// This is as "furui publish" does without --base; may be repeated. Hidden files, and the directory of the node, are
-    /// left out. When the node starts, what was published from a directory that is watched no more is withdrawn
+    /// This is as "furui publish" does without --base; may be repeated. Hidden files, and the directory of the node,
+    /// are left out. When the node starts, what was published from a directory that is watched no more is withdrawn
     #[arg(long, value_name = "DIR", num_args = 1.., value_hint = ValueHint::DirPath)]
     pub watch: Vec<PathBuf>,
     /// A file with the token that clients must know; made if there is none
     ///
-    /// "furui publish", "furui search", browsers and all others then need it to use the node's HTTP address. Required if
-    /// the address can be reached from other machines
+    /// "furui publish", "furui search", browsers and all others then need it to use the node's HTTP address. Required
+    /// if the address can be reached from other machines
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub http_token: Option<PathBuf>,
     /// The name of the node behind a proxy; may be repeated

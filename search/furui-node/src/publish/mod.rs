@@ -54,7 +54,7 @@ pub fn run(options: &PublishOptions, program: &dyn Program) -> Result<ExitCode, 
         program,
         client,
         progress: program.progress("publishing", &options.sources),
-        repeats: Repeats::InRun(Once::new()?),
+        repeats: Repeats::InRun(Box::new(Once::new()?)),
         batch: Batch::default(),
         sums: Sums::new(options.strict, program),
         key,
@@ -92,7 +92,7 @@ pub(crate) struct Publisher<'a> {
 /// What tells whether a document is the first of its URL.
 enum Repeats {
     /// The set of the URLs that this run has met.
-    InRun(Once),
+    InRun(Box<Once>),
     /// The table of the documents of watched files.
     Watched(Watching),
 }

@@ -114,3 +114,47 @@ impl Events {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use notify::event::{CreateKind, Flag};
+
+    use super::*;
+
+    fn directory(name: &str) -> (PathBuf, Watched) {
+        let directory = std::env::temp_dir().join(format!("furui-events-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let watched = Watched::open(&directory, vec!["/r".into()], vec!["/r/node".into()]).unwrap();
+        (directory, watched)
+    }
+
+    fn created(path: &str) -> notify::Result<Event> {
+        Ok(Event::new(EventKind::Create(CreateKind::File)).add_path(path.into()))
+    }
+
+    #[test]
+    fn paths_are_gathered_and_a_flood_or_a_loss_compares_all() {
+        let (directory, watched) = directory("flood");
+        let events = Events::default();
+        let next = || events.next(Duration::ZERO).expect("it was not stopped");
+        assert!(matches!(next(), Changes::None));
+        for path in ["/r/b", "/r/a", "/r/b", "/r/.hidden/a", "/r/node/shelf.redb", "/elsewhere"] {
+            events.take(created(path), &watched);
+        }
+        let read = Event::new(EventKind::Access(AccessKind::Open(AccessMode::Read))).add_path("/r/read".into());
+        events.take(Ok(read), &watched);
+        let Changes::Paths(paths) = next() else { panic!("there are paths") };
+        assert_eq!(paths.into_iter().collect::<Vec<_>>(), [PathBuf::from("/r/a"), "/r/b".into()]);
+        for number in 0..=MAX_PATHS {
+            events.take(created(&format!("/r/{number}")), &watched);
+        }
+        assert!(matches!(next(), Changes::All) && matches!(next(), Changes::None));
+        events.take(Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan)), &watched);
+        assert!(matches!(next(), Changes::All));
+        events.take(Err(notify::Error::generic("the queue has overflowed")), &watched);
+        assert!(matches!(next(), Changes::All));
+        events.stop();
+        assert!(events.next(Duration::from_secs(60)).is_none());
+        std::fs::remove_dir_all(directory).unwrap();
+    }
+}

@@ -54,8 +54,8 @@ pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
     accepted.flat_map(|value| value.split(',')).any(|range| range.trim_start().starts_with("text/html"))
 }
 
-/// Renders the form for the token, with status 401. `to` is the path of the page that is shown afterwards, and `problem`
-/// says what was wrong, if something was.
+/// Renders the form for the token, with status 401. `to` is the path of the page that is shown afterwards, and
+/// `problem` says what was wrong, if something was.
 pub(super) fn login(to: &str, problem: &str) -> Response {
     let page = Layout::new("Log in").page(html! {
         h1 { "This node asks for its token" }

@@ -268,8 +268,8 @@ fn estimate(report: &Report) -> Option<u64> {
     Some(((about / unit).round() * unit) as u64)
 }
 
-/// A page of results that a user has visited: the rank of its first result, and the cursor with which the page before it
-/// ended. In an address it is `FROM` or `FROM.CURSOR`.
+/// A page of results that a user has visited: the rank of its first result, and the cursor with which the page before
+/// it ended. In an address it is `FROM` or `FROM.CURSOR`.
 #[derive(Clone, Copy)]
 struct Visited {
     from: u64,
