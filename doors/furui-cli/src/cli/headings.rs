@@ -14,8 +14,10 @@ pub const FILTER: &str = "Filter";
 pub const DICTIONARY: &str = "Dictionary";
 /// The heading of the options that say what is printed, and where.
 pub const OUTPUT: &str = "Output";
+/// The heading of the options of a node of the search engine.
+pub const NODE: &str = "Node";
 /// The headings of the groups that are not for experiments of papers.
-const USUAL: [&str; 6] = [INPUT, KEYS, SET, FILTER, DICTIONARY, OUTPUT];
+const USUAL: [&str; 7] = [INPUT, KEYS, SET, FILTER, DICTIONARY, OUTPUT, NODE];
 /// The heading of the options of `furui seen` that only the experiments of papers need.
 pub const TIERS: &str = "The papers' tiers";
 /// The heading of the options of filters that only the experiments of papers need.

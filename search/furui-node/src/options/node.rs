@@ -18,66 +18,88 @@ use furui_search::Wants;
 /// The nodes of a private network speak with nobody who does not have its key: --new-network makes one, and --join
 /// brings others into it. All other nodes are in the open network.
 #[derive(Args)]
+#[command(next_help_heading = "Node")]
 pub struct NodeOptions {
-    /// The directory for the node's identity, index and documents, which is created if it does not exist [default:
-    /// furui/node in $XDG_DATA_HOME, which is ~/.local/share if it is not set]
+    /// The directory for the node's identity, index and documents
+    ///
+    /// It is created if it does not exist [default: furui/node in $XDG_DATA_HOME, which is ~/.local/share if it is not
+    /// set]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub data: Option<PathBuf>,
-    /// An address to listen on for other nodes, such as /ip4/0.0.0.0/tcp/4001; may be repeated. Port 0 picks the
-    /// port of the last run, if it is free, or any free one [default: /ip4/0.0.0.0/tcp/0 and /ip6/::/tcp/0]
+    /// An address to listen on for other nodes; may be repeated
+    ///
+    /// For example /ip4/0.0.0.0/tcp/4001. Port 0 picks the port of the last run, if it is free, or any free one
+    /// [default: /ip4/0.0.0.0/tcp/0 and /ip6/::/tcp/0]
     #[arg(long, value_name = "MULTIADDR")]
     pub listen: Vec<String>,
-    /// An address at which other nodes reach this one, if this node does not listen on it, for example behind a router
-    /// that forwards a port; may be repeated
+    /// An address at which others reach this node; may be repeated
+    ///
+    /// It is needed if the node does not listen on it, for example behind a router that forwards a port
     #[arg(long, value_name = "MULTIADDR")]
     pub external: Vec<String>,
-    /// The address at which the node serves the search page, "furui publish" and "furui search"; port 0 picks a free
-    /// port. Anybody who can reach this address may publish and search [default: 127.0.0.1:7717]
+    /// The address of the search page, and for "furui search"
+    ///
+    /// Here the node serves the search page, "furui publish" and "furui search". Port 0 picks a free port. Anybody who
+    /// can reach this address may publish and search [default: 127.0.0.1:7717]
     #[arg(long, value_name = "HOST:PORT")]
     pub http: Option<SocketAddr>,
-    /// The address of a node in the network, with its identity, such as /ip4/192.0.2.1/tcp/4001/p2p/12D3…, or a name
-    /// with addresses in its DNS records, such as /dnsaddr/node.example; may be repeated. A node that has met others
-    /// finds them again without it
+    /// The address of a node in the network; may be repeated
+    ///
+    /// It has the node's identity, such as /ip4/192.0.2.1/tcp/4001/p2p/12D3…, or is a name with addresses in its DNS
+    /// records, such as /dnsaddr/node.example. A node that has met others finds them again without it
     #[arg(long, value_name = "MULTIADDR")]
     pub bootstrap: Vec<String>,
-    /// The most that the node keeps on disk for other nodes, such as 20GiB. When it is reached, the oldest documents of
-    /// the node that stored most, from the address that stored most, are removed to make room, and a node that would
-    /// then have more is refused. What is published through this node is always kept [default: 10GiB, or a tenth of the
-    /// disk if that is less]
+    /// The most that the node keeps on disk for others, such as 20GiB
+    ///
+    /// When it is reached, the oldest documents of the node that stored most, from the address that stored most, are
+    /// removed to make room, and a node that would then have more is refused. What is published through this node is
+    /// always kept [default: 10GiB, or a tenth of the disk if that is less]
     #[arg(long, value_name = "SIZE", value_parser = text::size)]
     pub disk: Option<u64>,
+    /// A TOML file with these options
+    ///
+    /// They are under their long names, such as http = "127.0.0.1:7717" and, if an option may be repeated,
+    /// bootstrap = ["…"]. Options on the command line take precedence. Relative paths begin at the directory of the
+    /// file. The ways into a private network are not in it
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub config: Option<PathBuf>,
     #[command(flatten)]
     pub private: PrivateOptions,
     #[command(flatten)]
     pub coding: CodingOptions,
-    /// A TOML file with these options under their long names, such as http = "127.0.0.1:7717" and, if an option may be
-    /// repeated, bootstrap = ["…"]. Options on the command line take precedence. Relative paths begin at the directory
-    /// of the file
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub config: Option<PathBuf>,
 }
 
 /// The ways into a private network. A node that is in one stays in it, and needs none of these options again.
 #[derive(Args, Default)]
 #[command(next_help_heading = "A private network")]
 pub struct PrivateOptions {
-    /// Make a network that only those enter who have its key, and be its first node. The key is written to FILE, which
-    /// must not exist; keep it as a copy. "furui invite" prints the line by which others join
+    /// Make a network, and write its key to this new file
+    ///
+    /// Only those who have the key enter the network, of which this is the first node. Keep the file as a copy. "furui
+    /// invite" prints the line by which others join
     #[arg(long, value_name = "FILE", conflicts_with = "join", value_hint = ValueHint::FilePath)]
     pub new_network: Option<PathBuf>,
-    /// The name of the new network, for people: letters, digits, dots, - and _ [default: furui]
+    /// The name of the new network, for people [default: furui]
+    ///
+    /// It has letters, digits, dots, - and _
     #[arg(long, value_name = "NAME", requires = "new_network")]
     pub network_name: Option<String>,
-    /// Join the network of this line, which "furui invite" prints at a node of it. @FILE reads the line from a file, so
-    /// that other users of this machine do not see the key in the list of processes
+    /// Join a network by the line that "furui invite" prints
+    ///
+    /// @FILE reads the line from a file, so that other users of this machine do not see the key in the list of
+    /// processes
     #[arg(long, value_name = "LINE")]
     pub join: Option<String>,
-    /// Join another network, as by --join, and take the documents along. Without LINE it allows the same to
-    /// --new-network. To remove somebody, make a new network so, and send the others, but not him, its line for --rekey
+    /// Change to another network, with the documents
+    ///
+    /// LINE is as for --join; without it, the documents go into the network that --new-network makes. To remove
+    /// somebody, make a new network so, and send its line to the others, who say --rekey LINE
     #[arg(long, value_name = "LINE", num_args = 0..=1, conflicts_with = "join")]
     pub rekey: Option<Option<String>>,
-    /// Do not look for nodes of the private network in the local networks of this machine (by multicast DNS, to which
-    /// the node tells its addresses)
+    /// Do not look for nodes of the network in the local networks
+    ///
+    /// By multicast DNS, a node of a private network tells its addresses to the local networks of this machine, and
+    /// finds others there
     #[arg(long)]
     pub no_mdns: bool,
 }
