@@ -28,8 +28,16 @@ pub fn run(options: &SearchOptions, program: &dyn Program) -> Result<ExitCode, E
     let rate = rate.map(|rate| rate.to_string());
     let client = Client::new(&options.node.url);
     let query = options.query.join(" ");
-    let mut search =
-        Search { options, program, bold: program.is_styled(), left: options.limit, total: 0, bytes: 0, whole: true };
+    let mut search = Search {
+        options,
+        program,
+        bold: program.is_styled(),
+        left: options.limit,
+        total: 0,
+        bytes: 0,
+        whole: true,
+        bounded: false,
+    };
     let mut cursor: Option<String> = None;
     while search.left > 0 {
         let limit = search.left.min(MAX_LIMIT.into()).to_string();
@@ -45,6 +53,9 @@ pub fn run(options: &SearchOptions, program: &dyn Program) -> Result<ExitCode, E
             Page::Last => break,
             Page::Unwanted => return Ok(ExitCode::SUCCESS),
         }
+    }
+    if search.bounded {
+        program.complain("not all documents with these words were examined, and others may fit; add a rarer word");
     }
     if !search.whole {
         let short =
@@ -65,6 +76,8 @@ struct Search<'a> {
     total: u64,
     bytes: u64,
     whole: bool,
+    /// True if the node stopped because it had examined so many documents.
+    bounded: bool,
 }
 
 /// The reason that a page of results ended.
@@ -87,11 +100,12 @@ impl Search<'_> {
                     None
                 }
                 SearchLine::Step(_) => None,
-                SearchLine::End(Summary { total, bytes, cursor, whole }) => {
+                SearchLine::End(Summary { total, bytes, cursor, whole, bounded }) => {
                     self.total += total;
                     self.bytes += bytes;
                     self.whole &= whole;
-                    Some(cursor.filter(|_| self.left > 0).map_or(Page::Last, Page::Next))
+                    self.bounded = *bounded;
+                    Some(cursor.filter(|_| self.left > 0 && (!bounded || *total > 0)).map_or(Page::Last, Page::Next))
                 }
             };
             let text = match end {
@@ -111,7 +125,8 @@ impl Search<'_> {
 
     fn json(&self, raw: &[u8], line: &SearchLine) -> String {
         if let SearchLine::End(Summary { cursor, .. }) = line {
-            let sum = Summary { total: self.total, bytes: self.bytes, cursor: *cursor, whole: self.whole };
+            let (total, bytes, whole, bounded) = (self.total, self.bytes, self.whole, self.bounded);
+            let sum = Summary { total, bytes, cursor: *cursor, whole, bounded };
             return serde_json::to_string(&sum).expect("it has only strings for names") + "\n";
         }
         // Other lines are printed as received, but without characters that control the terminal.

@@ -12,6 +12,7 @@ mod id;
 mod index;
 pub mod limits;
 mod message;
+mod neighbours;
 mod pattern;
 mod peer;
 mod phrase;

@@ -1,4 +1,5 @@
 use super::limits;
+use super::neighbours::Neighbours;
 use super::words::telling_tokens;
 
 /// A sequence of words that must be adjacent in the title of a document, or in its text.
@@ -53,6 +54,19 @@ impl Phrase {
     /// The words of the phrase in order: at least one.
     pub fn words(&self) -> &[PhraseWord] {
         &self.words
+    }
+
+    /// The pairs and triples of common words that are neighbours in the phrase, and so in each text that has it, as words
+    /// of the index: the fewest that imply all others.
+    pub(super) fn neighbours(&self) -> impl Iterator<Item = String> {
+        let mut neighbours = Neighbours::default();
+        for PhraseWord { word, skips } in &self.words {
+            if *skips {
+                neighbours.pause();
+            }
+            neighbours.push(word);
+        }
+        neighbours.telling()
     }
 
     /// The words, each with the unit at which it begins, counted from the beginning of the phrase.

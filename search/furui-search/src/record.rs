@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use sha2::{Digest, Sha256};
 
+use super::neighbours::Neighbours;
 use super::record_error::VERSION;
 use super::site::sites;
 use super::{ContentId, PublisherKey, RecordError, Weight, words};
@@ -94,8 +95,9 @@ impl Record {
     }
 
     /// The distinct words under which the document is found, in order: the words of its title and text, and `site:HOST`
-    /// for the host of its URL and for the domains above the host (at most 8 in all). Other words of the URL are not
-    /// included, so that a search for the name of a site does not find all its pages.
+    /// for the host of its URL and for the domains above the host (at most 8 in all); and neighbours among the commonest
+    /// words, as in `of the`, by which phrases of them are found. Other words of the URL are not included, so that a search
+    /// for the name of a site does not find all its pages.
     pub fn words(&self) -> BTreeSet<String> {
         self.postings().into_keys().collect()
     }
@@ -133,8 +135,11 @@ impl Record {
     pub fn postings(&self) -> BTreeMap<String, Weight> {
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         let mut length = 0u32;
+        let mut neighbours = Neighbours::default();
         for (text, times) in [(&self.title, Weight::TITLE), (&self.text, 1)] {
+            neighbours.pause();
             for word in words(text) {
+                neighbours.push(&word);
                 length = length.saturating_add(times);
                 match counts.get_mut(&*word) {
                     Some(count) => *count = count.saturating_add(times),
@@ -147,7 +152,7 @@ impl Record {
         // A text that repeats a word has few words.
         let most = 1 + counts.len() as u32 / REPEATS;
         counts.values_mut().for_each(|count| *count = most.min(*count));
-        counts.extend(sites(&self.url).map(|site| (site, 1)));
+        counts.extend(sites(&self.url).chain(neighbours.words()).map(|word| (word, 1)));
         counts.into_iter().map(|(word, count)| (word, Weight::new(count, length))).collect()
     }
 }
@@ -274,7 +279,7 @@ mod tests {
     #[test]
     fn a_word_counts_for_more_in_the_title_and_the_more_often_it_occurs() {
         let postings = record("u", "Sieve sieve", "a sieve, and a filter").postings();
-        assert_eq!((postings["sieve"], postings["a"], postings.len()), (Weight::new(1, 9), Weight::new(1, 9), 4));
+        assert_eq!((postings["sieve"], postings["a"], postings.len()), (Weight::new(1, 9), Weight::new(1, 9), 5));
         let many: String = (0..60).map(|number| format!("w{number} ")).collect();
         let postings =
             record("u", "Sieve sieve", &format!("a sieve, and a filter {many}{}", "filter ".repeat(60))).postings();

@@ -39,6 +39,10 @@ pub struct Summary {
     /// True if the answer is complete: every list was complete as far as the node that keeps it knows, and no document
     /// is missing because no node could show it or because false postings displaced it.
     pub whole: bool,
+    /// True if the search stopped before it had found as many documents as it could, because it had examined so many:
+    /// there may be more after the cursor.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub bounded: bool,
 }
 
 impl Summary {
@@ -47,7 +51,7 @@ impl Summary {
         let Report { sent_bytes, back_bytes, exchanged, show_sent_bytes, show_back_bytes, .. } = report;
         let bytes =
             sent_bytes + back_bytes + exchanged.sent_bytes + exchanged.back_bytes + show_sent_bytes + show_back_bytes;
-        Self { total, bytes, cursor, whole }
+        Self { total, bytes, cursor, whole, bounded: report.bounded }
     }
 }
 

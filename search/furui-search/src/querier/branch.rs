@@ -1,4 +1,4 @@
-use super::super::{Clause, Place};
+use super::super::{Clause, Phrase, Place, limits};
 use super::words::Words;
 use super::{FAILURES_A_PASS, PASSES};
 
@@ -46,14 +46,20 @@ pub(super) struct Branch {
 }
 
 impl Branch {
-    pub(super) fn new(clause: &Clause, words: &mut Words) -> Self {
+    /// Makes the state of a conjunction. `is_only` is true if the query has no other one.
+    pub(super) fn new(clause: &Clause, is_only: bool, words: &mut Words) -> Self {
         let mut numbers = |names: &[String]| {
             let mut numbers: Vec<usize> = names.iter().map(|name| words.number(name)).collect();
             numbers.sort_unstable();
             numbers.dedup();
             numbers
         };
-        let (must, without) = (numbers(&clause.must), numbers(&clause.without));
+        let mut names = clause.must.clone();
+        // Neighbours make the candidates of a phrase fewer, and change no answer. Beside other conjunctions they would: a
+        // document with the words and without the phrase has the score of this conjunction, by which nobody would find it.
+        let room = if is_only { limits::WORDS.saturating_sub(names.len() + clause.without.len()) } else { 0 };
+        names.extend(clause.phrases.iter().flat_map(Phrase::neighbours).take(room));
+        let (must, without) = (numbers(&names), numbers(&clause.without));
         let contradicts = must.iter().any(|word| without.contains(word));
         let next = if contradicts { None } else { Some(Place::FIRST) };
         Self { must, without, next, ..Self::default() }

@@ -177,7 +177,10 @@ impl Querier {
     pub fn new(clauses: &[Clause], known: Vec<KnownWord>, options: QueryOptions) -> Result<Self, QueryRefused> {
         options::check(clauses, &options)?;
         let mut words = Words::default();
-        let branches: Vec<Branch> = clauses.iter().map(|clause| Branch::new(clause, &mut words)).collect();
+        let branches: Vec<Branch> = {
+            let is_only = clauses.len() == 1;
+            clauses.iter().map(|clause| Branch::new(clause, is_only, &mut words)).collect()
+        };
         known.into_iter().for_each(|word| words.know(word));
         let report = Report { salt: options.salt, ..Report::default() };
         Ok(Self {

@@ -30,6 +30,8 @@ pub struct Report {
     /// The number of documents whose text the network layer examined, because the query has phrases and the lists
     /// contain only words.
     pub checked: u64,
+    /// True if the network layer stopped because it had examined so many documents, and further ones may fit.
+    pub bounded: bool,
     /// The number of records that the network layer fetched to verify the statements of nodes.
     pub fetched: u64,
     /// The number of requests for titles, snippets and records of documents that the network layer sent to other nodes.

@@ -1,6 +1,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
+use super::super::neighbours::is_neighbours;
 use super::super::ranking::{Scale, idf};
 use super::super::site::is_site;
 use super::super::{ContentId, Peer, Request, Response, Term, limits};
@@ -142,8 +143,8 @@ impl Words {
     }
 
     /// Determines by which figures a query ranks documents that have these words: the idf of each, and the mean length of
-    /// documents, as an exponent of two, in the longest of their lists. Hosts of URLs (`site:…`) say nothing about the
-    /// relevance of a document, and do not count. `None` while the size of a list is not known, unless no node tells
+    /// documents, as an exponent of two, in the longest of their lists. Hosts of URLs (`site:…`) and neighbours of
+    /// common words say nothing about the relevance of a document, and do not count. `None` while the size of a list is not known, unless no node tells
     /// it.
     pub(super) fn measure(&self, words: &BTreeSet<usize>) -> Option<Measure> {
         let mut sizes = vec![];
@@ -155,10 +156,11 @@ impl Words {
                 None => return None,
             }
         }
-        let scored = sizes.iter().filter(|(number, ..)| !is_site(&self.all[*number].name));
+        let is_scored = |number: usize| !is_site(&self.all[number].name) && !is_neighbours(&self.all[number].name);
+        let scored = sizes.iter().filter(|(number, ..)| is_scored(*number));
         let (longest, log_length) =
             scored.map(|&(_, size, log_length)| (size, log_length)).max().unwrap_or((0, Scale::USUAL));
-        let idf = |size, number: usize| if is_site(&self.all[number].name) { 0 } else { idf(longest, size) };
+        let idf = |size, number: usize| if is_scored(number) { idf(longest, size) } else { 0 };
         let idfs = sizes.iter().map(|&(number, size, _)| (number, idf(size, number))).collect();
         Some(Measure { idfs, log_length })
     }

@@ -10,6 +10,9 @@ use crate::node::{Hit, Inner, SearchEvent};
 /// The maximum number of candidates (documents that the words' lists name) that one search with a limit examines. The
 /// search then ends with a cursor. The value is a choice, not a measurement.
 const CHECKED: u64 = 1 << 12;
+/// The maximum number of candidates that one search with phrases examines: their texts are read for it. The value is a
+/// choice, not a measurement.
+const READ: u64 = 256;
 /// The minimum number of candidates in the first batch that is examined for a query with phrases, before any document
 /// was found to fit. The value is a choice, not a measurement.
 const FIRST: u64 = 16;
@@ -100,7 +103,12 @@ impl<'a> Filling<'a> {
 
     /// True if the search has found enough documents, or has examined the maximum number of candidates.
     pub(in crate::node) fn is_over(&self) -> bool {
-        self.found >= self.limit || self.checked >= CHECKED
+        self.found >= self.limit || self.is_bounded()
+    }
+
+    /// True if the search has examined so many candidates that it ends, whatever it has found.
+    fn is_bounded(&self) -> bool {
+        self.checked >= if self.has_phrases { READ } else { CHECKED }
     }
 
     /// True if the search can end without further candidates of the querier.
@@ -232,8 +240,9 @@ impl<'a> Filling<'a> {
     /// Makes the last event of the search. `more` is true if the querier may find more candidates.
     pub(in crate::node) fn done(&self, querier: &Querier, more: bool) -> SearchEvent {
         let report = self.gathering.spent.report(querier.report());
-        let report = Report { checked: if self.has_phrases { self.checked } else { 0 }, ..report };
         let is_full = self.found >= self.limit;
+        let bounded = self.is_bounded() && !is_full && (more || self.has_rest);
+        let report = Report { checked: if self.has_phrases { self.checked } else { 0 }, bounded, ..report };
         // A dropped candidate does not make the answer incomplete if others have filled the answer, or no candidates
         // are left.
         let is_replaced = !self.has_dropped || self.has_phrases || is_full || !more;
@@ -251,6 +260,7 @@ impl<'a> Filling<'a> {
             0 => (2 * wanted).max(FIRST).max(self.checked),
             found => wanted * self.checked.div_ceil(found),
         };
-        likely.clamp(1, limits::FETCHED as u64) as usize
+        let left = if self.has_phrases { READ.saturating_sub(self.checked) } else { u64::MAX };
+        likely.min(left).clamp(1, limits::FETCHED as u64) as usize
     }
 }
