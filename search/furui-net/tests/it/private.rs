@@ -11,7 +11,7 @@ use furui_search::Wants;
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 
-use crate::common::{document, find, url};
+use crate::common::{Publishes, document, find, url};
 use crate::face::Asked;
 
 /// The time limit of what happens at once.
@@ -133,7 +133,7 @@ async fn a_node_stays_in_its_network_and_takes_documents_along_only_if_it_is_tol
     assert_eq!(invitation.network, lab);
     let at: Vec<String> = invitation.addresses.iter().map(PeerAddress::to_string).collect();
     assert_eq!(at, node.net().listen_addresses());
-    node.publish(vec![document(1)], false).await.unwrap();
+    node.publishes(vec![document(1)], false).await.unwrap();
     end(node).await;
 
     let refused = start(&directory, Some(&club), false).await.unwrap_err().to_string();
