@@ -69,7 +69,7 @@ fn every_command_has_a_page_with_exit_statuses_and_examples() {
             checked += 1;
         }
     }
-    let commands = if cfg!(feature = "node") { 36 } else { 28 };
+    let commands = if cfg!(feature = "node") { 39 } else { 28 };
     assert_eq!(checked, commands);
 }
 
@@ -132,6 +132,8 @@ fn the_short_help_is_a_page_and_the_long_one_begins_with_examples() {
         ("has", &["Input", "Keys", "Set", "Output"]),
         ("filter build", &["Input", "Keys", "Filter", "The papers' filters"]),
         ("filter insert", &["Input", "Keys", "Filter"]),
+        #[cfg(feature = "node")]
+        ("node", &["Node", "A private network", "The papers' codings"]),
         ("dict count", &["Input", "Keys", "Dictionary", "Output", "The paper's tries"]),
     ] {
         assert_eq!(groups(&help(name, "-h")), expected, "{name}");

@@ -198,6 +198,8 @@ fn roman(mut n: u32) -> String {
 mod tests {
     use std::collections::HashSet;
 
+    use furui_search::{PublisherKey, Record};
+
     use super::*;
 
     #[test]
@@ -207,9 +209,11 @@ mod tests {
         assert_eq!(documents.len(), lines + NUMBERS as usize);
         assert_eq!(ELEMENTS.lines().count(), 118);
         let mut urls = HashSet::new();
-        for document in &documents {
-            assert!(!document.title.is_empty() && !document.text.is_empty(), "{}", document.url);
-            assert!(urls.insert(&document.url), "{} comes twice", document.url);
+        for Sample { url, title, text } in &documents {
+            let publisher = PublisherKey::new([7; 32]);
+            let record = Record { url: url.clone(), title: title.clone(), text: text.clone(), publisher };
+            assert!(record.encode().is_ok() && !text.is_empty(), "{record:?}");
+            assert!(urls.insert(url), "{url} comes twice");
         }
     }
 
