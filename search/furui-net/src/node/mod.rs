@@ -327,11 +327,13 @@ fn word_key(word: &str) -> Vec<u8> {
 }
 
 impl Inner {
-    /// Whom the owner of this node trusts, which is always the node itself, and of whom he wants to see nothing.
+    /// Whom the owner of this node trusts, which is always the node itself and in a private network everybody, and of whom
+    /// he wants to see nothing.
     fn opinion(&self) -> Opinion {
         let mut trusted = self.trusted.publishers();
         trusted.insert(self.identity.publisher());
-        Opinion { trusted: Some(trusted), blocked: self.blocklist.publishers() }
+        let trusted = (!self.net.is_private()).then_some(trusted);
+        Opinion { trusted, blocked: self.blocklist.publishers() }
     }
 }
 

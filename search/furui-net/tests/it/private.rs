@@ -11,7 +11,8 @@ use furui_search::Wants;
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 
-use crate::common::{Publishes, document, find, url};
+use crate::answer::best;
+use crate::common::{Publishes, check, document, find, url};
 use crate::face::Asked;
 
 /// The time limit of what happens at once.
@@ -210,4 +211,49 @@ async fn the_page_of_an_invitation_comes_by_a_click_only() {
     })
     .await
     .unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn friends_ask_one_of_them_and_answers_stay_exact_while_some_die_and_come() {
+    const COUNT: usize = 120;
+    let network = Network::generate("lab").unwrap();
+    let start = async |first: Option<&Node>| {
+        let mut config = config(Some(&network), first.map(Node::net));
+        config.call_timeout = Duration::from_secs(3);
+        let node = Node::start(None, config).await.unwrap();
+        timeout(LONG, node.net().joined()).await.unwrap();
+        node
+    };
+    let mut nodes = vec![start(None).await];
+    for _ in 1..6 {
+        nodes.push(start(nodes.first()).await);
+    }
+    for node in &nodes {
+        node.net().refresh().await;
+    }
+    futures::future::join_all(nodes.iter().map(Node::repaired)).await;
+    nodes[0].publishes((0..COUNT).map(document).collect(), false).await.unwrap();
+    check(&nodes, COUNT).await;
+    // One keeper of each of two words is asked for its list's size, and one for the documents.
+    let answer = best(&nodes[5], "c3 k1", 10).await;
+    assert!(answer.report.messages <= 3, "{:?}", answer.report);
+    assert_eq!((answer.report.fetched, answer.whole), (0, true));
+
+    // Two of six are gone, without a word.
+    for dead in nodes.drain(4..) {
+        dead.shutdown().await;
+    }
+    check(&nodes, COUNT).await;
+    nodes.push(start(nodes.first()).await);
+    check(&nodes[..4], COUNT).await;
+    futures::future::join_all(nodes.iter().map(Node::repaired)).await;
+    check(&nodes, COUNT).await;
+    let withdrawn: Vec<String> = (0..COUNT).filter(|number| number % 2 == 0).map(url).collect();
+    nodes[0].withdraw(&withdrawn).await.unwrap();
+    for node in &nodes {
+        assert_eq!(find(node, "document").await.unwrap().len(), COUNT / 2);
+    }
+    for node in &nodes {
+        node.shutdown().await;
+    }
 }

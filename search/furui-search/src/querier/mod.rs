@@ -232,8 +232,9 @@ impl Querier {
     /// Handles the result of a [`QueryEvent::Lookup`]: the nodes nearest to the word in ascending distance; none if the
     /// look-up failed.
     pub fn on_holders(&mut self, word: &str, holders: Vec<Peer>, now: Duration) {
+        let trusting = self.options.trusting;
         if let Some(word) = self.words.named(word) {
-            word.on_holders(holders, now);
+            word.on_holders(holders, trusting, now);
         }
     }
 

@@ -30,6 +30,11 @@ pub struct QueryOptions {
     /// words. Further answers come from the same keepers, which then ask other keepers of the other words; a query of
     /// one word has no further answers. If the answers differ, all possible ones are requested.
     pub hosts: usize,
+    /// True if the nodes are known to be honest, as members of one network of friends: then one of them is believed, and
+    /// another one is asked only if it is slow, or says that it has not been given everything. With this, [`hosts`] is one.
+    ///
+    /// [`hosts`]: Self::hosts
+    pub trusting: bool,
     /// True if the report describes each request for a slice of a list.
     pub explain: bool,
 }
@@ -38,7 +43,16 @@ impl QueryOptions {
     /// Returns the options for a query that ends after one page of 20 ids, with the coding that needs the fewest bits.
     /// `salt` is an unpredictable number that is different for each query.
     pub fn new(salt: u64) -> Self {
-        Self { page: 20, limit: 20, after: None, wants: Wants::Best, salt, hosts: limits::HOSTS, explain: false }
+        Self {
+            page: 20,
+            limit: 20,
+            after: None,
+            wants: Wants::Best,
+            salt,
+            hosts: limits::HOSTS,
+            trusting: false,
+            explain: false,
+        }
     }
 }
 

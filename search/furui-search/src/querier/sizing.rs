@@ -23,6 +23,8 @@ const EMPTY_WITNESSES: usize = 2;
 #[derive(Debug)]
 pub(super) struct Sizing {
     holders: Vec<Peer>,
+    /// True if one node with a complete list is believed.
+    trusting: bool,
     asked: Vec<Peer>,
     /// The requests for the size of the list that are not answered yet.
     waiting: Vec<Waiting>,
@@ -78,10 +80,12 @@ impl SizeAnswer {
 
 impl Sizing {
     /// Makes the state before any of these nodes, which keep the list, was asked for its size.
-    pub(super) fn new(mut holders: Vec<Peer>) -> Self {
+    /// With `trusting`, one of them is asked first, and the others if it is slow or its list is incomplete.
+    pub(super) fn new(mut holders: Vec<Peer>, trusting: bool) -> Self {
         holders.truncate(limits::HOLDERS);
         Self {
             holders,
+            trusting,
             asked: Vec::new(),
             waiting: Vec::new(),
             extra: 0,
@@ -100,7 +104,8 @@ impl Sizing {
             self.extra += usize::from(is_one_left);
             self.hedge_at = now + HEDGE_AFTER;
         }
-        if self.is_settled(now) || self.waiting.len() + self.answers.len() >= limits::REPLICAS + self.extra {
+        let at_once = if self.trusting { 1 + self.answers.len() } else { limits::REPLICAS };
+        if self.is_settled(now) || self.waiting.len() + self.answers.len() >= at_once + self.extra {
             return None;
         }
         let next = self.untried().min_by_key(|peer| blame.of(peer))?.clone();
@@ -258,6 +263,9 @@ impl Sizing {
     /// True if the answers suffice: two lists have about the same size, and no other node is likely to contradict them
     /// soon; or there is one answer, and the other nodes are late.
     fn is_settled(&self, now: Duration) -> bool {
+        if self.trusting && self.answers.iter().any(|answer| answer.whole) {
+            return true;
+        }
         let are_enough = self.answers.iter().any(SizeAnswer::is_whole)
             || self.answers.iter().filter(|answer| answer.is_empty()).count() >= EMPTY_WITNESSES;
         let is_late = now >= self.hedge_at || self.answers.len() >= limits::REPLICAS;

@@ -79,10 +79,10 @@ impl Word {
         }
     }
 
-    pub(super) fn on_holders(&mut self, holders: Vec<Peer>, now: Duration) {
+    pub(super) fn on_holders(&mut self, holders: Vec<Peer>, trusting: bool, now: Duration) {
         match &mut self.stage {
             Stage::LookingUp { .. } if holders.is_empty() => self.fail(now),
-            Stage::LookingUp { .. } => self.stage = Stage::Sizing(Sizing::new(holders)),
+            Stage::LookingUp { .. } => self.stage = Stage::Sizing(Sizing::new(holders, trusting)),
             Stage::Sizing(sizing) => sizing.on_holders(holders, now),
             Stage::Unknown { .. } | Stage::Weighing(..) | Stage::Known { .. } | Stage::Lost => {}
         }
@@ -159,7 +159,7 @@ impl Word {
         let Stage::Sizing(sizing) = &mut self.stage else { return };
         if differ(sizing.stated().map(|(_, size)| size)) {
             let stated = sizing.stated().map(|(peer, size)| (peer.clone(), size)).collect();
-            let sizing = std::mem::replace(sizing, Sizing::new(vec![]));
+            let sizing = std::mem::replace(sizing, Sizing::new(vec![], false));
             self.stage = Stage::Weighing(sizing, Box::new(Weighing::new(stated, salt, now)));
             return;
         }

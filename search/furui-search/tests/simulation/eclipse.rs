@@ -19,15 +19,16 @@ enum Prefix {
     Hostile(usize),
 }
 
-/// The keepers among nodes at these distances from a word.
-fn keepers(mut nodes: Vec<(u64, Prefix)>, are_diverse: bool) -> Vec<Prefix> {
+/// The first `count` keepers among nodes at these distances from a key, where `taken` are those of another key.
+fn keepers(mut nodes: Vec<(u64, Prefix)>, are_diverse: bool, count: usize, taken: &[Prefix]) -> Vec<Prefix> {
     nodes.sort_unstable();
     nodes.truncate(WINDOW);
-    let (mut taken, mut others) = (Vec::new(), Vec::new());
+    let (mut first, mut others): (Vec<Prefix>, Vec<Prefix>) = (Vec::new(), Vec::new());
     for (_, prefix) in nodes {
-        if are_diverse && taken.contains(&prefix) { others.push(prefix) } else { taken.push(prefix) }
+        let is_taken = are_diverse && (first.contains(&prefix) || taken.contains(&prefix));
+        if is_taken { others.push(prefix) } else { first.push(prefix) }
     }
-    taken.into_iter().chain(others).take(limits::REPLICAS).collect()
+    first.into_iter().chain(others).take(count).collect()
 }
 
 /// The identities that an attacker places, and the hashes that it computes, until it has all keepers of a word.
@@ -36,53 +37,79 @@ struct Cost {
     hashes: u64,
 }
 
+/// How the keepers of a word are chosen.
+#[derive(Clone, Copy)]
+struct Choice {
+    are_diverse: bool,
+    /// True if one of the three keepers is the one nearest to a second key of the word.
+    by_two_keys: bool,
+}
+
 /// Attacks a word of a network of `nodes` honest nodes with addresses of `prefixes` prefixes, with at most `most`
 /// identities. `None` if that is not enough.
-fn eclipse(nodes: usize, prefixes: usize, are_diverse: bool, most: usize, random: &mut Random) -> Option<Cost> {
-    let honest: Vec<(u64, Prefix)> = (0..nodes).map(|node| (random.next(), Prefix::Honest(node))).collect();
-    let nearest = honest.iter().map(|(distance, _)| *distance).min()?;
-    let near: BTreeSet<u64> = honest.iter().map(|(distance, _)| *distance).collect();
-    let near: Vec<u64> = near.into_iter().take(WINDOW).collect();
-    let honest: Vec<(u64, Prefix)> = honest.into_iter().filter(|(distance, _)| near.contains(distance)).collect();
-    let (mut placed, mut hashes) = (Vec::new(), 0);
-    while placed.len() < most {
-        hashes += 1;
-        let distance = random.next();
-        if distance >= nearest {
-            continue;
-        }
-        placed.push((distance, Prefix::Hostile(placed.len() % prefixes)));
-        let keepers = keepers(honest.iter().chain(&placed).copied().collect(), are_diverse);
-        if keepers.iter().all(|prefix| matches!(prefix, Prefix::Hostile(_))) {
-            return Some(Cost { identities: placed.len(), hashes });
+fn eclipse(nodes: usize, prefixes: usize, choice: Choice, most: usize, random: &mut Random) -> Option<Cost> {
+    let (mut taken, mut identities, mut hashes): (Vec<Prefix>, usize, u64) = (Vec::new(), 0, 0);
+    let counts = if choice.by_two_keys { vec![limits::REPLICAS - 1, 1] } else { vec![limits::REPLICAS] };
+    for count in counts {
+        let mut honest: Vec<(u64, Prefix)> = (0..nodes).map(|node| (random.next(), Prefix::Honest(node))).collect();
+        honest.sort_unstable();
+        honest.truncate(WINDOW);
+        let (nearest, mut placed) = (honest[0].0, Vec::new());
+        loop {
+            let found = keepers(honest.iter().chain(&placed).copied().collect(), choice.are_diverse, count, &taken);
+            if found.iter().all(|prefix| matches!(prefix, Prefix::Hostile(_))) {
+                taken.extend(found);
+                break;
+            }
+            if identities == most {
+                return None;
+            }
+            let mut distance = nearest;
+            while distance >= nearest {
+                hashes += 1;
+                distance = random.next();
+            }
+            placed.push((distance, Prefix::Hostile(identities % prefixes)));
+            identities += 1;
         }
     }
-    None
+    Some(Cost { identities, hashes })
 }
 
 #[test]
 fn to_eclipse_a_word_takes_three_prefixes_or_a_crowd() {
     let mut random = Random(36);
     println!("seed 36");
+    let choice = |are_diverse, by_two_keys| Choice { are_diverse, by_two_keys };
     for nodes in [1000, 10_000] {
-        for (are_diverse, prefixes, identities) in
-            [(false, 1, Some(3)), (true, 1, Some(20)), (true, 2, Some(20)), (true, 3, Some(3)), (true, 20, Some(3))]
-        {
-            let tries = 40;
+        for (choice, prefixes, identities) in [
+            (choice(false, false), 1, 3),
+            (choice(true, false), 1, 20),
+            (choice(true, false), 2, 20),
+            (choice(true, false), 3, 3),
+            (choice(true, false), 20, 3),
+            // A second key makes the crowd of few addresses larger, and for three addresses it changes nothing.
+            (choice(true, true), 1, 40),
+            (choice(true, true), 2, 22),
+            (choice(true, true), 3, 3),
+            (choice(true, true), 20, 3),
+        ] {
             let mut hashes: Vec<u64> = Vec::new();
-            for _ in 0..tries {
-                let cost = eclipse(nodes, prefixes, are_diverse, 10 * WINDOW, &mut random);
-                assert_eq!(cost.as_ref().map(|cost| cost.identities), identities);
-                hashes.extend(cost.map(|cost| cost.hashes));
+            for _ in 0..40 {
+                let cost = eclipse(nodes, prefixes, choice, 10 * WINDOW, &mut random).unwrap();
+                assert_eq!(cost.identities, identities);
+                hashes.push(cost.hashes);
             }
             hashes.sort_unstable();
             println!(
-                "{nodes} nodes, {prefixes} hostile prefixes, keepers with different prefixes: {are_diverse}; \
-                 {identities:?} identities, {} hashes (median)",
+                "{nodes} nodes, {prefixes} hostile prefixes, keepers with different prefixes: {}, by two keys: {}; \
+                 {identities} identities, {} hashes (median)",
+                choice.are_diverse,
+                choice.by_two_keys,
                 hashes[hashes.len() / 2]
             );
         }
         // An attacker with one address and few identities is at most one keeper.
-        assert!(eclipse(nodes, 1, true, WINDOW - 1, &mut random).is_none());
+        assert!(eclipse(nodes, 1, choice(true, false), WINDOW - 1, &mut random).is_none());
     }
 }

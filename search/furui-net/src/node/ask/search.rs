@@ -121,7 +121,8 @@ impl Node {
             limit: if has_phrases { limits::PAGE as u64 } else { options.limit },
             after: options.after,
             wants: options.wants,
-            hosts: limits::HOSTS,
+            hosts: if inner.net.is_private() { 1 } else { limits::HOSTS },
+            trusting: inner.net.is_private(),
             salt: furui::HashSpec::random().seed,
             explain: options.explain,
         };

@@ -217,12 +217,14 @@ impl Evidence {
 
     /// The index, in `keepers`, of the next node to ask if it keeps the document; `None` if enough nodes were asked.
     fn to_check(&self, criteria: &Criteria<'_>) -> Option<usize> {
-        let is_heard = |keeper: &&Keeper| keeper.heard.as_ref().is_some_and(|heard| !matches!(heard, Heard::Nothing));
+        // Among friends, one that keeps the document is enough. One that lacks it may not have been given it.
+        let counts = |heard: &Heard| !matches!(heard, Heard::Nothing) && (!criteria.trusting || heard.is_kept());
+        let is_heard = |keeper: &&Keeper| keeper.heard.as_ref().is_some_and(counts);
         let is_awaited = |keeper: &&Keeper| !keeper.waits.is_empty() && !criteria.is_slow(&keeper.peer);
         let asked = self.keepers.iter().filter(|keeper| is_heard(keeper) || is_awaited(keeper)).count();
         // A node that is not settled may have missed a withdrawal, so all other keepers are asked.
         let is_unsure = self.keepers.iter().any(|keeper| !keeper.is_settled);
-        let wanted = if is_unsure { self.keepers.len() } else { 2 };
+        let wanted = if is_unsure { self.keepers.len() } else { 2 - usize::from(criteria.trusting) };
         if asked >= wanted {
             return None;
         }
@@ -373,6 +375,7 @@ mod tests {
             showings: &showings,
             has_phrases,
             ranks: Some(&ranks),
+            trusting: false,
             is_suspicious: false,
             slow: HashSet::new(),
         };

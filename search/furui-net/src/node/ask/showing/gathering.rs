@@ -1,13 +1,14 @@
 use std::collections::{HashMap, HashSet};
 
 use furui_search::{
-    Act, Clause, ContentId, Part, Peer, Place, Record, Request, Response, Showings, Shown, ShownDocument, limits,
+    Act, Clause, ContentId, Part, Peer, Place, PublisherKey, Record, Request, Response, Showings, Shown, ShownDocument,
+    Signature, limits,
 };
 
 use super::evidence::{Evidence, Heard};
 use super::truth::{Criteria, Ranks, Truth};
 use super::verdict::Verdict;
-use crate::net::is_signed;
+use crate::net;
 use crate::node::asking::{Asking, KeeperEvent};
 use crate::node::spent::Spent;
 use crate::node::{Inner, PATIENCE};
@@ -55,6 +56,7 @@ impl<'a> Gathering<'a> {
             showings: self.showings,
             has_phrases: self.has_phrases(),
             ranks,
+            trusting: self.inner.net.is_private(),
             is_suspicious: false,
             slow: HashSet::new(),
         };
@@ -100,7 +102,10 @@ impl<'a> Gathering<'a> {
         }
         let mut others: Vec<usize> = (0..places.len()).filter(|&at| !keepers[at].contains(me)).collect();
         let mut sampled = HashSet::new();
-        let wanted = places.len().div_ceil(SAMPLED).clamp(LEAST_SAMPLED, MOST_SAMPLED);
+        let wanted = match self.inner.net.is_private() {
+            true => 0,
+            false => places.len().div_ceil(SAMPLED).clamp(LEAST_SAMPLED, MOST_SAMPLED),
+        };
         while sampled.len() < wanted && !others.is_empty() {
             let at = (furui::HashSpec::random().seed % others.len() as u64) as usize;
             sampled.insert(others.swap_remove(at));
@@ -164,6 +169,11 @@ impl<'a> Gathering<'a> {
         }
     }
 
+    /// True if the publisher has signed this. Members of a network of friends need no proof: the keepers have checked it.
+    fn is_signed(&self, publisher: &PublisherKey, act: Act, id: ContentId, signature: &Signature) -> bool {
+        self.inner.net.is_private() || net::is_signed(publisher, act, id, signature)
+    }
+
     fn has_phrases(&self) -> bool {
         self.clauses.iter().any(Clause::has_phrases)
     }
@@ -177,7 +187,8 @@ impl<'a> Gathering<'a> {
                 let ShownDocument { showing, signature, others } = *document;
                 let publisher = showing.head.publisher;
                 let is_of_query = showing.weights.len() == self.showings.words().len();
-                if showing.head.id() != id || !is_of_query || !is_signed(&publisher, Act::Publish, id, &signature) {
+                if showing.head.id() != id || !is_of_query || !self.is_signed(&publisher, Act::Publish, id, &signature)
+                {
                     return None;
                 }
                 evidence.is_published(publisher, &signature);
@@ -197,7 +208,7 @@ impl<'a> Gathering<'a> {
                 }
                 self.spent.fetched += 1;
                 let record = Record::decode(&bytes).ok()?;
-                if !is_signed(&record.publisher, Act::Publish, id, &publication.signature) {
+                if !self.is_signed(&record.publisher, Act::Publish, id, &publication.signature) {
                     return None;
                 }
                 evidence.is_published(record.publisher, &publication.signature);
@@ -206,7 +217,7 @@ impl<'a> Gathering<'a> {
             }
             (_, Shown::Unknown) => Heard::Unknown,
             (_, Shown::Withdrawn { publisher, signature }) => {
-                if !is_signed(&publisher, Act::Withdraw, id, &signature) {
+                if !self.is_signed(&publisher, Act::Withdraw, id, &signature) {
                     return None;
                 }
                 evidence.is_withdrawn_by(publisher, &signature);

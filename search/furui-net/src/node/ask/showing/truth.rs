@@ -39,6 +39,8 @@ pub(super) struct Criteria<'a> {
     pub(super) showings: &'a Showings<'a>,
     pub(super) has_phrases: bool,
     pub(super) ranks: Option<&'a Ranks>,
+    /// True if the nodes are known to be honest, so that nothing is proved.
+    pub(super) trusting: bool,
     /// True if a node's statement was proved false, so that every statement is checked against the record.
     pub(super) is_suspicious: bool,
     /// The nodes that have not answered in time.
