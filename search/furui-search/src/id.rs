@@ -4,11 +4,11 @@ use std::str::FromStr;
 use furui::KeyHash;
 use thiserror::Error;
 
-/// The 160-bit id of a document ([`ContentId::of`]): 14 bytes of a cryptographic hash of its record, and 6 bytes of a hash
-/// of its URL, so that the nodes that keep one document of a URL keep all of them.
+/// The 160-bit id of a document ([`ContentId::of`]): 14 bytes of a cryptographic hash of its record, and 6 bytes of a
+/// hash of its URL, so that the nodes that keep one document of a URL keep all of them.
 ///
-/// Ids are in the order of their bytes. Because an id consists of uniform hashes, it is not hashed again. Its first 64 bits
-/// ([`head`](Self::head)) place it in slices and coded sets. The next 64 bits ([`hash`](Self::hash)), which are
+/// Ids are in the order of their bytes. Because an id consists of uniform hashes, it is not hashed again. Its first 64
+/// bits ([`head`](Self::head)) place it in slices and coded sets. The next 64 bits ([`hash`](Self::hash)), which are
 /// independent of the first, place it in Bloom filters.
 ///
 /// ```

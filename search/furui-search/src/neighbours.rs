@@ -11,8 +11,9 @@ const COMMON: [&str; 50] = [
     "you",
 ];
 
-/// Collects the pairs and triples of common words that are neighbours in a text. Each is a word of the index of its own:
-/// the words with spaces between them, as no word of a text has. In a corpus of manuals they add 17 % of the postings.
+/// Collects the pairs and triples of common words that are neighbours in a text. Each is a word of the index of its
+/// own: the words with spaces between them, as no word of a text has. In a corpus of manuals they add 17 % of the
+/// postings.
 #[derive(Debug, Default)]
 pub(super) struct Neighbours {
     /// The last one or two words, as indices in [`COMMON`].

@@ -42,8 +42,8 @@ pub struct Record {
     pub title: String,
     /// The text of the document, without markup; may be empty.
     pub text: String,
-    /// The key of the publisher, which alone can publish and withdraw the document. The same text of another publisher is
-    /// another document.
+    /// The key of the publisher, which alone can publish and withdraw the document. The same text of another publisher
+    /// is another document.
     pub publisher: PublisherKey,
 }
 
@@ -95,9 +95,9 @@ impl Record {
     }
 
     /// The distinct words under which the document is found, in order: the words of its title and text, and `site:HOST`
-    /// for the host of its URL and for the domains above the host (at most 8 in all); and neighbours among the commonest
-    /// words, as in `of the`, by which phrases of them are found. Other words of the URL are not included, so that a search
-    /// for the name of a site does not find all its pages.
+    /// for the host of its URL and for the domains above the host (at most 8 in all); and neighbours among the
+    /// commonest words, as in `of the`, by which phrases of them are found. Other words of the URL are not included, so
+    /// that a search for the name of a site does not find all its pages.
     pub fn words(&self) -> BTreeSet<String> {
         self.postings().into_keys().collect()
     }
@@ -130,8 +130,9 @@ impl Record {
     }
 
     /// The [`words`](Self::words), each with its weight: the number of its occurrences, and the number of words in the
-    /// document. An occurrence in the title counts [`Weight::TITLE`] times. Occurrences count up to one, and one more for
-    /// each sixteen different words of the document, so that a text that repeats a word does not come before others.
+    /// document. An occurrence in the title counts [`Weight::TITLE`] times. Occurrences count up to one, and one more
+    /// for each sixteen different words of the document, so that a text that repeats a word does not come before
+    /// others.
     pub fn postings(&self) -> BTreeMap<String, Weight> {
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         let mut length = 0u32;
@@ -207,8 +208,8 @@ impl RecordHead {
 
 impl ContentId {
     /// The id of the document with this encoded [`Record`]: the first 14 bytes of the SHA-256 of everything before the
-    /// text, and of the SHA-256 of the text; and the first 6 bytes of the SHA-256 of the URL. So URL, title and publisher
-    /// key can be checked without the text ([`RecordHead`]).
+    /// text, and of the SHA-256 of the text; and the first 6 bytes of the SHA-256 of the URL. So URL, title and
+    /// publisher key can be checked without the text ([`RecordHead`]).
     ///
     /// Bytes that are not a record have an id, too, which is that of no record.
     pub fn of(record: &[u8]) -> Self {

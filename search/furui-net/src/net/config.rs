@@ -1,8 +1,6 @@
 use std::time::Duration;
 
-use thiserror::Error;
-
-use super::{Identity, Network, PeerAddress};
+use super::{Identity, Network, PeerAddress, Transport};
 
 /// The configuration of a node in the network.
 #[derive(Clone, Debug)]
@@ -53,55 +51,4 @@ impl Config {
             call_timeout: Self::CALL_TIMEOUT,
         }
     }
-}
-
-/// The transport of a node's connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transport {
-    /// TCP, for nodes on different machines or processes.
-    Tcp,
-    /// Channels within this process, for tests. Connections are encrypted as over TCP.
-    Memory,
-}
-
-/// The reason that a node does not start.
-#[derive(Debug, Error)]
-pub enum StartError {
-    /// A text is not a multiaddress.
-    #[error("`{address}` is not a multiaddress ({why}); give one like /ip4/127.0.0.1/tcp/4010")]
-    Address {
-        /// The text that is not a multiaddress.
-        address: String,
-        /// The reason that the text is not a multiaddress.
-        why: String,
-    },
-    /// An address through which to join the network is of a kind that cannot be used to reach a node.
-    #[error(
-        "no node is reached by an address like `{address}`; give one like /ip4/192.0.2.1/tcp/4001, \
-         /dns4/node.example/tcp/4001 or /dnsaddr/node.example"
-    )]
-    Bootstrap {
-        /// The address that the configuration names.
-        address: String,
-    },
-    /// The node cannot listen on an address.
-    #[error("cannot listen on {address}: {why}; choose another address, or port 0 for any free one")]
-    Listen {
-        /// The address that the configuration names.
-        address: String,
-        /// The error message of the system.
-        why: String,
-    },
-    /// The system does not tell the interfaces of the machine, by which nodes find each other.
-    #[error("cannot look for nodes in the local network: {why}; say --no-mdns, and others by --bootstrap")]
-    Mdns {
-        /// The error message of the system.
-        why: String,
-    },
-    /// The encryption cannot be set up with this identity.
-    #[error("cannot set up encryption with this node's key: {why}")]
-    Encryption {
-        /// The error message of the encryption.
-        why: String,
-    },
 }

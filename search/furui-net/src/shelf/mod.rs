@@ -26,6 +26,7 @@ mod room;
 mod runs;
 mod tables;
 mod varint;
+mod versions;
 mod withdraw;
 
 pub use additions::Addition;

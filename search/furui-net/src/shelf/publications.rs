@@ -3,12 +3,9 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use furui::Result;
 use furui_search::{ContentId, Publication, PublisherKey, Signature};
 use redb::{ReadableTable, Table, WriteTransaction};
 
-use super::Shelf;
-use super::documents::Documents;
 use super::fault::{Fault, Outcome};
 use super::tables::{PUBLICATIONS, Row, URLS, View};
 
@@ -73,47 +70,6 @@ impl<'t> Publications<'t> {
         self.publications.remove(number)?;
         self.urls.remove((url_of(id), number))?;
         Ok(())
-    }
-}
-
-impl Shelf {
-    /// Returns the publisher and the publication of a document; `None` if its record is not kept.
-    ///
-    /// # Errors
-    /// [`Error::Io`](furui::Error::Io) if the database cannot be read, or is damaged.
-    pub fn publication(&mut self, id: ContentId) -> Result<Option<(PublisherKey, Publication)>> {
-        self.asking(|shelf| {
-            let Some(number) = shelf.number(id)? else { return Ok(None) };
-            Ok(match standing(&shelf.tables.view()?.publications, number)? {
-                Some(Standing::Published(publisher, publication)) => Some((publisher, publication)),
-                _ => None,
-            })
-        })
-    }
-
-    /// Returns the first `most` of the other documents with the same URL whose records are kept, in the order in which
-    /// they came.
-    ///
-    /// # Errors
-    /// Those of [`publication`](Self::publication).
-    pub fn others_of_url(&mut self, id: ContentId, most: usize) -> Result<Vec<ContentId>> {
-        self.asking(|shelf| {
-            let view = shelf.tables.view()?;
-            let (url, mut older) = (url_of(id), Documents::new(view));
-            let mut others = vec![];
-            for row in view.urls.range((url, 0)..=(url, u32::MAX))? {
-                let number = row?.0.value().1;
-                if let Some(Standing::Published(_, publication)) = standing(&view.publications, number)? {
-                    let other = shelf.recent.known(&mut older, number)?.id;
-                    if other != id {
-                        others.push((publication.first, other));
-                    }
-                }
-            }
-            others.sort_unstable();
-            others.truncate(most);
-            Ok(others.into_iter().map(|(_, other)| other).collect())
-        })
     }
 }
 
@@ -187,7 +143,7 @@ pub(super) fn withdrawal(row: &[u8; 72]) -> (Signature, u32) {
 }
 
 /// The part of a document's id that depends on the URL, as a number.
-fn url_of(id: ContentId) -> u64 {
+pub(super) fn url_of(id: ContentId) -> u64 {
     let mut bytes = [0; 8];
     bytes[..ContentId::URL_BYTES].copy_from_slice(&id.of_url());
     u64::from_le_bytes(bytes)

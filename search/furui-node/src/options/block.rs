@@ -7,8 +7,9 @@ use super::node::NodeAddress;
 /// Block peers, addresses, sites and words on this node; without arguments, print what is blocked
 ///
 /// The node does not speak with blocked peers and addresses, stores nothing under a blocked word, and neither stores
-/// nor shows documents of a blocked site, nor shows what a blocked peer alone has published. What it has already stored is kept: see "furui purge". The list is the file
-/// "blocked" in the node's directory, which the node reads again on SIGHUP. Other nodes are not told.
+/// nor shows documents of a blocked site, nor shows what a blocked peer alone has published. What it has already stored
+/// is kept: see "furui purge". The list is the file "blocked" in the node's directory, which the node reads again on
+/// SIGHUP. Other nodes are not told.
 #[derive(Args)]
 pub struct BlockOptions {
     /// A peer (12D3…), an address or network (192.0.2.0/24), a site (example.org, with the hosts below it), or a word
@@ -20,8 +21,8 @@ pub struct BlockOptions {
 
 /// Trust publishers: under one URL, their text is shown before those of others; without arguments, print who is trusted
 ///
-/// Without this, the text that was published from most networks is shown, then the oldest. The list is the file "trusted"
-/// in the node's directory, which the node reads again on SIGHUP. Other nodes are not told.
+/// Without this, the text that was published from most networks is shown, then the oldest. The list is the file
+/// "trusted" in the node's directory, which the node reads again on SIGHUP. Other nodes are not told.
 #[derive(Args)]
 pub struct TrustOptions {
     /// The name of a peer (12D3…), as "furui search --json" shows it

@@ -47,8 +47,9 @@ pub struct NodeOptions {
     pub http: Option<SocketAddr>,
     /// The address of a node in the network; may be repeated
     ///
-    /// It ends with the identity of that node, such as /ip4/192.0.2.1/tcp/4001/p2p/12D3…, or it is a name with addresses
-    /// in its DNS records, such as /dnsaddr/node.example. A node that has met others finds them again without it
+    /// It ends with the identity of that node, such as /ip4/192.0.2.1/tcp/4001/p2p/12D3…, or it is a name with
+    /// addresses in its DNS records, such as /dnsaddr/node.example. A node that has met others finds them again without
+    /// it
     #[arg(long, value_name = "MULTIADDR")]
     pub bootstrap: Vec<String>,
     /// The most that the node keeps on disk for other nodes, such as 20GiB
