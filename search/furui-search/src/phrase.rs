@@ -56,8 +56,8 @@ impl Phrase {
         &self.words
     }
 
-    /// The pairs and triples of common words that are neighbours in the phrase, and so in each text that has it, as words
-    /// of the index: the fewest that imply all others.
+    /// The pairs and triples of common words that are neighbours in the phrase, and so in each text that has it, as
+    /// words of the index: the fewest that imply all others.
     pub(super) fn neighbours(&self) -> impl Iterator<Item = String> {
         let mut neighbours = Neighbours::default();
         for PhraseWord { word, skips } in &self.words {

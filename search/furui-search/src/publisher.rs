@@ -42,8 +42,8 @@ impl PublisherKey {
         identity.strip_prefix(&BEFORE_KEY)?.try_into().ok().map(Self)
     }
 
-    /// The short name of the publisher, for people: the end of its name. Two publishers may have the same one, by chance or
-    /// because somebody has made many keys.
+    /// The short name of the publisher, for people: the end of its name. Two publishers may have the same one, by
+    /// chance or because somebody has made many keys.
     pub fn short(&self) -> String {
         let name = self.to_string();
         format!("…{}", &name[name.len().saturating_sub(8)..])

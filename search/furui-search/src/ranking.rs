@@ -10,8 +10,8 @@ use super::{ContentId, NoContentId, Weight, limits};
 const K1: f64 = 1.2;
 /// BM25's parameter b: the influence of a document's length on the score.
 const B: f64 = 0.3;
-/// The length of a shorter document in its scores, in words. Otherwise a text that says nothing but the words of a query
-/// would come before all others.
+/// The length of a shorter document in its scores, in words. Otherwise a text that says nothing but the words of a
+/// query would come before all others.
 const SHORTEST: u32 = 256;
 /// The fixed-point representation of 1 for an idf or a factor.
 const ONE: f64 = Place::ONE as f64;
@@ -124,8 +124,8 @@ impl Scale {
 /// The inverse document frequency (idf) of a word whose list has `size` ids, in a query whose longest list has
 /// `longest`: 1 + ln(longest / size), in units of 1/1024.
 ///
-/// Both numbers are those that the keepers of the query's own words state, so no other node can change an order. They are
-/// rounded to five bits, so that small changes do not.
+/// Both numbers are those that the keepers of the query's own words state, so no other node can change an order. They
+/// are rounded to five bits, so that small changes do not.
 pub fn idf(longest: u64, size: u64) -> u32 {
     let ratio = rounded(longest.max(size)).max(1) as f64 / rounded(size).max(1) as f64;
     ((1.0 + ratio.ln()) * ONE).round().clamp(ONE, limits::IDF.into()) as u32

@@ -24,8 +24,8 @@ impl Act {
 
 /// An Ed25519 signature (RFC 8032) of a publisher: that it publishes a record, or that it withdraws it.
 ///
-/// Only the publisher that a record names can publish or withdraw it. Of several acts the latest counts, and a withdrawal
-/// of the same time as a publication. The signature is not checked here. See docs/protocol.md, "Signatures".
+/// Only the publisher that a record names can publish or withdraw it. Of several acts the latest counts, and a
+/// withdrawal of the same time as a publication. The signature is not checked here. See docs/protocol.md, "Signatures".
 ///
 /// ```
 /// use furui_search::{Act, ContentId, Signature};
@@ -76,8 +76,8 @@ impl fmt::Debug for Signature {
 pub struct Publication {
     /// The publisher's last signature.
     pub signature: Signature,
-    /// The time at which the first of the nodes that handed the record over got it, by that node's clock, in milliseconds
-    /// since 1970.
+    /// The time at which the first of the nodes that handed the record over got it, by that node's clock, in
+    /// milliseconds since 1970.
     pub first: u64,
     /// A hash of the network (the address prefix) from which the publisher brought the record; 0 if nobody knows it.
     pub network: u32,

@@ -329,8 +329,8 @@ fn word_key(word: &str) -> Vec<u8> {
 }
 
 impl Inner {
-    /// Whom the owner of this node trusts, which is always the node itself and in a private network everybody, and of whom
-    /// he wants to see nothing.
+    /// Whom the owner of this node trusts, which is always the node itself and in a private network everybody, and of
+    /// whom he wants to see nothing.
     fn opinion(&self) -> Opinion {
         let mut trusted = self.trusted.publishers();
         trusted.insert(self.identity.publisher());

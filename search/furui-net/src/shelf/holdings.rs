@@ -156,8 +156,8 @@ impl Shelf {
     /// this node publishes itself. All of these documents are kept until `expires`, in seconds since 1970, or longer if
     /// their known expiry is later. Postings and records that are already stored are skipped.
     ///
-    /// The publications of the records say who can [`withdraw`](Self::withdraw) them. A publication that is not later than
-    /// a withdrawal is not stored, nor is its record. The caller has checked the signatures.
+    /// The publications of the records say who can [`withdraw`](Self::withdraw) them. A publication that is not later
+    /// than a withdrawal is not stored, nor is its record. The caller has checked the signatures.
     ///
     /// A call stores everything or, if it returns an error, nothing. It waits for a write to the disk, so it should
     /// store many postings and records.

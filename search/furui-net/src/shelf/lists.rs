@@ -191,7 +191,8 @@ fn add_to_blocks(tables: &mut Tablets<'_>, word: u32, mut fresh: &[Posting]) -> 
     Ok(())
 }
 
-/// Removes postings from a list. `gone` contains each document to remove, by its number. A list without postings is removed too. Returns the numbers of removed and of remaining postings.
+/// Removes postings from a list. `gone` contains each document to remove, by its number. A list without postings is
+/// removed too. Returns the numbers of removed and of remaining postings.
 pub(super) fn remove(
     tables: &mut Tablets<'_>,
     view: &View,

@@ -19,8 +19,8 @@ const MAX_WITHDRAWN: u64 = 1 << 18;
 const MAX_TOLD: u64 = MAX_WITHDRAWN / 2;
 
 impl Shelf {
-    /// Returns the remembered withdrawal of a document: that of the publisher whom the shelf knows or, if it knows none,
-    /// of anybody.
+    /// Returns the remembered withdrawal of a document: that of the publisher whom the shelf knows or, if it knows
+    /// none, of anybody.
     ///
     /// # Errors
     /// Those of [`publication`](Self::publication).

@@ -55,8 +55,9 @@ impl Branch {
             numbers
         };
         let mut names = clause.must.clone();
-        // Neighbours make the candidates of a phrase fewer, and change no answer. Beside other conjunctions they would: a
-        // document with the words and without the phrase has the score of this conjunction, by which nobody would find it.
+        // Neighbours make the candidates of a phrase fewer, and change no answer. Beside other conjunctions they would:
+        // a document with the words and without the phrase has the score of this conjunction, by which nobody would
+        // find it.
         let room = if is_only { limits::WORDS.saturating_sub(names.len() + clause.without.len()) } else { 0 };
         names.extend(clause.phrases.iter().flat_map(Phrase::neighbours).take(room));
         let (must, without) = (numbers(&names), numbers(&clause.without));

@@ -30,8 +30,9 @@ pub struct QueryOptions {
     /// words. Further answers come from the same keepers, which then ask other keepers of the other words; a query of
     /// one word has no further answers. If the answers differ, all possible ones are requested.
     pub hosts: usize,
-    /// True if the nodes are known to be honest, as members of one network of friends: then one of them is believed, and
-    /// another one is asked only if it is slow, or says that it has not been given everything. With this, [`hosts`] is one.
+    /// True if the nodes are known to be honest, as members of one network of friends: then one of them is believed,
+    /// and another one is asked only if it is slow, or says that it has not been given everything. With this, [`hosts`]
+    /// is one.
     ///
     /// [`hosts`]: Self::hosts
     pub trusting: bool,

@@ -142,10 +142,10 @@ impl Words {
         needed.filter_map(|(_, word)| word.deadline()).min()
     }
 
-    /// Determines by which figures a query ranks documents that have these words: the idf of each, and the mean length of
-    /// documents, as an exponent of two, in the longest of their lists. Hosts of URLs (`site:…`) and neighbours of
-    /// common words say nothing about the relevance of a document, and do not count. `None` while the size of a list is not known, unless no node tells
-    /// it.
+    /// Determines by which figures a query ranks documents that have these words: the idf of each, and the mean length
+    /// of documents, as an exponent of two, in the longest of their lists. Hosts of URLs (`site:…`) and neighbours of
+    /// common words say nothing about the relevance of a document, and do not count. `None` while the size of a list is
+    /// not known, unless no node tells it.
     pub(super) fn measure(&self, words: &BTreeSet<usize>) -> Option<Measure> {
         let mut sizes = vec![];
         for &number in words {

@@ -41,8 +41,8 @@ pub struct Hit {
     pub marks: Vec<[usize; 2]>,
     /// The BM25 score, a multiple of 1/[`Place::ONE`]. A higher score is better.
     pub score: f64,
-    /// The keys of those who have published this text under this URL, those first whom the node's owner trusts, then in the
-    /// order in which they came; empty if the URL is.
+    /// The keys of those who have published this text under this URL, those first whom the node's owner trusts, then in
+    /// the order in which they came; empty if the URL is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub publishers: Vec<PublisherKey>,
     /// True if the owner of this node trusts the first of the publishers.

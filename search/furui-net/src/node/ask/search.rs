@@ -59,7 +59,8 @@ impl KnownTerms {
         let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
         // An empty list is not remembered, because the next document may change it.
         for word in learnt.filter(|word| word.term.size > 0) {
-            // A word whose figures and keepers have not changed keeps its age. The order of the keepers does not matter.
+            // A word whose figures and keepers have not changed keeps its age. The order of the keepers does not
+            // matter.
             let name = word.term.word.clone();
             let kept = terms.get(&name).filter(|(at, known)| at.elapsed() < KNOWN_LIFE && is_same(known, &word));
             let at = kept.map_or_else(Instant::now, |(at, _)| *at);

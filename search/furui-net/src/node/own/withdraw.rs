@@ -15,9 +15,9 @@ const BATCH: usize = 1 << 10;
 const MESSAGES: usize = 16;
 
 impl Node {
-    /// Withdraws the documents that this node has published under these URLs, so that searches soon find them nowhere. What
-    /// others have published under these URLs stays. For each URL, returns `None` if nothing was published under it, and
-    /// else the others who have published the same text.
+    /// Withdraws the documents that this node has published under these URLs, so that searches soon find them nowhere.
+    /// What others have published under these URLs stays. For each URL, returns `None` if nothing was published under
+    /// it, and else the others who have published the same text.
     ///
     /// # Errors
     /// If none of the nodes that keep some document answers, or this node's storage fails. A node that did not answer

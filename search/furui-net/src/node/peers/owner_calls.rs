@@ -21,8 +21,8 @@ impl Node {
         Ok(changed)
     }
 
-    /// Adds these publishers to those whose texts this node shows before others under one URL, permanently, or removes them
-    /// if `add` is false. Returns the number of entries that have changed.
+    /// Adds these publishers to those whose texts this node shows before others under one URL, permanently, or removes
+    /// them if `add` is false. Returns the number of entries that have changed.
     ///
     /// # Errors
     /// If the file `trusted` cannot be written.

@@ -80,15 +80,16 @@ impl fmt::Display for Block {
     }
 }
 
-/// A list of the node's owner: of blocked peers, networks, sites and words, or of trusted peers; in memory and in a file
-/// of the node's directory.
+/// A list of the node's owner: of blocked peers, networks, sites and words, or of trusted peers; in memory and in a
+/// file of the node's directory.
 pub(in crate::node) struct OwnerList {
     file: Option<PathBuf>,
     blocks: RwLock<BTreeSet<Block>>,
 }
 
 impl OwnerList {
-    /// Reads the list from this file in `directory`. The list is empty if there is no such file, or `directory` is `None`.
+    /// Reads the list from this file in `directory`. The list is empty if there is no such file, or `directory` is
+    /// `None`.
     pub(in crate::node) fn open(directory: Option<&Path>, file: &str) -> io::Result<Self> {
         let list = Self { file: directory.map(|directory| directory.join(file)), blocks: RwLock::default() };
         list.reload()?;

@@ -23,8 +23,8 @@ pub(super) struct Evidence {
     pub(super) truth: Option<Truth>,
     /// The publisher of the document, and the time of its last known publication; `None` if no node has shown it.
     published: Option<(PublisherKey, u32)>,
-    /// The publishers who have withdrawn the document according to the nodes, each with the time. Only the document's own
-    /// publisher counts.
+    /// The publishers who have withdrawn the document according to the nodes, each with the time. Only the document's
+    /// own publisher counts.
     withdrawn: Vec<(PublisherKey, u32)>,
     /// The other documents of the URL that the nodes have named.
     others: BTreeSet<ContentId>,
@@ -138,8 +138,8 @@ impl Evidence {
         self.keepers.iter().filter(lies).map(|keeper| &keeper.peer)
     }
 
-    /// The nodes that deny that they keep the document, although another node keeps it and its publisher has not withdrawn
-    /// it.
+    /// The nodes that deny that they keep the document, although another node keeps it and its publisher has not
+    /// withdrawn it.
     pub(super) fn deniers(&self) -> impl Iterator<Item = &Peer> {
         let denies = |keeper: &&Keeper| keeper.is_settled && keeper.heard.as_ref().is_some_and(Heard::is_denied);
         let counts = self.is_kept() && !self.is_withdrawn();

@@ -87,7 +87,8 @@ impl<'a> Gathering<'a> {
         candidates.iter().map(|evidence| evidence.verdict(&criteria)).collect()
     }
 
-    /// Looks up the nodes that keep the candidates, of which this node is one if it has the record, and draws the candidates whose whole records are fetched.
+    /// Looks up the nodes that keep the candidates, of which this node is one if it has the record, and draws the
+    /// candidates whose whole records are fetched.
     async fn open(&self, places: &[Place], me: &Peer) -> Vec<Evidence> {
         let ids: Vec<ContentId> = places.iter().map(|place| place.id).collect();
         let mut keepers = self.inner.reputation.keepers_of(ids.iter().copied(), limits::REPLICAS).await;
@@ -169,7 +170,8 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    /// True if the publisher has signed this. Members of a network of friends need no proof: the keepers have checked it.
+    /// True if the publisher has signed this. Members of a network of friends need no proof: the keepers have checked
+    /// it.
     fn is_signed(&self, publisher: &PublisherKey, act: Act, id: ContentId, signature: &Signature) -> bool {
         self.inner.net.is_private() || net::is_signed(publisher, act, id, signature)
     }
@@ -178,8 +180,8 @@ impl<'a> Gathering<'a> {
         self.clauses.iter().any(Clause::has_phrases)
     }
 
-    /// Converts an answer about one document into a statement; `None` if the answer violates the protocol, does not match
-    /// the document's id, or has a false signature.
+    /// Converts an answer about one document into a statement; `None` if the answer violates the protocol, does not
+    /// match the document's id, or has a false signature.
     fn heard(&mut self, evidence: &mut Evidence, part: Part, shown: Shown) -> Option<Heard> {
         let id = evidence.id();
         Some(match (part, shown) {

@@ -19,8 +19,8 @@ pub(super) const WITHDRAWN: TableDefinition<'_, (&[u8; ContentId::BYTES], u32), 
 /// The maximum size of the database's page cache, in bytes. The value is a choice, not a measurement.
 const CACHE: usize = 4 << 20;
 
-/// A row of a document: the hash of its URL, or 0 if it is withdrawn; and the time of its last publication or withdrawal,
-/// in seconds since 1970.
+/// A row of a document: the hash of its URL, or 0 if it is withdrawn; and the time of its last publication or
+/// withdrawal, in seconds since 1970.
 pub(super) type PublishedRow = (u64, u32);
 pub(super) type DocumentTable<'t> = Table<'t, &'static [u8; ContentId::BYTES], PublishedRow>;
 pub(super) type WithdrawnTable<'t> = Table<'t, (&'static [u8; ContentId::BYTES], u32), ()>;

@@ -138,8 +138,8 @@ impl EventLoop {
         let more = all.len() == limits::WITHDRAWALS;
         let last = all.last().filter(|_| more).map(|(it, _)| it.id.head());
         // The peer's next request starts after the head (first 64 bits) of the last id that is sent. The last head in
-        // `all` may have further withdrawals that `all` does not hold, so it is left to the next request, unless it is the
-        // only head.
+        // `all` may have further withdrawals that `all` does not hold, so it is left to the next request, unless it is
+        // the only head.
         if let Some(last) = last.filter(|last| all.first().is_some_and(|(it, _)| it.id.head() < *last)) {
             all.retain(|(it, _)| it.id.head() < last);
         }

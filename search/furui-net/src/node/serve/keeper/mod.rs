@@ -29,8 +29,8 @@ const ORDERS: usize = 64;
 /// The time for which a published document is kept, unless it is published again. The value is a choice, not a
 /// measurement.
 pub(in crate::node) const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// The maximum age of a publisher's signature of a record that is stored. Clocks may be wrong by many days. Chosen: three
-/// times the time after which a publisher signs again at the latest.
+/// The maximum age of a publisher's signature of a record that is stored. Clocks may be wrong by many days. Chosen:
+/// three times the time after which a publisher signs again at the latest.
 const OLDEST: Duration = Duration::from_secs(3 * LIFE.as_secs());
 /// The time for which a withdrawal is remembered: longer than a signature from before it is accepted.
 pub(in crate::node) const REMEMBERED: Duration = Duration::from_secs(5 * LIFE.as_secs());
