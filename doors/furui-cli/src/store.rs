@@ -48,7 +48,7 @@ pub fn compact(CompactOptions { path, wait }: &CompactOptions) -> Result<ExitCod
 /// directory.
 pub fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Error> {
     match (&options.node, &options.dest) {
-        (Some(url), _) => network::snapshot(url, options),
+        (Some(url), _) => network::snapshot(url, options.token.as_deref(), &options.path, options.keys.as_deref()),
         (None, _) if options.token.is_some() || options.keys.is_some() => {
             Err(Error::Message("--token and --keys are for a node: name its address by --node URL".to_owned()))
         }

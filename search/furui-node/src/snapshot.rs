@@ -19,8 +19,8 @@ use crate::program::Program;
 const KEYS: [&str; 2] = ["identity", "network"];
 
 /// Copies the files of the node at an HTTP address into a new directory. Without a file with its token, the token is
-/// that in the environment variable `FURUI_TOKEN`. `keys` is the directory of the node, if the copy is to have its secret
-/// keys.
+/// that in the environment variable `FURUI_TOKEN`. `keys` is the directory of the node, if the copy is to have its
+/// secret keys.
 ///
 /// # Errors
 /// If the node, the copy or standard output fails. Then there is no directory at the place of the copy.

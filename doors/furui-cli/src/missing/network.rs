@@ -1,9 +1,9 @@
 //! A build without the feature `node`: the commands of the search engine print how to get a build with them.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
-use crate::cli::SnapshotOptions;
 use crate::error::Error;
 use clap::{Args, Subcommand};
 
@@ -65,7 +65,7 @@ pub fn run(command: &NetworkCommand) -> Result<ExitCode, Error> {
 }
 
 /// Would copy the node at a URL.
-pub fn snapshot(_: &str, _: &SnapshotOptions) -> Result<ExitCode, Error> {
+pub fn snapshot(_: &str, _: Option<&Path>, _: &Path, _: Option<&Path>) -> Result<ExitCode, Error> {
     Err(no_engine("the option \"--node\""))
 }
 

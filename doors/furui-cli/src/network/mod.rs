@@ -10,7 +10,6 @@ use std::process::ExitCode;
 
 use furui_node::{Part, Program};
 
-use crate::cli::SnapshotOptions;
 use crate::error::Error;
 use crate::input::blocks::Blocks;
 use crate::input::reading::Reading;
@@ -32,10 +31,9 @@ pub fn run(command: &NetworkCommand) -> Result<ExitCode, Error> {
     furui_node::run(command, &Furui).map_err(of_network)
 }
 
-/// Copies the node at a URL.
-pub fn snapshot(url: &str, options: &SnapshotOptions) -> Result<ExitCode, Error> {
-    let (token, keys) = (options.token.as_deref(), options.keys.as_deref());
-    furui_node::snapshot(url, token, &options.path, keys, &Furui).map_err(of_network)
+/// Copies the node at a URL, whose token is in a file, and perhaps its secret keys from its directory.
+pub fn snapshot(url: &str, token: Option<&Path>, to: &Path, keys: Option<&Path>) -> Result<ExitCode, Error> {
+    furui_node::snapshot(url, token, to, keys, &Furui).map_err(of_network)
 }
 
 fn of_network(error: furui_node::Error) -> Error {
