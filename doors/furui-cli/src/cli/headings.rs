@@ -15,9 +15,9 @@ pub const DICTIONARY: &str = "Dictionary";
 /// The heading of the options that say what is printed, and where.
 pub const OUTPUT: &str = "Output";
 /// The headings of the options of `furui node`.
-const NODE: [&str; 2] = ["Node", "Service"];
+const NODE: [&str; 3] = ["Node", "A private network", "Service"];
 /// The headings of the groups that are not for experiments of papers.
-const USUAL: [&str; 8] = [INPUT, KEYS, SET, FILTER, DICTIONARY, OUTPUT, NODE[0], NODE[1]];
+const USUAL: [&str; 9] = [INPUT, KEYS, SET, FILTER, DICTIONARY, OUTPUT, NODE[0], NODE[1], NODE[2]];
 /// The heading of the options of `furui seen` that only the experiments of papers need.
 pub const TIERS: &str = "The papers' tiers";
 /// The heading of the options of filters that only the experiments of papers need.

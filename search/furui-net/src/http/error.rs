@@ -57,13 +57,6 @@ impl ApiError {
         Self::new(StatusCode::NOT_FOUND, text)
     }
 
-    /// Makes the error for an invitation that other machines could ask for.
-    pub(super) fn exposed() -> Self {
-        let text = "other machines reach this address, and an invitation has the network's key; start the node with an \
-                    address of this machine, as in --http 127.0.0.1:7717";
-        Self::new(StatusCode::FORBIDDEN, text)
-    }
-
     /// Makes the error for a path that exists, but does not allow the method of the request.
     pub(super) fn method() -> Self {
         let text = "the method is not allowed here; POST to /wanted, /publish, /unpublish, /snapshot, /block, \

@@ -1,19 +1,27 @@
 //! The handler of `/invite`, the only one whose answer has the key of the node's private network.
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde_json::json;
 
+use super::client::Trusted;
 use super::lines::json;
 use super::{ApiError, Backend, Face, page};
 
 /// Answers `POST /invite`. Only a click on this node's own page, or a program, can send it: the guard refuses what
 /// comes from pages of other sites, and a link cannot post.
-pub(super) async fn invite<N: Backend>(State(face): State<Face<N>>, headers: HeaderMap) -> Result<Response, ApiError> {
+pub(super) async fn invite<N: Backend>(
+    State(face): State<Face<N>>,
+    Extension(Trusted(is_trusted)): Extension<Trusted>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
     let invitation = face.node.invitation().ok_or_else(ApiError::open)?;
-    if !face.is_local {
-        return Err(ApiError::exposed());
+    if !is_trusted {
+        return Err(ApiError::forbidden(
+            "an invitation has the network's key, and is for the users of the node's own machine, and with its token",
+        ));
     }
     Ok(if page::is_wanted(&headers) {
         page::invitation(&invitation)

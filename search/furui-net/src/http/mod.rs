@@ -124,8 +124,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Serves the HTTP interface until the future `until` is ready. Requests in progress then have a second to finish.
 pub async fn serve(listener: TcpListener, node: impl Backend, options: ServeOptions, until: impl Future<Output = ()>) {
-    let is_local = listener.local_addr().is_ok_and(|address| address.ip().is_loopback());
-    connections::run(listener, router(node, options, is_local), until).await;
+    connections::run(listener, router(node, options), until).await;
 }
 
 /// The state that all handlers of HTTP requests share.
@@ -134,8 +133,6 @@ struct Face<N> {
     node: N,
     /// The coding of sets for searches that do not state one.
     wants: Wants,
-    /// True if only this machine reaches the interface, which then may tell the key of a private network.
-    is_local: bool,
     token: Option<Token>,
     watched: Option<Watched>,
     searches: Arc<Semaphore>,
@@ -143,7 +140,7 @@ struct Face<N> {
     snapshots: Arc<Semaphore>,
 }
 
-fn router<N: Backend>(node: N, options: ServeOptions, is_local: bool) -> Router {
+fn router<N: Backend>(node: N, options: ServeOptions) -> Router {
     let ServeOptions { wants, token, hosts, watched } = options;
     let gate = Arc::new(Gate { token: token.clone(), hosts });
     let face = Face {
@@ -151,7 +148,6 @@ fn router<N: Backend>(node: N, options: ServeOptions, is_local: bool) -> Router 
         wants,
         token,
         watched,
-        is_local,
         searches: Arc::new(Semaphore::new(MAX_SEARCHES)),
         publishes: Arc::new(Semaphore::new(MAX_PUBLISHES)),
         snapshots: Arc::new(Semaphore::new(MAX_SNAPSHOTS)),

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use furui_net::http::{ServeOptions, serve};
+use furui_net::http::{ServeOptions, Token, serve};
 use furui_net::net::{Config, Identity, Invitation, Net, Network, PeerAddress, Transport};
 use furui_net::node::{Node, NodeError, StartOptions};
 use tokio::net::TcpListener;
@@ -169,9 +169,11 @@ async fn the_page_of_an_invitation_comes_by_a_click_only() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(serve(listener, node.clone(), ServeOptions::default(), std::future::pending()));
-    let wide = TcpListener::bind("0.0.0.0:0").await.unwrap();
-    let wide_address = std::net::SocketAddr::from(([127, 0, 0, 1], wide.local_addr().unwrap().port()));
-    tokio::spawn(serve(wide, node.clone(), ServeOptions::default(), std::future::pending()));
+    let guarded = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let guarded_address = guarded.local_addr().unwrap();
+    let token = Some(Token::new("0123456789abcdef0123456789abcdef").unwrap());
+    let options = ServeOptions { token, ..ServeOptions::default() };
+    tokio::spawn(serve(guarded, node.clone(), options, std::future::pending()));
     let open = Node::start(None, Config::new(Identity::generate(), Transport::Memory)).await.unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let open_address = listener.local_addr().unwrap();
@@ -194,7 +196,7 @@ async fn the_page_of_an_invitation_comes_by_a_click_only() {
             (address, "GET /invite", person, 405),
             (address, "POST /invite", &foreign, 403),
             (address, "POST /invite", "Sec-Fetch-Site: cross-site\r\n", 403),
-            (wide_address, "POST /invite", "", 403),
+            (guarded_address, "POST /invite", "", 401),
             (open_address, "POST /invite", "", 404),
             (address, "GET /status", person, 200),
             (address, "GET /status", "", 200),
