@@ -176,6 +176,8 @@ fn a_node_that_is_started_with_a_copy_answers_as_the_first() {
         .collect();
     stdout(&["publish", "--node", &node.url], lines.as_bytes());
     stdout(&["block", "--node", &node.url, "spam.example"], b"");
+    let trusted = "12D3KooWEyoppNCUx8Yx66oV9fJnriXwCcXwDDUA2kj6vnc6iDEp";
+    stdout(&["trust", "--node", &node.url, trusted], b"");
     let file = format!("file://{}/a.txt", watched.display());
     node.finds("folder", &[&file]);
     let queries = ["plover", "x77 plover", "y3", "plover -y3", "\"plover x12\"", "folder", "nothing"];
@@ -192,7 +194,7 @@ fn a_node_that_is_started_with_a_copy_answers_as_the_first() {
         names.sort();
         names
     };
-    assert_eq!(files(&copy), ["blocked", "published.redb", "shelf.redb", "watched.redb", "words"]);
+    assert_eq!(files(&copy), ["blocked", "peers", "published.redb", "shelf.redb", "trusted", "watched.redb", "words"]);
     assert!(!files(&dir.join("node")).contains(&"snapshot".into()), "a copy is left");
     let with_key = dir.join("with-key");
     stdout(&["snapshot", "--node", &node.url, "--keys", &dir.join("node"), &with_key], b"");
@@ -205,6 +207,7 @@ fn a_node_that_is_started_with_a_copy_answers_as_the_first() {
         let node = Service::start_in(&dir, data, &["--watch", watched.to_str().unwrap()]);
         assert_eq!(answers(&node), expected, "{data}");
         assert_eq!(stdout(&["block", "--node", &node.url], b""), b"site:spam.example\n");
+        assert_eq!(stdout(&["trust", "--node", &node.url], b""), format!("{trusted}\n").as_bytes());
         let key = |data: &str| fs::read(dir.join(&format!("{data}/identity"))).unwrap();
         assert_eq!(key(data) == key("node"), is_same);
         assert_eq!(fs::metadata(dir.join(&format!("{data}/identity"))).unwrap().permissions().mode() & 0o777, 0o600);

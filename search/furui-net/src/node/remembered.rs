@@ -14,7 +14,7 @@ use super::{Inner, NodeError};
 use crate::net::{Net, PeerAddress, with_port_of_before};
 
 /// The name of the file in a node's directory with the addresses of nodes.
-const FILE: &str = "peers";
+pub(super) const PEERS: &str = "peers";
 /// The maximum number of addresses of other nodes in the file. The value is a choice, not a measurement.
 const MAX_ADDRESSES: usize = 256;
 /// The maximum size of the file, in bytes: room for the addresses of other nodes, and for the node's own.
@@ -49,7 +49,7 @@ impl Remembered {
     /// # Errors
     /// If the file cannot be read, or has a line that is not an address with its time.
     pub(super) fn open(directory: Option<&Path>) -> Result<Self, NodeError> {
-        let file = directory.map(|directory| directory.join(FILE));
+        let file = directory.map(|directory| directory.join(PEERS));
         let seen = match &file {
             Some(file) => read(file).map_err(|source| NodeError::Directory { file: file.clone(), source })?,
             None => BTreeMap::new(),
@@ -181,7 +181,7 @@ mod tests {
     fn addresses_are_remembered_as_long_as_what_their_nodes_had_and_not_without_end() {
         let directory = std::env::temp_dir().join(format!("furui-peers-{}", std::process::id()));
         std::fs::create_dir_all(&directory).expect("a directory");
-        let file = directory.join(FILE);
+        let file = directory.join(PEERS);
         let now = unix_seconds();
         let old = now - LIFE.as_secs() - 1;
         let text = format!("{now} {}\n{old} {}\n{now} {}\n", address(OTHER, 1), address(OTHER, 2), address(ME, 3));

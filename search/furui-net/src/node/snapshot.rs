@@ -2,12 +2,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::node::owner_list::{BLOCKED, TRUSTED};
+use crate::node::remembered::PEERS;
 use crate::node::{Node, NodeError, private};
 
 /// The name of the directory, in that of the node, into which the node copies its files.
 pub(super) const SNAPSHOT: &str = "snapshot";
 /// The files, apart from databases, that a copy has. Secret keys are not among them.
-const PLAIN: [&str; 2] = ["blocked", "peers"];
+const PLAIN: [&str; 3] = [BLOCKED, TRUSTED, PEERS];
 
 impl Node {
     /// Copies the files of the node, without its secret keys, in the state of one moment, into the directory `snapshot`

@@ -214,15 +214,44 @@ async fn a_document_is_published_by_a_form() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn other_versions_of_a_result_are_named() {
+async fn the_publishers_of_a_result_and_of_its_other_versions_are_named() {
     let [one, two] = [1, 2].map(|byte| PublisherKey::new([byte; 32]));
+    let code = |key: PublisherKey| format!("<code title=\"{key}\">{}</code>", key.short());
     let also = vec![Version { id: id(8), publishers: vec![one, two] }, Version { id: id(9), publishers: vec![] }];
     let shown = Hit { publishers: vec![one], also, ..hit("http://a.example/", "A title") };
-    let page = page("/?q=a", vec![found(shown), end(None, true)]).await;
-    let named =
-        format!("also as published by <code>{one}</code>, <code>{two}</code>, as document <code>{}</code>", id(8));
-    assert!(page.contains(&named), "{page}");
-    assert!(page.contains(&format!("also as published by nobody known, as document <code>{}</code>", id(9))), "{page}");
+    let trusted = Hit { publishers: vec![two, one], trusted: true, ..hit("http://b.example/", "A title") };
+    let page = page("/?q=a", vec![found(shown), found(trusted), end(None, true)]).await;
+    for named in [
+        format!(">published by {}</p>", code(one)),
+        format!(">published by {}, {}, whom this node trusts</p>", code(two), code(one)),
+        format!("another text is published by {}, {}, as document <code>{}</code>", code(one), code(two), id(8)),
+        format!("another text is published by nobody known, as document <code>{}</code>", id(9)),
+    ] {
+        assert!(page.contains(&named), "{named}: {page}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn one_publisher_has_two_places_unless_the_owner_trusts_him() {
+    let [one, two, friend] = [1, 2, 3].map(|byte| PublisherKey::new([byte; 32]));
+    let by = |key, trusted, title| Hit { publishers: vec![key], trusted, ..hit("http://a.example/", title) };
+    let crowd = (1..=4).map(|number| by(one, false, ["", "one-1", "one-2", "one-3", "one-4"][number]));
+    let friends = (0..3).map(|_| by(friend, true, "friend"));
+    let hits: Vec<Hit> = crowd.clone().chain([by(two, false, "two-1")]).chain(friends).collect();
+    let text = page("/?q=a", vec![SearchEvent::Hits(hits), end(None, true)]).await;
+    let (places, more) = text.split_once("<details").unwrap();
+    assert_eq!(places.matches("<bdi>one-").count(), 2);
+    assert_eq!((places.matches("<bdi>two-1").count(), places.matches("<bdi>friend").count()), (1, 3));
+    assert!(
+        places.contains("<li value=\"5\"><h2><a href=\"http://a.example/\" rel=\"noreferrer noopener\"><bdi>two-1")
+    );
+    let (more, rest) = more.split_once("</details>").unwrap();
+    assert!(more.starts_with(" class=\"more\"><summary>2 more published by <code title=\""), "{more}");
+    assert!(more.contains("<li value=\"3\">") && more.contains("one-4"), "{more}");
+    assert!(rest.contains("Results 1 to 8 of 8"), "{rest}");
+    // If there is nobody else, nobody is displaced.
+    let text = page("/?q=a", vec![SearchEvent::Hits(crowd.collect()), end(None, true)]).await;
+    assert!(text.contains("<details class=\"more\" open>"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]

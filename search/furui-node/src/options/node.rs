@@ -61,8 +61,6 @@ pub struct NodeOptions {
     pub disk: Option<u64>,
     #[command(flatten)]
     pub private: PrivateOptions,
-    #[command(flatten)]
-    pub coding: CodingOptions,
     /// A TOML file with these options
     ///
     /// Each has its long name, such as http = "127.0.0.1:7717" and, if an option may be repeated, bootstrap = ["…"].
@@ -71,6 +69,8 @@ pub struct NodeOptions {
     pub config: Option<PathBuf>,
     #[command(flatten)]
     pub service: ServiceOptions,
+    #[command(flatten)]
+    pub coding: CodingOptions,
 }
 
 /// The ways into a private network. A node that is in one stays in it, and needs none of these options again.

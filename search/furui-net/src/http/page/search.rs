@@ -6,7 +6,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Extension, Query as Parameters, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use furui_search::{Place, Query, QueryError, Report};
+use furui_search::{Place, PublisherKey, Query, QueryError, Report};
 use futures::stream::{self, StreamExt};
 use maud::{Markup, PreEscaped, html};
 use serde::Deserialize;
@@ -20,11 +20,14 @@ use crate::http::client::Trusted;
 use crate::http::search_lines::cursor;
 use crate::http::shown_url::link;
 use crate::http::{ApiError, Backend, DEFAULT_LIMIT, Face, SNIPPET, Shown, ShownUrl, Step, Summary, TITLE};
-use crate::node::{Hit, SearchEvent, SearchOptions, Version};
+use crate::node::{Hit, SearchEvent, SearchOptions};
 use crate::watched::Watched;
 
 /// The maximum number of earlier pages in the address of a page. Chosen: the address stays below four kilobytes.
 const MAX_BACK: usize = 50;
+/// The maximum number of places on a page for what one publisher has published whom the owner does not trust. What ranks
+/// behind them is below the results, so that nobody fills a page alone.
+const PLACES: usize = 2;
 
 #[derive(Deserialize)]
 pub(super) struct Wanted {
@@ -64,8 +67,17 @@ pub(super) async fn search<N: Backend>(
     let options = SearchOptions { limit, after, wants: face.wants, explain: true };
     let watched = face.watched.clone().filter(|_| is_trusted);
     let back = Visited::all(&back);
-    let mut page =
-        Page { query: q, from, after, back, is_first: after.is_none(), started: Instant::now(), shown: 0, watched };
+    let mut page = Page {
+        query: q,
+        from,
+        after,
+        back,
+        is_first: after.is_none(),
+        started: Instant::now(),
+        shown: 0,
+        publishers: Vec::new(),
+        watched,
+    };
     let answer = RunningSearch::begin(&face, query, options)?;
     let head = stream::iter([Ok(page.head())]);
     let body = Body::from_stream(head.chain(answer.stream(move |event| page.part(event))));
@@ -84,8 +96,18 @@ struct Page {
     is_first: bool,
     started: Instant,
     shown: u64,
+    /// The publishers of the results so far whom the owner does not trust.
+    publishers: Vec<Places>,
     /// The watched directories, if this client may open their files.
     watched: Option<Watched>,
+}
+
+/// What one publisher has published of a page's results.
+struct Places {
+    publisher: PublisherKey,
+    count: usize,
+    /// The rendered results behind the first [`PLACES`].
+    more: Vec<Markup>,
 }
 
 impl Page {
@@ -111,8 +133,7 @@ impl Page {
     fn part(&mut self, event: Result<SearchEvent, ApiError>) -> String {
         let rest = match event {
             Ok(SearchEvent::Hits(hits)) => {
-                self.shown += hits.len() as u64;
-                return hits.iter().map(|hit| self.result(hit).into_string()).collect();
+                return hits.iter().filter_map(|hit| self.place(hit)).map(Markup::into_string).collect();
             }
             Ok(SearchEvent::Done { found, cursor, whole, report }) => {
                 let took = self.started.elapsed();
@@ -120,6 +141,7 @@ impl Page {
                 // This step has no messages between nodes, so its bytes are 0.
                 steps.push(Step::new("the last result found, and the page sent".into(), Some(took)));
                 html! {
+                    (self.more())
                     (self.summary(&Summary::new(found, cursor, whole, &report), &time(took), estimate(&report)))
                     (steps::details(&steps, took))
                 }
@@ -134,7 +156,38 @@ impl Page {
         format!("</ol>{}{}", rest.into_string(), Layout::end())
     }
 
-    fn result(&self, hit: &Hit) -> Markup {
+    /// Renders a result with its rank. `None` if it is kept for [`more`](Self::more).
+    fn place(&mut self, hit: &Hit) -> Option<Markup> {
+        self.shown += 1;
+        let result = self.result(hit, self.from.saturating_add(self.shown - 1));
+        let Some(publisher) = hit.publishers.first().filter(|_| !hit.trusted) else { return Some(result) };
+        let index = self.publishers.iter().position(|places| places.publisher == *publisher).unwrap_or_else(|| {
+            self.publishers.push(Places { publisher: *publisher, count: 0, more: Vec::new() });
+            self.publishers.len() - 1
+        });
+        let places = &mut self.publishers[index];
+        places.count += 1;
+        if places.count <= PLACES {
+            return Some(result);
+        }
+        places.more.push(result);
+        None
+    }
+
+    /// Renders the results that got no place, for each publisher. If there are no others, they are open.
+    fn more(&self) -> Markup {
+        let is_alone = self.publishers.iter().any(|places| places.count as u64 == self.shown);
+        html! {
+            @for Places { publisher, more, .. } in self.publishers.iter().filter(|places| !places.more.is_empty()) {
+                details.more open[is_alone] {
+                    summary { (count(more.len() as u64)) " more published by " (short(publisher)) }
+                    ol.results { @for result in more { (result) } }
+                }
+            }
+        }
+    }
+
+    fn result(&self, hit: &Hit, rank: u64) -> Markup {
         let url = ShownUrl::on_page(&hit.url);
         let title = Shown::new(&hit.title, &hit.title_marks, TITLE);
         let snippet = Shown::new(&hit.snippet, &hit.marks, SNIPPET);
@@ -143,7 +196,7 @@ impl Page {
             false => html! { bdi { (marked(&title)) } },
         };
         html! {
-            li {
+            li value=(rank) {
                 @if hit.url.is_empty() {
                     p.note { "None of the nodes that keep document " code { (hit.id) } " answers." }
                 } @else {
@@ -158,7 +211,13 @@ impl Page {
                     }
                     p.url { bdi { (address(&url)) } }
                     @if !snippet.text.is_empty() { p.snippet dir="auto" { (marked(&snippet)) } }
-                    @for version in &hit.also { (also(version)) }
+                    @if !hit.publishers.is_empty() {
+                        p.also { "published by " (names(&hit.publishers)) @if hit.trusted { ", whom this node trusts" } }
+                    }
+                    @for version in &hit.also {
+                        p.also { "another text is published by " (names(&version.publishers)) ", as document "
+                            code { (version.id) } }
+                    }
                 }
             }
         }
@@ -196,6 +255,10 @@ impl Page {
             } @else {
                 p #summary { "There are no more results." }
             }
+            @if summary.bounded {
+                p.note { "The phrase is of words so common that not all documents with them were read; there may be
+                    more. Add a word that is rarer." }
+            }
             @if !summary.whole {
                 p.note { "A node that was asked has not yet been given all that it should keep, so there may be more.
                     Ask again in a minute." }
@@ -219,19 +282,19 @@ impl Page {
     }
 }
 
-/// Renders the line about a document that is not shown because another document with its URL is.
-fn also(version: &Version) -> Markup {
+/// Renders the short names of publishers, each with the whole name as a hint.
+fn names(publishers: &[PublisherKey]) -> Markup {
     html! {
-        p.also {
-            "also as published by "
-            @for (number, publisher) in version.publishers.iter().enumerate() {
-                @if number > 0 { ", " }
-                code { (publisher.to_string()) }
-            }
-            @if version.publishers.is_empty() { "nobody known" }
-            ", as document " code { (version.id) }
+        @for (number, publisher) in publishers.iter().enumerate() {
+            @if number > 0 { ", " }
+            (short(publisher))
         }
+        @if publishers.is_empty() { "nobody known" }
     }
+}
+
+fn short(publisher: &PublisherKey) -> Markup {
+    html! { code title=(publisher) { (publisher.short()) } }
 }
 
 /// Renders text with its marked ranges highlighted.
