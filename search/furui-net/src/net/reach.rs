@@ -227,7 +227,7 @@ mod tests {
         for (own, allowed) in [
             (&[loopback.clone(), private.clone(), public.clone()][..], [true, false, false]),
             (&[loopback.clone(), private.clone()], [true, true, false]),
-            (&[loopback.clone()], [true, true, true]),
+            (std::slice::from_ref(&loopback), [true, true, true]),
             // An address of IPv6 says nothing of those of IPv4, and the other way round.
             (&[private.clone(), address("2001:db8::1")], [true, true, false]),
             (&[public.clone(), address("fd00::1")], [true, false, false]),

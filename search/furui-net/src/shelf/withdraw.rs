@@ -106,11 +106,12 @@ impl Shelf {
                 Ok(row.is_none_or(|row| self::withdrawal(row.value()).0.at < signature.at))
             };
             match known {
-                Some(Standing::Published(by, publication)) => {
-                    if by == publisher && publication.signature.at <= signature.at {
-                        useful.push((withdrawal, number));
-                    }
+                Some(Standing::Published(by, publication))
+                    if by == publisher && publication.signature.at <= signature.at =>
+                {
+                    useful.push((withdrawal, number));
                 }
+                Some(Standing::Published(..)) => {}
                 Some(Standing::Withdrawn(by)) if by != publisher => {}
                 _ if told && is_new()? => useful.push((withdrawal, None)),
                 _ => {}
