@@ -34,7 +34,7 @@ pub struct Listing {
     /// The number of ids in the list, one for each document that contains the word.
     pub ids: u64,
     /// The mean of the base-2 logarithms of the lengths of these documents, rounded; in
-    /// [`Scale::LENGTHS`](super::Scale::LENGTHS).
+    /// [`Scale::LENGTHS`](crate::Scale::LENGTHS).
     pub log_length: u8,
     /// True if the list is complete: the node has been given everything that it should hold.
     pub whole: bool,

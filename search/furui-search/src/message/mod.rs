@@ -200,7 +200,7 @@ pub struct WordSize {
     /// The number of ids in the word's list on this node.
     pub ids: u64,
     /// The mean of the base-2 logarithms of the lengths of these documents, rounded; in
-    /// [`Scale::LENGTHS`](super::Scale::LENGTHS).
+    /// [`Scale::LENGTHS`](crate::Scale::LENGTHS).
     pub log_length: u8,
     /// True if the list is complete: this node has been given everything that it should hold.
     pub whole: bool,

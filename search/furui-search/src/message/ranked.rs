@@ -10,7 +10,7 @@ use super::{Cost, MessageError};
 /// beginning of the following slice; no later document has a score above the bound there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ranking {
-    /// The mean number of words in a document, as an exponent of two; in [`Scale::LENGTHS`](super::Scale::LENGTHS).
+    /// The mean number of words in a document, as an exponent of two; in [`Scale::LENGTHS`](crate::Scale::LENGTHS).
     pub log_length: u8,
     /// The idf of each word that must occur, in the order of the words; at most [`limits::IDF`].
     pub idfs: Vec<u32>,
