@@ -139,6 +139,8 @@ async fn nobody_publishes_in_the_name_of_another() {
     for node in &nodes {
         node.net().refresh().await;
     }
+    // The stranger was a neighbour, so its neighbours compare their lists anew.
+    futures::future::join_all(nodes.iter().map(Node::repaired)).await;
     check(b, "a sieve", &[a], &[]).await;
     shut_down(&nodes).await;
 }

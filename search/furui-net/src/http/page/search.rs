@@ -25,8 +25,8 @@ use crate::watched::Watched;
 
 /// The maximum number of earlier pages in the address of a page. Chosen: the address stays below four kilobytes.
 const MAX_BACK: usize = 50;
-/// The maximum number of places on a page for what one publisher has published whom the owner does not trust. What ranks
-/// behind them is below the results, so that nobody fills a page alone.
+/// The maximum number of places on a page for what one publisher has published whom the owner does not trust. What
+/// ranks behind them is below the results, so that nobody fills a page alone.
 const PLACES: usize = 2;
 
 #[derive(Deserialize)]
