@@ -1,4 +1,5 @@
 mod character;
+mod pieces;
 mod tokens;
 
 use std::borrow::Cow;
