@@ -133,7 +133,7 @@ fn the_short_help_is_a_page_and_the_long_one_begins_with_examples() {
         ("filter build", &["Input", "Keys", "Filter", "The papers' filters"]),
         ("filter insert", &["Input", "Keys", "Filter"]),
         #[cfg(feature = "node")]
-        ("node", &["Node", "A private network", "The papers' codings"]),
+        ("node", &["Node", "A private network", "Service", "The papers' codings"]),
         ("dict count", &["Input", "Keys", "Dictionary", "Output", "The paper's tries"]),
     ] {
         assert_eq!(groups(&help(name, "-h")), expected, "{name}");

@@ -59,14 +59,14 @@ pub struct NodeOptions {
     /// always kept [default: 10GiB, or a tenth of the disk if that is less]
     #[arg(long, value_name = "SIZE", value_parser = text::size)]
     pub disk: Option<u64>,
-    #[command(flatten)]
-    pub private: PrivateOptions,
     /// A TOML file with these options
     ///
     /// Each has its long name, such as http = "127.0.0.1:7717" and, if an option may be repeated, bootstrap = ["…"].
     /// Options on the command line take precedence. Relative paths begin at the directory of the file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
+    #[command(flatten)]
+    pub private: PrivateOptions,
     #[command(flatten)]
     pub service: ServiceOptions,
     #[command(flatten)]
@@ -77,23 +77,33 @@ pub struct NodeOptions {
 #[derive(Args, Default)]
 #[command(next_help_heading = "A private network")]
 pub struct PrivateOptions {
-    /// Make a network that only those enter who have its key, and be its first node. The key is written to FILE, which
-    /// must not exist; keep it as a copy. "furui invite" prints the line by which others join
+    /// Make a network, and write its key to this new file
+    ///
+    /// Only those who have the key enter the network, of which this is the first node. Keep the file as a copy. "furui
+    /// invite" prints the line by which others join
     #[arg(long, value_name = "FILE", conflicts_with = "join", value_hint = ValueHint::FilePath)]
     pub new_network: Option<PathBuf>,
-    /// The name of the new network, for people: letters, digits, dots, - and _ [default: furui]
+    /// The name of the new network, for people [default: furui]
+    ///
+    /// It has letters, digits, dots, - and _
     #[arg(long, value_name = "NAME", requires = "new_network")]
     pub network_name: Option<String>,
-    /// Join the network of this line, which "furui invite" prints at a node of it. @FILE reads the line from a file, so
-    /// that other users of this machine do not see the key in the list of processes
+    /// Join a network by the line that "furui invite" prints
+    ///
+    /// @FILE reads the line from a file, so that other users of this machine do not see the key in the list of
+    /// processes
     #[arg(long, value_name = "LINE")]
     pub join: Option<String>,
-    /// Join another network, as by --join, and take the documents along. Without LINE it allows the same to
-    /// --new-network. To remove somebody, make a new network so, and send the others, but not him, its line for --rekey
+    /// Change to another network, with the documents
+    ///
+    /// LINE is as for --join; without it, the documents go into the network that --new-network makes. To remove
+    /// somebody, make a new network so, and send its line to the others, who say --rekey LINE
     #[arg(long, value_name = "LINE", num_args = 0..=1, conflicts_with = "join")]
     pub rekey: Option<Option<String>>,
-    /// Do not look for nodes of the private network in the local networks of this machine (by multicast DNS, to which
-    /// the node tells its addresses)
+    /// Do not look for nodes of the network in the local networks
+    ///
+    /// By multicast DNS, a node of a private network tells its addresses to the local networks of this machine, and
+    /// finds others there
     #[arg(long)]
     pub no_mdns: bool,
 }
@@ -128,8 +138,9 @@ pub struct NodeAddress {
     /// The node's HTTP address, as "furui node" prints it
     #[arg(long = "node", value_name = "URL", default_value = "http://127.0.0.1:7717", value_parser = http)]
     pub url: String,
-    /// A file with the token of the node, if it asks for one; see "furui node --http-token". Without this option, the
-    /// token is taken from the environment variable FURUI_TOKEN
+    /// A file with the token of the node, if it asks for one
+    ///
+    /// See "furui node --http-token". Without this option, the token is taken from the environment variable FURUI_TOKEN
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub token: Option<PathBuf>,
 }

@@ -13,7 +13,7 @@ impl Publisher<'_> {
             // Blank lines are skipped. A line that was cut because it is too long is not skipped, because the part that
             // was read may be blank by chance.
             Part::Line(line, _) if line.len() <= MAX_LINE && line.trim_ascii().is_empty() => Ok(()),
-            Part::Line(line, place) => match read_line(line, self.key) {
+            Part::Line(line, place) => match read_line(line, self.key()?) {
                 Ok(record) => self.record(place, record),
                 Err(why) => self.sums.leave_out(&place, &why),
             },

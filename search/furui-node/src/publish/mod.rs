@@ -40,15 +40,9 @@ struct Status {
     peer: PublisherKey,
 }
 
-/// The key under which the node of this client publishes.
-fn key(client: &Client) -> Result<PublisherKey, Error> {
-    client.get("/status", &[])?.read().map(|Status { peer }| peer)
-}
-
 /// Runs `furui publish`.
 pub fn run(options: &PublishOptions, program: &dyn Program) -> Result<ExitCode, Error> {
     let client = Client::of(&options.node)?;
-    let key = key(&client)?;
     let mut publisher = Publisher {
         options,
         program,
@@ -57,7 +51,7 @@ pub fn run(options: &PublishOptions, program: &dyn Program) -> Result<ExitCode, 
         repeats: Repeats::InRun(Box::new(Once::new()?)),
         batch: Batch::default(),
         sums: Sums::new(options.strict, program),
-        key,
+        key: None,
     };
     if options.sources.is_empty() {
         publisher.path(Path::new("-"))?;
@@ -85,8 +79,8 @@ pub(crate) struct Publisher<'a> {
     repeats: Repeats,
     batch: Batch,
     sums: Sums<'a>,
-    /// The key under which the node publishes.
-    key: PublisherKey,
+    /// The key under which the node publishes, once it was asked.
+    key: Option<PublisherKey>,
 }
 
 /// What tells whether a document is the first of its URL.
@@ -112,6 +106,16 @@ struct Source<'a> {
 }
 
 impl Publisher<'_> {
+    /// The key under which the node publishes. The node is asked when the first document has been read, so that an input
+    /// that cannot be read is told before a node that does not answer.
+    fn key(&mut self) -> Result<PublisherKey, Error> {
+        if let Some(key) = self.key {
+            return Ok(key);
+        }
+        let Status { peer } = self.client.get("/status", &[])?.read()?;
+        Ok(*self.key.insert(peer))
+    }
+
     /// Extracts title and text of a page, and publishes it unless the page or the options forbid it.
     fn page(&mut self, source: Source<'_>) -> Result<(), Error> {
         let Source { place, url, is_own, media, title, bytes } = source;
@@ -133,7 +137,8 @@ impl Publisher<'_> {
         url.set_fragment(None);
         let title = if page.title.is_empty() { title.to_owned() } else { page.title };
         let (url, title) = (url.into(), cut(title, MAX_TITLE));
-        self.record(place, Record { url, title, text: page.text, publisher: self.key })
+        let publisher = self.key()?;
+        self.record(place, Record { url, title, text: page.text, publisher })
     }
 
     /// Adds a document to the batch, which is published when it is full. A document whose URL was published before is

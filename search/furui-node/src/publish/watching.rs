@@ -6,7 +6,7 @@ use furui_net::watched::{FileReading, Stamp, Watched};
 use furui_search::ContentId;
 
 use super::sums::Sums;
-use super::{Batch, Publisher, Repeats, key};
+use super::{Batch, Publisher, Repeats};
 use crate::Error;
 use crate::client::Client;
 use crate::options::publish::PublishOptions;
@@ -62,17 +62,13 @@ impl Watching {
 
 impl<'a> Publisher<'a> {
     /// A publisher of the files in watched directories.
-    ///
-    /// # Errors
-    /// If the node does not answer.
     pub(crate) fn watching(
         watched: Watched,
         client: Client,
         options: &'a PublishOptions,
         program: &'a dyn Program,
-    ) -> Result<Self, Error> {
-        let key = key(&client)?;
-        Ok(Self {
+    ) -> Self {
+        Self {
             options,
             program,
             client,
@@ -80,8 +76,8 @@ impl<'a> Publisher<'a> {
             repeats: Repeats::Watched(Watching::new(watched)),
             batch: Batch::default(),
             sums: Sums::new(false, program),
-            key,
-        })
+            key: None,
+        }
     }
 
     fn watched(&mut self) -> Option<&mut Watching> {

@@ -85,7 +85,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn run(&self, compare: impl FnOnce(&mut Progress<'_>) -> Result<(), Error>) -> Result<(), Error> {
-        let publisher = Publisher::watching(self.watched.clone(), self.client.clone(), &self.options, self.program)?;
+        let publisher = Publisher::watching(self.watched.clone(), self.client.clone(), &self.options, self.program);
         let mut progress = Progress { publisher, heirs: vec![], unread: vec![], withdrawn: 0 };
         let done = compare(&mut progress).and_then(|()| {
             self.settle(&mut progress)?;
