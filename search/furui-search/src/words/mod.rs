@@ -1,5 +1,4 @@
 mod character;
-mod pieces;
 mod tokens;
 
 use std::borrow::Cow;

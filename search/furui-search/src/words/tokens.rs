@@ -5,11 +5,10 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use unicode_normalization::char::is_combining_mark;
-use unicode_segmentation::UnicodeSegmentation;
+use unicode_segmentation::{UnicodeSegmentation, UnicodeWordIndices};
 
 use super::Token;
 use super::character::{Kind, kind, normalised};
-use super::pieces::{Pieces, ascii_length};
 use crate::limits;
 
 /// The maximum size, in bytes, of a character with its combining marks in scripts without spaces. Two such characters
@@ -19,7 +18,7 @@ const MAX_CLUSTER: usize = limits::WORD_BYTES / 2;
 /// Splits the text into pieces (between the boundaries of UAX #29), and each piece into units. A unit is a word, or a
 /// character of a script without spaces, which forms words with its neighbours.
 pub(super) struct Tokens<'a> {
-    pieces: Pieces<'a>,
+    pieces: UnicodeWordIndices<'a>,
     /// The normalised text of the current piece, of which the bytes before `at` were read.
     piece: Cow<'a, str>,
     at: usize,
@@ -49,8 +48,9 @@ struct Cluster {
 
 impl<'a> Tokens<'a> {
     pub(super) fn new(text: &'a str, located: bool) -> Self {
+        let pieces = text.unicode_word_indices();
         Self {
-            pieces: Pieces::new(text),
+            pieces,
             piece: "".into(),
             at: 0,
             start: 0,
@@ -194,9 +194,6 @@ fn ends(piece: &str, normal: &str) -> Vec<(usize, usize)> {
 
 /// The length in bytes of the word at the beginning of the text, in a script with spaces.
 fn word_length(text: &str) -> usize {
-    if ascii_length(text) == text.len() {
-        return text.len();
-    }
     let mut before = None;
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
