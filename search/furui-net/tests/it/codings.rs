@@ -244,9 +244,16 @@ fn compare(nodes: &[Node], lists: &Lists, report: &Report, wants: Wants, sums: &
             continue;
         }
         let cost = predicted(round, own, other, wants, report.salt as u32);
-        // A keeper that lets the host wait too long is followed by another, and both may answer.
+        // A keeper that lets the host wait too long is followed by another, which gets the same message, and both may
+        // answer.
+        let is_sent_twice = |it: &Cost| (it.sent_bits, it.sent_bytes) == (2 * cost.sent_bits, 2 * cost.sent_bytes);
+        let sent_once = |it: &Cost| match is_sent_twice(it) {
+            true => Cost { sent_bits: cost.sent_bits, sent_bytes: cost.sent_bytes, ..*it },
+            false => *it,
+        };
         let costs = vec![cost; round.costs.len().max(1)];
-        assert_eq!(round.costs, costs, "{wants:?}: {first} ({}), {second} ({})", own.len(), other.len());
+        let sent: Vec<Cost> = round.costs.iter().map(sent_once).collect();
+        assert_eq!(sent, costs, "{wants:?}: {first} ({}), {second} ({})", own.len(), other.len());
         sums.exchanges += 1;
         sums.bits += cost.sent_bits + cost.back_bits;
         sums.bytes += cost.sent_bytes + cost.back_bytes;
