@@ -17,7 +17,7 @@ struct Lists;
 
 impl Index for Lists {
     fn size(&mut self, _: &str) -> Result<Listing> {
-        Ok(Listing { ids: 1000, whole: true })
+        Ok(Listing { ids: 1000, whole: true, log_length: 9 })
     }
 
     fn slice(&mut self, _: &str, range: IdRange, most: usize) -> Result<ListPart> {
