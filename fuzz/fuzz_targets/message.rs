@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use furui::Result;
 use furui_search::{
-    AnswerEvent, Answerer, Clause, ContentId, IdRange, Index, ListPart, Listing, Peer, Querier, QueryEvent, QueryOptions,
-    Request, Response, Weight, limits,
+    AnswerEvent, Answerer, Clause, ContentId, IdRange, Index, ListPart, Listing, Peer, Querier, QueryEvent,
+    QueryOptions, Request, Response, Weight, limits,
 };
 use libfuzzer_sys::fuzz_target;
 

@@ -6,11 +6,11 @@ use libfuzzer_sys::fuzz_target;
 
 // The command is no library, so its two readers, which need little else of it, are compiled here.
 #[allow(dead_code)]
-#[path = "../../doors/furui-cli/src/keys/fields.rs"]
-mod fields;
-#[allow(dead_code)]
 #[path = "../../doors/furui-cli/src/error.rs"]
 mod error;
+#[allow(dead_code)]
+#[path = "../../doors/furui-cli/src/keys/fields.rs"]
+mod fields;
 #[allow(dead_code)]
 #[path = "../../doors/furui-cli/src/keys/json.rs"]
 mod json;

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use furui::HashSpec;
-use furui::raw::{Skeleton, Trie};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
 use furui::raw::Rolling;
+use furui::raw::{Skeleton, Trie};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 
