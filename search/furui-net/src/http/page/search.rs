@@ -147,6 +147,7 @@ impl Page {
                 }
             }
             Err(error) => html! {
+                (self.more())
                 p #summary.problem role="alert" {
                     @if self.shown > 0 { "These are not all results. " }
                     (sentence(&error.text))
