@@ -9,8 +9,8 @@ pub(super) const COOKIE: &str = "furui";
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClientAddress(pub(super) IpAddr);
 
-/// True in a request whose client may open files, copy the node and invite others: it has shown the token or, if there is
-/// none, is on this machine.
+/// True in a request whose client may open files, copy the node and invite others: it has shown the token or, if there
+/// is none, is on this machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trusted(pub(super) bool);
 

@@ -249,6 +249,14 @@ async fn one_publisher_has_two_places_unless_the_owner_trusts_him() {
     assert!(more.starts_with(" class=\"more\"><summary>2 more published by <code title=\""), "{more}");
     assert!(more.contains("<li value=\"3\">") && more.contains("one-4"), "{more}");
     assert!(rest.contains("Results 1 to 8 of 8"), "{rest}");
+    // What got no place is shown although the search breaks off.
+    let text = page_with(
+        "/?q=a",
+        vec![SearchEvent::Hits(crowd.clone().collect())],
+        Some(SearchError::Unreachable { word: "a".into() }),
+    )
+    .await;
+    assert!(text.contains("one-3") && text.contains("These are not all results."), "{text}");
     // If there is nobody else, nobody is displaced.
     let text = page("/?q=a", vec![SearchEvent::Hits(crowd.collect()), end(None, true)]).await;
     assert!(text.contains("<details class=\"more\" open>"), "{text}");
