@@ -104,7 +104,8 @@ impl<'a> Pattern<'a> {
         // The byte offsets at which the last `UNITS` units begin.
         let mut starts = [0; UNITS];
         let (mut unit, mut words) = (0, 0);
-        for token in tokens(text, located) {
+        let mut tokens = tokens(text, located);
+        while let Some(token) = tokens.next_of(|stretch| self.may_be_in(stretch.as_bytes())) {
             words += 1;
             while unit < token.unit {
                 self.advance(unit, &mut state, &starts, &mut on);
@@ -124,7 +125,20 @@ impl<'a> Pattern<'a> {
             }
         }
         self.advance(unit, &mut state, &starts, &mut on);
-        words
+        words + tokens.skipped()
+    }
+
+    /// False if no word of the pattern is in this ASCII text. A word is looked for by its first two bytes and its last
+    /// one, in loops without branches, which become vector instructions; few texts without the word have these.
+    fn may_be_in(&self, text: &[u8]) -> bool {
+        self.words.keys().map(|word| word.as_bytes()).any(|word| {
+            let [first, .., last] = word else { return text.iter().any(|byte| byte.to_ascii_lowercase() == word[0]) };
+            let places = text.iter().zip(&text[1..]).zip(text.get(word.len() - 1..).unwrap_or_default());
+            let is_there = |((a, b), c): ((&u8, &u8), &u8)| {
+                (a.to_ascii_lowercase() == *first) & (b.to_ascii_lowercase() == word[1]) & (c.to_ascii_lowercase() == *last)
+            };
+            places.map(is_there).fold(false, |found, there| found | there)
+        })
     }
 
     /// Advances the states of all phrases by one unit (a word or a character) of the text. `unit` is the number of the

@@ -1,4 +1,5 @@
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use sha2::{Digest, Sha256};
 
@@ -107,7 +108,7 @@ impl Record {
     pub(super) fn counted(&self, occurrences: u32) -> u32 {
         let most = occurrences.min(Weight::of_steps(Weight::STEPS - 1, 0).occurrences());
         let enough = most.saturating_sub(1) * REPEATS;
-        let mut different = HashSet::new();
+        let mut different = HashSet::with_capacity(enough as usize);
         let mut words = words(&self.title).chain(words(&self.text));
         while (different.len() as u32) < enough
             && let Some(word) = words.next()
@@ -134,7 +135,7 @@ impl Record {
     /// for each sixteen different words of the document, so that a text that repeats a word does not come before
     /// others.
     pub fn postings(&self) -> BTreeMap<String, Weight> {
-        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+        let mut counts: HashMap<Cow<'_, str>, u32> = HashMap::new();
         let mut length = 0u32;
         let mut neighbours = Neighbours::default();
         for (text, times) in [(&self.title, Weight::TITLE), (&self.text, 1)] {
@@ -142,19 +143,15 @@ impl Record {
             for word in words(text) {
                 neighbours.push(&word);
                 length = length.saturating_add(times);
-                match counts.get_mut(&*word) {
-                    Some(count) => *count = count.saturating_add(times),
-                    None => {
-                        counts.insert(word.into_owned(), times);
-                    }
-                }
+                let count = counts.entry(word).or_insert(0);
+                *count = count.saturating_add(times);
             }
         }
         // A text that repeats a word has few words.
         let most = 1 + counts.len() as u32 / REPEATS;
-        counts.values_mut().for_each(|count| *count = most.min(*count));
-        counts.extend(sites(&self.url).chain(neighbours.words()).map(|word| (word, 1)));
-        counts.into_iter().map(|(word, count)| (word, Weight::new(count, length))).collect()
+        let counts = counts.into_iter().map(|(word, count)| (word.into_owned(), most.min(count)));
+        let counts = counts.chain(sites(&self.url).chain(neighbours.words()).map(|word| (word, 1)));
+        counts.map(|(word, count)| (word, Weight::new(count, length))).collect()
     }
 }
 

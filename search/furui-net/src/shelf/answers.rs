@@ -200,10 +200,7 @@ impl Shelf {
             let Some((number, block)) = shelf.stand(id)? else { return Ok(None) };
             let Some(block) = block else { return Ok(shelf.recent.records.get(&number).cloned()) };
             let row = shelf.tables.view()?.records.get(block)?.ok_or_else(|| Fault::damaged("records", block))?;
-            let mut records = records::unpack(block, row.value())?.into_iter();
-            let (_, record) =
-                records.find(|(other, _)| *other == number).ok_or_else(|| Fault::damaged("records", block))?;
-            Ok(Some(record))
+            records::find(&mut shelf.buffer, block, row.value(), number).map(Some)
         })
     }
 

@@ -67,6 +67,8 @@ pub struct Shelf {
     /// True if the failure may pass, because the disk was full or the process had too many open files.
     may_pass: bool,
     pub(super) directory: Option<PathBuf>,
+    /// The block of records that was read last, decompressed.
+    pub(super) buffer: Vec<u8>,
 }
 
 /// The numbers of what a call of [`Shelf::store`] has stored.
@@ -116,6 +118,7 @@ impl Shelf {
             fault: None,
             may_pass: false,
             directory: directory.map(Path::to_owned),
+            buffer: vec![],
             options,
             tables,
             words,

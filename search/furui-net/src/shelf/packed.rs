@@ -1,13 +1,14 @@
 //! Compression of bytes to a zstd frame that is preceded by the uncompressed length.
 
-use std::io::Read;
+use std::cell::RefCell;
 
-use zstd::bulk;
-use zstd::stream::read::Decoder;
+use zstd::bulk::{self, Decompressor};
 
-/// The base-2 logarithm of the maximum window of the zstd decoder, in bytes, which bounds its memory. The value is a
-/// choice, not a measurement.
-const WINDOW_LOG: u32 = 23;
+thread_local! {
+    /// The decompressor of this thread. To make one costs as much as to decompress a short list. `None` if there is no
+    /// memory for it.
+    static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = RefCell::new(Decompressor::new().ok());
+}
 
 /// The effort that the compressor spends on a block of bytes.
 #[derive(Clone, Copy, Debug)]
@@ -31,14 +32,20 @@ pub(crate) fn pack(bytes: &[u8], effort: Effort) -> Vec<u8> {
 
 /// Decompresses bytes; `None` if `packed` is invalid, or longer than `most` bytes when decompressed.
 pub(crate) fn unpack(packed: &[u8], most: usize) -> Option<Vec<u8>> {
-    let (length, stream) = packed.split_first_chunk()?;
-    let length = usize::try_from(u32::from_le_bytes(*length)).ok().filter(|&length| length <= most)?;
-    let mut bytes = Vec::new();
-    // One byte more than the length is read, to detect a stream that is too long.
-    let mut decoder = Decoder::with_buffer(stream).ok()?;
-    decoder.window_log_max(WINDOW_LOG).ok()?;
-    decoder.take(length as u64 + 1).read_to_end(&mut bytes).ok()?;
-    (bytes.len() == length).then_some(bytes)
+    let mut bytes = vec![];
+    unpack_into(&mut bytes, packed, most).then_some(bytes)
+}
+
+/// Decompresses bytes like [`unpack`] to a buffer, which is emptied first; false in place of `None`.
+pub(crate) fn unpack_into(bytes: &mut Vec<u8>, packed: &[u8], most: usize) -> bool {
+    let Some((length, frame)) = packed.split_first_chunk() else { return false };
+    let Some(length) = usize::try_from(u32::from_le_bytes(*length)).ok().filter(|&length| length <= most) else {
+        return false;
+    };
+    bytes.clear();
+    bytes.reserve(length);
+    let unpack = |it: &mut Option<Decompressor<'_>>| it.as_mut()?.decompress_to_buffer(frame, bytes).ok();
+    DECOMPRESSOR.with_borrow_mut(unpack) == Some(length)
 }
 
 #[cfg(test)]

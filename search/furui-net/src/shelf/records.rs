@@ -84,20 +84,24 @@ fn pack_block(records: &[(u32, Vec<u8>)]) -> Vec<u8> {
     packed::pack(&raw, Effort::Much)
 }
 
-/// Decompresses the records of the block with the number `block`.
-pub(super) fn unpack(block: u32, bytes: &[u8]) -> Outcome<RecordBlock> {
-    split(bytes).ok_or_else(|| Fault::damaged("records", block))
+/// Decompresses the block with the number `block` to a buffer, which saves the memory of the next such call, and returns
+/// the record of the document `number` in it.
+pub(super) fn find(buffer: &mut Vec<u8>, block: u32, bytes: &[u8], number: u32) -> Outcome<Vec<u8>> {
+    let records = if packed::unpack_into(buffer, bytes, MAX_RAW) { split(buffer) } else { None };
+    let record = records.and_then(|records| records.into_iter().find(|(other, _)| *other == number));
+    record.map(|(_, record)| record.to_vec()).ok_or_else(|| Fault::damaged("records", block))
 }
 
-fn split(bytes: &[u8]) -> Option<RecordBlock> {
-    let raw = packed::unpack(bytes, MAX_RAW)?;
-    let mut rest = raw.as_slice();
+/// The records in the bytes of a decompressed block, each with the number of its document; `None` if the bytes are no
+/// block.
+fn split(raw: &[u8]) -> Option<Vec<(u32, &[u8])>> {
+    let mut rest = raw;
     let count = usize::try_from(varint::take(&mut rest)?).ok().filter(|&count| count <= rest.len())?;
     let mut lengths = Vec::with_capacity(count);
     for _ in 0..count {
         lengths.push((varint::take_u32(&mut rest)?, usize::try_from(varint::take(&mut rest)?).ok()?));
     }
-    let records = lengths.into_iter().map(|(number, length)| Some((number, rest.split_off(..length)?.to_vec())));
+    let records = lengths.into_iter().map(|(number, length)| Some((number, rest.split_off(..length)?)));
     let records = records.collect::<Option<_>>()?;
     rest.is_empty().then_some(records)
 }
@@ -110,15 +114,18 @@ pub(super) fn living(
     older: &mut Documents<'_>,
     changed: &mut BTreeMap<u32, DocumentEntry>,
 ) -> Outcome<(RecordBlock, usize)> {
-    let mut records = unpack(block, row)?;
-    let before = records.len();
-    for (number, _) in &records {
-        if let Some(document) = older.get(*number)?.filter(|document| document.block == Some(block)) {
-            changed.entry(*number).or_insert(document);
+    let raw = packed::unpack(row, MAX_RAW);
+    let all = raw.as_deref().and_then(split).ok_or_else(|| Fault::damaged("records", block))?;
+    let mut records = vec![];
+    for &(number, record) in &all {
+        if let Some(document) = older.get(number)?.filter(|document| document.block == Some(block)) {
+            changed.entry(number).or_insert(document);
+        }
+        if changed.get(&number).is_some_and(|document| document.block == Some(block)) {
+            records.push((number, record.to_vec()));
         }
     }
-    records.retain(|(number, _)| changed.get(number).is_some_and(|document| document.block == Some(block)));
-    Ok((records, before))
+    Ok((records, all.len()))
 }
 
 /// Writes records into blocks, which are numbered from `next` on. If the previous block is not full, it is rewritten

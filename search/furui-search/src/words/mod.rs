@@ -1,10 +1,12 @@
+mod ascii;
 mod character;
+mod stretches;
 mod tokens;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use tokens::Tokens;
+pub(super) use tokens::Tokens;
 
 /// The words under which a text is found, in their order, with repetitions.
 ///
@@ -42,7 +44,7 @@ pub(super) fn telling_tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
 
 /// The words of [`words`], each as a [`Token`]. If `located` is true, the byte range in the text is computed too, which
 /// takes more time.
-pub(super) fn tokens(text: &str, located: bool) -> impl Iterator<Item = Token<'_>> {
+pub(super) fn tokens(text: &str, located: bool) -> Tokens<'_> {
     Tokens::new(text, located)
 }
 
@@ -203,6 +205,30 @@ mod tests {
                 prop_assert!(token.unit >= unit);
                 unit = token.unit;
             }
+        }
+
+        #[test]
+        fn white_space_separates_words(text in alphabet(), space in prop::sample::select(vec![" ", "\n", "\r\n", "\t "])) {
+            // A text this short is one stretch.
+            let text: String = text.chars().take(20).collect();
+            let spaced = text.replace(['-', '_', '\''], space);
+            let parts: Vec<String> = spaced.split_ascii_whitespace().flat_map(all).collect();
+            prop_assert_eq!(all(&spaced), parts);
+        }
+
+        #[test]
+        fn skipped_stretches_count(parts in prop::collection::vec("[a-z1.]{1,20}|東京|[あ-う]{1,4}", 0..60)) {
+            let text = parts.join(" ");
+            let place = |token: Token<'_>| (token.word.into_owned(), token.unit, token.span);
+            let whole: Vec<_> = tokens(&text, true).map(place).collect();
+            let mut some = tokens(&text, true);
+            let (mut found, wanted) = (Vec::new(), |stretch: &str| stretch.contains('7'));
+            while let Some(token) = some.next_of(wanted) {
+                found.push(place(token));
+            }
+            prop_assert_eq!(some.skipped() as usize + found.len(), whole.len());
+            prop_assert!(found.iter().all(|it| whole.contains(it)));
+            prop_assert!(whole.iter().all(|it| it.0.is_ascii() || found.contains(it)));
         }
 
         #[test]

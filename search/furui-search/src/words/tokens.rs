@@ -8,16 +8,25 @@ use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::{UnicodeSegmentation, UnicodeWordIndices};
 
 use super::Token;
+use super::ascii::{self, AsciiWords};
 use super::character::{Kind, kind, normalised};
+use super::stretches::Stretches;
 use crate::limits;
 
 /// The maximum size, in bytes, of a character with its combining marks in scripts without spaces. Two such characters
 /// form a word.
 const MAX_CLUSTER: usize = limits::WORD_BYTES / 2;
 
-/// Splits the text into pieces (between the boundaries of UAX #29), and each piece into units. A unit is a word, or a
-/// character of a script without spaces, which forms words with its neighbours.
-pub(super) struct Tokens<'a> {
+/// Splits the text into stretches. One of ASCII consists of words. Any other is split into pieces (between the
+/// boundaries of UAX #29), and each piece into units. A unit is a word, or a character of a script without spaces, which
+/// forms words with its neighbours.
+pub(in super::super) struct Tokens<'a> {
+    stretches: Stretches<'a>,
+    /// The stretch that is being read, and its byte offset in the text.
+    stretch: &'a str,
+    offset: usize,
+    /// The words that remain of the stretch if it is ASCII, and its pieces if it is not.
+    ascii: AsciiWords<'a>,
     pieces: UnicodeWordIndices<'a>,
     /// The normalised text of the current piece, of which the bytes before `at` were read.
     piece: Cow<'a, str>,
@@ -27,6 +36,7 @@ pub(super) struct Tokens<'a> {
     end: usize,
     /// The number of units (words or characters) of the text before the current one.
     units: usize,
+    skipped: u32,
     located: bool,
     /// For each character of the piece, its end offsets in the normal form and in the original. Empty if the two are
     /// equal, or are not needed.
@@ -48,14 +58,18 @@ struct Cluster {
 
 impl<'a> Tokens<'a> {
     pub(super) fn new(text: &'a str, located: bool) -> Self {
-        let pieces = text.unicode_word_indices();
         Self {
-            pieces,
+            stretches: Stretches::new(text),
+            stretch: "",
+            offset: 0,
+            ascii: AsciiWords::new(""),
+            pieces: "".unicode_word_indices(),
             piece: "".into(),
             at: 0,
             start: 0,
             end: 0,
             units: 0,
+            skipped: 0,
             located,
             ends: Vec::new(),
             last: None,
@@ -72,6 +86,76 @@ impl<'a> Tokens<'a> {
         let start = if first == 0 { 0 } else { self.ends[first - 1].1 };
         let last = self.ends.partition_point(|&(end, _)| end < part.end).min(self.ends.len() - 1);
         self.start + start..self.start + self.ends[last].1
+    }
+
+    /// The next word that is not in an ASCII stretch which `is_wanted` refuses. The words of such a stretch are only
+    /// counted, ten times as fast.
+    pub(in super::super) fn next_of(&mut self, is_wanted: impl Fn(&str) -> bool) -> Option<Token<'a>> {
+        loop {
+            if let Some(token) = self.ready.pop_front() {
+                return Some(token);
+            }
+            if self.at < self.piece.len() {
+                if let Some(token) = self.step() {
+                    return Some(token);
+                }
+                continue;
+            }
+            if let Some(word) = self.ascii.next() {
+                return Some(self.ascii_token(word));
+            }
+            match self.pieces.next() {
+                Some((start, piece)) => self.begin(self.offset + start, piece),
+                None => {
+                    self.end_run();
+                    if self.ready.is_empty() {
+                        let (offset, stretch) = self.stretches.next()?;
+                        self.read(offset, stretch, &is_wanted);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The number of words that were only counted.
+    pub(in super::super) fn skipped(&self) -> u32 {
+        self.skipped
+    }
+
+    /// Begins a stretch, or counts its words.
+    fn read(&mut self, offset: usize, stretch: &'a str, is_wanted: impl Fn(&str) -> bool) {
+        (self.offset, self.stretch) = (offset, stretch);
+        if !stretch.is_ascii() {
+            self.pieces = stretch.unicode_word_indices();
+        } else if is_wanted(stretch) {
+            self.ascii = AsciiWords::new(stretch);
+        } else {
+            let words = ascii::count(stretch);
+            self.skipped += words;
+            self.units += words as usize;
+        }
+    }
+
+    /// Begins a piece, which is at this byte offset in the text.
+    fn begin(&mut self, start: usize, piece: &'a str) {
+        if start != self.end {
+            self.end_run();
+        }
+        self.start = start;
+        self.end = start + piece.len();
+        self.piece = normalised(piece);
+        self.at = 0;
+        self.ends = if self.located && !piece.is_ascii() { ends(piece, &self.piece) } else { Vec::new() };
+    }
+
+    /// The token of a word of an ASCII stretch, given its byte range in the stretch.
+    fn ascii_token(&mut self, word: Range<usize>) -> Token<'a> {
+        let span = self.offset + word.start..self.offset + word.end;
+        let is_cut = word.len() > limits::WORD_BYTES;
+        let word = normalised(cut(&self.stretch[word], limits::WORD_BYTES));
+        let unit = self.units;
+        self.units += 1;
+        Token { word, implied: false, is_cut, unit, span }
     }
 
     /// Reads the next unit of the piece. Returns the word of this unit if it is the next word of the text; otherwise
@@ -150,29 +234,7 @@ impl<'a> Iterator for Tokens<'a> {
     type Item = Token<'a>;
 
     fn next(&mut self) -> Option<Token<'a>> {
-        loop {
-            if let Some(token) = self.ready.pop_front() {
-                return Some(token);
-            }
-            if self.at < self.piece.len() {
-                if let Some(token) = self.step() {
-                    return Some(token);
-                }
-                continue;
-            }
-            let Some((start, piece)) = self.pieces.next() else {
-                self.end_run();
-                return self.ready.pop_front();
-            };
-            if start != self.end {
-                self.end_run();
-            }
-            self.start = start;
-            self.end = start + piece.len();
-            self.piece = normalised(piece);
-            self.at = 0;
-            self.ends = if self.located && !piece.is_ascii() { ends(piece, &self.piece) } else { Vec::new() };
-        }
+        self.next_of(|_| true)
     }
 }
 
