@@ -1,10 +1,10 @@
 use std::path::Path;
 
 use furui::Result;
-use furui_search::{IdRange, Index, ListPart, Listing, Peer};
+use furui_search::{ContentId, IdRange, Index, ListPart, Listing, Peer};
 
 use super::places::Places;
-use super::word_key;
+use super::{record_key, word_key};
 use crate::shelf::Shelf;
 
 /// The maximum number of nodes in [`Kept::since`]. If it is exceeded, the node calls none of its lists complete until
@@ -39,9 +39,11 @@ impl Kept {
         self.shelf.set_whole(true);
     }
 
-    /// True if this node has been given everything that it should hold, including all withdrawals.
-    pub(super) fn is_settled(&self) -> bool {
-        self.since.is_some()
+    /// True if this node was given all withdrawals of these documents, because it was to keep them all the time since it
+    /// last held everything that it should. A copy from before others came who are nearer may be withdrawn.
+    pub(super) fn is_sure_of(&self, documents: impl IntoIterator<Item = ContentId>) -> bool {
+        let sure = |places: &Places| documents.into_iter().all(|id| places.keeps(&self.me, &record_key(id)));
+        self.since.as_ref().is_some_and(sure)
     }
 
     /// Reopens the shelf after a failed change. Afterwards no list counts as complete.

@@ -48,7 +48,7 @@ pub(in crate::node) fn answer(
             _ => gone(kept, id)?,
         });
     }
-    Ok(Response::Shown { documents: shown, settled: kept.is_settled() })
+    Ok(Response::Shown { documents: shown, settled: kept.is_sure_of(documents.iter().map(|(id, _)| *id)) })
 }
 
 /// Answers for a document that this node does not keep: with its withdrawal if there is one, and otherwise as unknown.

@@ -87,12 +87,13 @@ impl<'a> Gathering<'a> {
         candidates.iter().map(|evidence| evidence.verdict(&criteria)).collect()
     }
 
-    /// Looks up the nodes that keep the candidates, of which this node is one if it has the record, and draws the
-    /// candidates whose whole records are fetched.
+    /// Looks up the nodes that keep the candidates, and draws the candidates whose whole records are fetched. A node that
+    /// has a record that others are to keep now is asked last, because it may not know that the document was withdrawn.
     async fn open(&self, places: &[Place], me: &Peer) -> Vec<Evidence> {
         let ids: Vec<ContentId> = places.iter().map(|place| place.id).collect();
         let mut keepers = self.inner.reputation.keepers_of(ids.iter().copied(), limits::REPLICAS).await;
-        // A copy on this node counts even if others are nearer to the URL now.
+        // A record that this node is to keep needs neither messages nor proofs, so this node is asked first.
+        keepers.iter_mut().for_each(|keepers| keepers.sort_by_key(|keeper| keeper != me));
         let asked = self.inner.keeper.ask(move |shelf| {
             ids.into_iter().map(|id| shelf.has_record(id).unwrap_or_default()).collect::<Vec<bool>>()
         });
@@ -111,12 +112,8 @@ impl<'a> Gathering<'a> {
             let at = (furui::HashSpec::random().seed % others.len() as u64) as usize;
             sampled.insert(others.swap_remove(at));
         }
-        let candidates = places.iter().zip(keepers).enumerate().map(|(at, (&place, mut keepers))| {
-            // A record that this node keeps itself needs neither messages nor proofs, so this node is asked first.
-            keepers.sort_by_key(|keeper| keeper != me);
-            Evidence::new(place, keepers, sampled.contains(&at))
-        });
-        candidates.collect()
+        let candidates = places.iter().zip(keepers).enumerate();
+        candidates.map(|(at, (&place, keepers))| Evidence::new(place, keepers, sampled.contains(&at))).collect()
     }
 
     /// Makes the request for these questions; each has the index of its document in `candidates`.
