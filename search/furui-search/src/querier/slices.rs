@@ -119,8 +119,9 @@ impl Querier {
                 let is_full = ranked.places.len() >= best && ranked.places.last().is_some_and(|last| *last < place);
                 !is_full && ranked.next.is_none_or(|next| next.score < place.score)
             };
-            let lacked: Vec<&Path> =
-                others.iter().filter(|answer| has_examined(&answer.told)).map(|answer| &answer.path).collect();
+            // A host whose list is incomplete may lack what the others rightly name.
+            let contradicts = |answer: &&&SliceAnswer| answer.told.whole && has_examined(&answer.told);
+            let lacked: Vec<&Path> = others.iter().filter(contradicts).map(|answer| &answer.path).collect();
             let named: Vec<&Path> = named.iter().map(|answer| &answer.path).collect();
             if !self.top.has(place) {
                 self.disputes.add(place, &named, &lacked, most);

@@ -4,7 +4,7 @@ use furui_search::{KnownWord, Querier, QueryEvent, QueryOptions, Term};
 
 use crate::node::{BAD, LOG_LENGTH, Manner, peer};
 use crate::world::World;
-use crate::{WORDS, clause, query, whole_answer};
+use crate::{WORDS, best, clause, query, whole_answer};
 
 #[test]
 fn lists_that_are_not_whole_are_asked_after_those_that_are() {
@@ -97,4 +97,36 @@ fn who_refuses_or_has_not_everything_yet_is_not_shunned() {
         let hosts: Vec<_> = world.replicas("filter").into_iter().map(peer).collect();
         assert!(outcome.shun.iter().all(|peer| !hosts.contains(peer)), "{manner:?}: {:?}", outcome.shun);
     }
+}
+
+#[test]
+fn who_has_a_part_of_a_list_hides_nothing_when_documents_are_gone() {
+    let mut world = World::new(8, 30, 1000, &WORDS);
+    let clauses = [clause(&["search"], &[])];
+    // One keeper has every second document, and says that its list is not whole.
+    let keeper = world.replicas("search")[2];
+    let part = world.lists["search"].iter().copied().step_by(2).collect();
+    let lists = &mut world.nodes[keeper].lists;
+    lists.keep("search", part);
+    lists.whole = false;
+    let mut querier = query(&clauses, QueryOptions { hosts: 3, ..best(1, 10) });
+    let (mut found, mut gone) = (vec![], 0);
+    loop {
+        let outcome = world.run_by(&mut querier);
+        found.extend(outcome.pages.concat());
+        let QueryEvent::Done { more, .. } = outcome.end else { panic!("{:?}", outcome.end) };
+        if !more {
+            break;
+        }
+        // The first documents that the others name and the keeper lacks were withdrawn, so nobody has their records.
+        for place in outcome.pages.concat().into_iter().filter(|place| querier.is_disputed(place)).collect::<Vec<_>>() {
+            if gone < 8 {
+                querier.miss(place);
+                gone += 1;
+            }
+        }
+        querier.resume(10);
+    }
+    found.sort_unstable();
+    assert_eq!((found, gone), (world.ranked_truth(&clauses), 8));
 }
