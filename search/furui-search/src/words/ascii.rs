@@ -1,0 +1,73 @@
+//! Finds the words of ASCII text, which are those that UAX #29 and [`words`](super::words) give, without their tables.
+
+use std::ops::Range;
+
+/// The byte ranges of the words in ASCII text: the longest runs of letters and digits, where a full stop between two
+/// digits belongs to a word.
+pub(super) struct AsciiWords<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl<'a> AsciiWords<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        debug_assert!(text.is_ascii());
+        Self { text: text.as_bytes(), at: 0 }
+    }
+}
+
+impl Iterator for AsciiWords<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        let start = self.at + self.text[self.at..].iter().position(u8::is_ascii_alphanumeric)?;
+        let mut end = start + 1;
+        while let Some(byte) = self.text.get(end)
+            && (byte.is_ascii_alphanumeric() || joins(&self.text[end - 1..]))
+        {
+            end += 1;
+        }
+        self.at = end;
+        Some(start..end)
+    }
+}
+
+/// True if the second of these bytes is a full stop between two digits.
+fn joins(bytes: &[u8]) -> bool {
+    matches!(bytes, [b'0'..=b'9', b'.', b'0'..=b'9', ..])
+}
+
+/// The number of words in ASCII text. The loops have no branches, so that they become vector instructions.
+pub(super) fn count(text: &str) -> u32 {
+    let text = text.as_bytes();
+    let begins = text.iter().zip(text.iter().skip(1));
+    let begins = begins.map(|(a, b)| u32::from(!a.is_ascii_alphanumeric() & b.is_ascii_alphanumeric()));
+    let joined = text.iter().zip(text.iter().skip(1)).zip(text.iter().skip(2));
+    let joined = joined.map(|((a, b), c)| u32::from(a.is_ascii_digit() & (*b == b'.') & c.is_ascii_digit()));
+    u32::from(text.first().is_some_and(u8::is_ascii_alphanumeric)) + begins.sum::<u32>() - joined.sum::<u32>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::words;
+
+    #[test]
+    fn every_short_text_has_the_words_of_unicode() {
+        // A character at the end, of a script that is far from ASCII, makes the text take the way of all languages.
+        let mut texts = vec![String::new()];
+        for _ in 0..6 {
+            texts = texts.iter().flat_map(|text| "aZ19.,'_ -".chars().map(move |c| format!("{text}{c}"))).collect();
+            if texts.len() > 100_000 {
+                texts = texts.into_iter().step_by(3).collect();
+            }
+            for text in &texts {
+                let expected: Vec<String> = words(&format!("{text} ا")).map(|word| word.into_owned()).collect();
+                let found: Vec<String> =
+                    AsciiWords::new(text).map(|word| text[word].to_ascii_lowercase()).collect();
+                assert_eq!(found[..], expected[..expected.len() - 1], "{text:?}");
+                assert_eq!(count(text) as usize, found.len(), "{text:?}");
+            }
+        }
+    }
+}
