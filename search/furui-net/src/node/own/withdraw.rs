@@ -43,8 +43,8 @@ impl Node {
     }
 }
 
-/// Sends all pending withdrawals to nodes that keep the documents. One such node of each record suffices, because
-/// repair informs the others.
+/// Sends all pending withdrawals to the nodes that keep the documents. That of a document stays pending until all of
+/// them have answered, because a search among friends asks only one of them.
 pub(in crate::node) async fn tell(inner: &Inner) -> Result<(), PublishError> {
     let (mut after, mut missing) = (None, 0);
     loop {
@@ -56,26 +56,31 @@ pub(in crate::node) async fn tell(inner: &Inner) -> Result<(), PublishError> {
         let messages =
             loads.iter().flat_map(|(keeper, numbers)| numbers.chunks(limits::WITHDRAWALS).map(move |it| (keeper, it)));
         let messages: Vec<_> = messages.map(|(keeper, numbers)| deliver(inner, keeper, numbers, &documents)).collect();
-        let told: HashSet<usize> =
-            futures::stream::iter(messages).buffer_unordered(MESSAGES).flat_map(futures::stream::iter).collect().await;
+        let (mut told, mut silent) = (HashSet::<usize>::new(), HashSet::new());
+        let mut deliveries = futures::stream::iter(messages).buffer_unordered(MESSAGES);
+        while let Some((numbers, is_told)) = deliveries.next().await {
+            if is_told { &mut told } else { &mut silent }.extend(numbers);
+        }
         missing += documents.len() - told.len();
-        let told: Vec<_> = told.into_iter().map(|number| documents[number]).collect();
+        let told: Vec<_> = told.difference(&silent).map(|&number| documents[number]).collect();
         inner.published.told(&told).map_err(PublishError::storage)?;
     }
     if missing == 0 { Ok(()) } else { Err(PublishError::NotWithdrawn { missing }) }
 }
 
-/// Sends withdrawals to one node. Returns `numbers`, the indices of the withdrawals in `documents`, if the node
-/// answers; otherwise nothing.
-async fn deliver(inner: &Inner, keeper: &Peer, numbers: &[usize], documents: &[(ContentId, u32)]) -> Vec<usize> {
+/// Sends to one node the withdrawals with the indices `numbers` in `documents`. Returns `numbers`, and true if the node
+/// has answered.
+async fn deliver<'a>(
+    inner: &Inner,
+    keeper: &Peer,
+    numbers: &'a [usize],
+    documents: &[(ContentId, u32)],
+) -> (&'a [usize], bool) {
     let publisher = inner.identity.publisher();
     let withdrawal = |&number: &usize| {
         let (id, at) = documents[number];
         Withdrawal { id, publisher, signature: inner.identity.sign(Act::Withdraw, id, at) }
     };
     let request = Request::Withdraw { withdrawals: numbers.iter().map(withdrawal).collect() };
-    match call(&inner.net, keeper, &request).await {
-        Some(Response::Withdrawn { .. }) => numbers.to_vec(),
-        _ => Vec::new(),
-    }
+    (numbers, matches!(call(&inner.net, keeper, &request).await, Some(Response::Withdrawn { .. })))
 }

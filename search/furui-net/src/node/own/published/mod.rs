@@ -200,9 +200,11 @@ impl PublishedTable {
         })
     }
 
-    /// Removes the rows of documents that were withdrawn before `before`, which all nodes have removed by then.
+    /// Removes the rows of documents that were withdrawn before `before`, which all nodes have removed by then, and what
+    /// was to be told of them.
     pub(in crate::node) fn forget(&self, before: u64) -> furui::Result<()> {
         self.0.change(|transaction| {
+            transaction.open_table(WITHDRAWN)?.retain(|(_, at), ()| u64::from(at) >= before)?;
             transaction.open_table(DOCUMENTS)?.retain(|_, (url, at)| url > 0 || u64::from(at) >= before)?;
             Ok(())
         })

@@ -114,6 +114,8 @@ pub(in crate::node) async fn run(inner: Weak<Inner>, repair: Arc<Repair>) {
             let Some(inner) = inner.upgrade() else { return };
             let around = *neighbourhood.borrow_and_update();
             let settled = rounds.round(&inner).await.then_some(around);
+            // What a keeper has not answered is sent again with each round.
+            let _ = withdraw::tell(&inner).await;
             repair.done.send_modify(|done| *done = Done { rounds: done.rounds + 1, taken: rounds.taken, settled });
             if Instant::now() >= renewal {
                 renewal = Instant::now() + RENEWAL;
@@ -213,7 +215,6 @@ async fn renew(inner: &Inner) {
     let now = unix_seconds();
     // If the storage fails, the next request to it reports that.
     let _ = inner.keeper.ask(move |shelf| shelf.expire(now)).await;
-    let _ = withdraw::tell(inner).await;
     let _ = inner.published.forget(now - REMEMBERED.as_secs());
     let half = now - LIFE.as_secs() / 2;
     while let Ok(stale) = inner.published.stale(half, limits::FETCHED)
