@@ -10,6 +10,7 @@
 //! short script, which is not needed for any function. Nothing comes from elsewhere: the policy in `guard` forbids it.
 
 mod add;
+mod document;
 mod figures;
 mod home;
 mod invitation;
@@ -41,6 +42,7 @@ pub(super) fn routes<N: Backend>() -> Router<Face<N>> {
     };
     Router::new()
         .route("/", get(search::search::<N>))
+        .route("/document", get(document::document::<N>))
         .route("/add", get(add::form).post(add::publish::<N>).layer(DefaultBodyLimit::max(add::MAX_FORM)))
         .route("/style.css", file("text/css; charset=utf-8", STYLE))
         .route("/script.js", file("text/javascript; charset=utf-8", SCRIPT))
