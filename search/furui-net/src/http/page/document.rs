@@ -12,7 +12,7 @@ use super::add::address;
 use super::figures::bytes;
 use super::is_wanted;
 use super::layout::{HTML, Layout};
-use super::search::{name, published_by};
+use super::search::{linked_title, published_by};
 use crate::http::lines::json;
 use crate::http::{ApiError, Backend, Face, MAX_SEARCHES, Shown, ShownUrl, TITLE, run};
 use crate::node::KeptDocument;
@@ -54,7 +54,7 @@ fn page(KeptDocument { id, url, title, text, publishers, trusted }: &KeptDocumen
     let title = Shown::new(title, &[], TITLE);
     let (lines, is_cut) = beginning(text);
     Layout::new(if title.text.is_empty() { "A document" } else { &title.text }).page(html! {
-        h1 { (name(url, &title, None)) }
+        h1 { (linked_title(url, &title, None)) }
         p.url { bdi { (address(&ShownUrl::on_page(url))) } }
         (published_by(publishers, *trusted))
         p.note { "This is what nodes keep as document " code { (id) } ": " (bytes(text.len() as u64)) " of text. What is

@@ -3,7 +3,7 @@
 //! ```text
 //!  GET /?q=…  ──▶ head and search box ── at once
 //!                 a hit, a hit, …     ── each as it is found
-//!                 summary, next page, what it took ── at the end
+//!                 what got no place of ten, summary, next page, what it took ── at the end
 //! ```
 //!
 //! `maud` escapes everything that strangers wrote; links lead to http and https only. There is one style sheet and one

@@ -60,8 +60,7 @@ pub(super) async fn search<N: Backend>(
         Err(error) => return Ok(not_understood(&q, error)),
     };
     let after = place.as_deref().map(cursor).transpose()?;
-    let limit = DEFAULT_LIMIT.into();
-    let options = SearchOptions { limit, shared: true, after, wants: face.wants, explain: true };
+    let options = SearchOptions { limit: DEFAULT_LIMIT.into(), shared: true, after, wants: face.wants, explain: true };
     let watched = face.watched.clone().filter(|_| is_trusted);
     let back = Visited::all(&back);
     let mut page = Page {
@@ -69,7 +68,6 @@ pub(super) async fn search<N: Backend>(
         from,
         after,
         back,
-        is_first: after.is_none(),
         started: Instant::now(),
         shown: 0,
         counts: PublisherCounts::default(),
@@ -91,10 +89,9 @@ struct Page {
     after: Option<Place>,
     /// The pages before this one that are known, from the first.
     back: Vec<Visited>,
-    is_first: bool,
     started: Instant,
+    /// The number of results so far, those without a place included.
     shown: u64,
-    /// The publishers of the results so far.
     counts: PublisherCounts,
     /// The publishers who have their places on the page, each with the rendered results that got none.
     more: Vec<(PublisherKey, Vec<Markup>)>,
@@ -103,6 +100,10 @@ struct Page {
 }
 
 impl Page {
+    fn is_first(&self) -> bool {
+        self.after.is_none()
+    }
+
     /// The pages up to this one, without the first ones if there are many.
     fn visited(&self) -> Vec<Visited> {
         let this = Visited { from: self.from, cursor: self.after };
@@ -193,7 +194,7 @@ impl Page {
                 @if hit.url.is_empty() {
                     p.note { "None of the nodes that keep document " code { (hit.id) } " answers." }
                 } @else {
-                    h2 { (name(&hit.url, &title, self.watched.as_ref())) }
+                    h2 { (linked_title(&hit.url, &title, self.watched.as_ref())) }
                     p.url { bdi { (address(&url)) } }
                     @if !snippet.text.is_empty() { p.snippet dir="auto" { (marked(&snippet)) } }
                     @if !hit.publishers.is_empty() { (published_by(&hit.publishers, hit.trusted)) }
@@ -212,7 +213,7 @@ impl Page {
     fn total(&self, summary: &Summary, about: Option<u64>) -> String {
         let last = self.last();
         match (summary.cursor, about) {
-            (None, _) if self.is_first && self.from == 1 => {
+            (None, _) if self.is_first() && self.from == 1 => {
                 format!(" of {}{}", if summary.whole { "" } else { "at least " }, count(last))
             }
             (None, _) => ", the last".to_owned(),
@@ -234,7 +235,7 @@ impl Page {
             } @else if summary.cursor.is_some() {
                 p #summary { "Nothing was found so far, and there is more to look at; " (took) " and " (messages) " of
                     messages." }
-            } @else if self.is_first {
+            } @else if self.is_first() {
                 p #summary { "Nothing was found; " (took) " and " (messages) " of messages." }
                 (advice())
             } @else {
@@ -245,16 +246,16 @@ impl Page {
                     more. Add a word that is rarer." }
             }
             @if self.without_place() >= FURTHER && summary.cursor.is_some() {
-                p.note { "So many of the best results are of few publishers that this page ends here; there may be
-                    results of others on the next one." }
+                p.note { "So many results are of publishers who have their places that this page ends here; those of
+                    others may be on the next one." }
             }
             @if !summary.whole {
                 p.note { "A node that was asked has not yet been given all that it should keep, so there may be more.
                     Ask again in a minute." }
             }
-            @if !self.is_first || summary.cursor.is_some() {
+            @if !self.is_first() || summary.cursor.is_some() {
                 nav.pages aria-label="Pages" {
-                    @if !self.is_first { a href={ "/?q=" (encoded(&self.query)) } { "First page" } }
+                    @if !self.is_first() { a href={ "/?q=" (encoded(&self.query)) } { "First page" } }
                     @if let Some((page, back)) = self.back.split_last() {
                         a rel="prev" href={ "/?q=" (encoded(&self.query)) (page.parameters(back)) } { "Previous page" }
                     }
@@ -271,9 +272,9 @@ impl Page {
     }
 }
 
-/// Renders the title of a document, or its URL if it has none, as a link to what is at the URL: a page of the web, or a
-/// file in one of the watched directories.
-pub(super) fn name(url: &str, title: &Shown, watched: Option<&Watched>) -> Markup {
+/// Renders the title of a document, or its URL if it has none. It is a link if the URL is of the web, or of a file in the
+/// watched directories.
+pub(super) fn linked_title(url: &str, title: &Shown, watched: Option<&Watched>) -> Markup {
     let name = match title.text.trim().is_empty() {
         true => html! { bdi { (address(&ShownUrl::on_page(url))) } },
         false => html! { bdi { (marked(title)) } },
@@ -356,7 +357,7 @@ impl Visited {
     fn all(text: &str) -> Vec<Self> {
         let one = |text: &str| {
             let (from, cursor) = text.split_once('.').map_or((text, None), |(from, cursor)| (from, Some(cursor)));
-            Some(Self { from: from.parse().ok()?, cursor: cursor.map(|cursor| cursor.parse().ok()).unwrap_or(None) })
+            Some(Self { from: from.parse().ok()?, cursor: cursor.map(str::parse).transpose().ok()? })
         };
         let pages: Option<Vec<Self>> =
             text.split(',').filter(|text| !text.is_empty()).take(MAX_BACK).map(one).collect();

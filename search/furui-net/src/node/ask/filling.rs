@@ -17,9 +17,9 @@ const READ: u64 = 256;
 /// was found to fit. The value is a choice, not a measurement.
 const FIRST: u64 = 16;
 
-/// The maximum number of documents that one search finds beyond those that count for its limit, if it is
-/// [`shared`](SearchOptions::shared). The search then ends with a cursor. Chosen: some ten times the bytes of a page of
-/// ten, for somebody who publishes hundreds of documents to be alone on it.
+/// The maximum number of documents that one [`shared`](SearchOptions::shared) search finds beyond those that count for
+/// its limit. The search then ends with a cursor. Chosen: whoever publishes less does not keep others off a page of ten,
+/// which costs some twenty times as much as one with ten publishers then.
 pub const FURTHER: u64 = 300;
 
 /// Examines the candidates that the lists name for a query, and collects the documents that fit. Each is ranked by its
