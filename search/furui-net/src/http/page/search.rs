@@ -272,8 +272,8 @@ impl Page {
     }
 }
 
-/// Renders the title of a document, or its URL if it has none. It is a link if the URL is of the web, or of a file in the
-/// watched directories.
+/// Renders the title of a document, or its URL if it has none. It is a link if the URL is of the web, or of a file in
+/// the watched directories.
 pub(super) fn linked_title(url: &str, title: &Shown, watched: Option<&Watched>) -> Markup {
     let name = match title.text.trim().is_empty() {
         true => html! { bdi { (address(&ShownUrl::on_page(url))) } },
