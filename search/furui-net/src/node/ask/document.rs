@@ -17,7 +17,7 @@ pub struct KeptDocument {
     /// The whole text of the document.
     pub text: String,
     /// The keys of those who have published this text under this URL, in the order of those of a
-    /// [`Hit`](super::Hit).
+    /// [`Hit`](crate::node::Hit).
     pub publishers: Vec<PublisherKey>,
     /// True if the owner of this node trusts the first of the publishers.
     pub trusted: bool,

@@ -28,7 +28,7 @@ pub struct SearchOptions {
     pub limit: u64,
     /// True if several publishers share the limit, so that nobody fills a page alone: of one whom the owner does not
     /// trust, two documents count. The search finds the others all the same, in the order of rank, but at most
-    /// [`FURTHER`](super::FURTHER) of them.
+    /// [`FURTHER`](crate::node::FURTHER) of them.
     pub shared: bool,
     /// The place after which the search continues: the cursor of an earlier search.
     pub after: Option<Place>,
