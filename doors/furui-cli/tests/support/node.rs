@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use furui_node::furui_net::http::{Backend, ServeOptions, serve};
 use furui_node::furui_net::net::Invitation;
 use furui_node::furui_net::node::{
-    Block, Document, Hit, NodeError, NodeStatus, PublishError, Published, SearchError, SearchEvent, SearchOptions,
+    Block, Document, DocumentError, Hit, KeptDocument, NodeError, NodeStatus, PublishError, Published, SearchError,
+    SearchEvent, SearchOptions,
 };
 use furui_node::furui_search::{ContentId, Fit, Place, PublisherKey, Query, Record, Report, Showings};
 use furui_node::tokio::net::TcpListener;
@@ -132,6 +133,10 @@ impl Backend for Index {
         }
         let _ = events.send(SearchEvent::Done { found, cursor, whole: true, report }).await;
         Ok(())
+    }
+
+    async fn document(&self, id: ContentId) -> Result<KeptDocument, DocumentError> {
+        Err(DocumentError::Unknown(id))
     }
 
     async fn block(&self, _: &[Block], _: bool) -> Result<u64, NodeError> {

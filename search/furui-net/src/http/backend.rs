@@ -5,7 +5,8 @@ use tokio::sync::mpsc;
 
 use crate::net::Invitation;
 use crate::node::{
-    Block, Document, Node, NodeError, NodeStatus, PublishError, Published, SearchError, SearchEvent, SearchOptions,
+    Block, Document, DocumentError, KeptDocument, Node, NodeError, NodeStatus, PublishError, Published, SearchError,
+    SearchEvent, SearchOptions,
 };
 
 /// The node behind the HTTP interface: a [`Node`], or a test double. Each method behaves like the method of [`Node`]
@@ -34,6 +35,8 @@ pub trait Backend: Clone + Send + Sync + 'static {
         options: SearchOptions,
         events: mpsc::Sender<SearchEvent>,
     ) -> impl Future<Output = Result<(), SearchError>> + Send;
+    /// Fetches a document from the nodes that keep it.
+    fn document(&self, id: ContentId) -> impl Future<Output = Result<KeptDocument, DocumentError>> + Send;
     /// Blocks at most [`MAX_IDS`](super::MAX_IDS) peers, networks, sites and words, or unblocks them.
     fn block(&self, blocks: &[Block], add: bool) -> impl Future<Output = Result<u64, NodeError>> + Send;
     /// Removes the stored data of at most [`MAX_IDS`](super::MAX_IDS) peers, networks, sites and words.
@@ -78,6 +81,10 @@ impl Backend for Node {
         events: mpsc::Sender<SearchEvent>,
     ) -> Result<(), SearchError> {
         self.search(query, options, events).await
+    }
+
+    async fn document(&self, id: ContentId) -> Result<KeptDocument, DocumentError> {
+        self.document(id).await
     }
 
     async fn block(&self, blocks: &[Block], add: bool) -> Result<u64, NodeError> {

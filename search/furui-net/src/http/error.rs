@@ -7,6 +7,7 @@ use serde::Serialize;
 use tokio::sync::mpsc::error::SendError;
 
 use super::{BODY_TIME, PATIENCE, lines};
+use crate::node::DocumentError;
 
 /// The error that a client receives for its request. In JSON, it is `{"error":…}`; for an invalid query, `"at"` is the
 /// position of the fault in it.
@@ -44,8 +45,9 @@ impl ApiError {
 
     /// Makes the error for a path that does not exist.
     pub(super) fn not_found() -> Self {
-        let text = "nothing here; ask for / in a browser, /search?q=WORDS, /status, /blocked or /metrics, or post to \
-                    /wanted, /publish, /unpublish, /snapshot, /block, /unblock, /purge, /trust, /untrust or /invite";
+        let text = "nothing here; ask for / in a browser, /search?q=WORDS, /document?id=ID, /status, /blocked or \
+                    /metrics, or post to /wanted, /publish, /unpublish, /snapshot, /block, /unblock, /purge, /trust, \
+                    /untrust or /invite";
         Self::new(StatusCode::NOT_FOUND, text)
     }
 
@@ -84,6 +86,16 @@ impl ApiError {
     /// Makes the error for a request that this client may not send.
     pub(super) fn forbidden(text: &str) -> Self {
         Self::new(StatusCode::FORBIDDEN, text)
+    }
+
+    /// Makes the error for a document that is not shown.
+    pub(super) fn document(why: DocumentError) -> Self {
+        let status = match why {
+            DocumentError::Unknown(_) => StatusCode::NOT_FOUND,
+            DocumentError::Unreachable(_) => StatusCode::GATEWAY_TIMEOUT,
+            DocumentError::Blocked(_) => StatusCode::FORBIDDEN,
+        };
+        Self::new(status, why)
     }
 
     /// Makes the error for a file that is not there, or may not be opened.

@@ -203,7 +203,7 @@ mod tests {
             check(&method, path, &map(&[&page[..], more].concat()), &[]).is_ok()
         };
         assert!(may(Method::GET, "/", &link));
-        for path in ["/search", "/open", "/status", "/add", "/publish"] {
+        for path in ["/search", "/document", "/open", "/status", "/add", "/publish"] {
             assert!(!may(Method::GET, path, &link), "{path}");
         }
         assert!(!may(Method::POST, "/", &link) && !may(Method::GET, "/", &link[..1]) && !may(Method::GET, "/", &[]));

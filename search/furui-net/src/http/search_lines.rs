@@ -109,7 +109,7 @@ impl Asked {
         });
         let wants = Wants::named(self.coding.as_deref(), rate.transpose()?).map_err(ApiError::invalid)?;
         let (limit, wants) = (limit.into(), wants.unwrap_or(usual));
-        Ok((query, SearchOptions { limit, after, wants, explain: self.explain }))
+        Ok((query, SearchOptions { limit, shared: false, after, wants, explain: self.explain }))
     }
 }
 

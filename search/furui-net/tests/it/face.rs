@@ -8,7 +8,8 @@ use crate::common::NOBODY;
 use furui_net::http::{Backend, ServeOptions, serve};
 use furui_net::net::Invitation;
 use furui_net::node::{
-    Block, Document, Hit, NodeError, NodeStatus, PublishError, Published, SearchError, SearchEvent, SearchOptions,
+    Block, Document, DocumentError, Hit, KeptDocument, NodeError, NodeStatus, PublishError, Published, SearchError,
+    SearchEvent, SearchOptions,
 };
 use furui_search::{ContentId, Place, PublisherKey, Query, Report};
 use serde_json::Value;
@@ -39,6 +40,10 @@ pub enum Call {
         options: SearchOptions,
         events: mpsc::Sender<SearchEvent>,
         error: oneshot::Sender<SearchError>,
+    },
+    Document {
+        id: ContentId,
+        answer: oneshot::Sender<Result<KeptDocument, DocumentError>>,
     },
     Status {
         answer: oneshot::Sender<Result<NodeStatus, NodeError>>,
@@ -95,6 +100,10 @@ impl Backend for Played {
         let (error, failed) = oneshot::channel();
         let _ = self.0.send(Call::Search { query: query.clone(), options, events, error }).await;
         failed.await.map_or(Ok(()), Err)
+    }
+
+    async fn document(&self, id: ContentId) -> Result<KeptDocument, DocumentError> {
+        self.ask(|answer| Call::Document { id, answer }).await
     }
 
     async fn block(&self, _: &[Block], _: bool) -> Result<u64, NodeError> {

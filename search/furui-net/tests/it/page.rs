@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use crate::face::{Asked, Call, done, face, found, get};
 use furui_net::net::Counters;
-use furui_net::node::{Hit, NodeStatus, Published, SearchError, SearchEvent, Span, Version};
+use furui_net::node::{
+    DocumentError, FURTHER, Hit, KeptDocument, NodeStatus, Published, SearchError, SearchEvent, Span, Version,
+};
 use furui_net::shelf::Statistics;
 use furui_search::{ContentId, Peer, Place, PublisherKey, Record, Report, Round, WordReport};
 use tokio::sync::mpsc;
@@ -72,7 +74,7 @@ async fn a_page_is_sent_as_it_is_found() {
     let Some(Call::Search { query, options, events, .. }) = calls.recv().await else { panic!() };
     assert_eq!(query.clauses()[0].must, ["bloom"]);
     let after = Some(Place { score: 7, id: id(255) });
-    assert_eq!((options.limit, options.after, options.explain), (10, after, true));
+    assert_eq!((options.limit, options.shared, options.after, options.explain), (10, true, after, true));
     // Before anything was found, the page has its head, the box with the query, the heading, and the beginning of the
     // list.
     let head = asked.until("<ol class=\"results\" start=\"11\">");
@@ -127,7 +129,7 @@ async fn the_previous_page_is_a_link_and_the_total_is_told() {
     let body = page(&path, vec![hits(1), end(None, true)]).await;
     assert!(body.contains("<a rel=\"prev\" href=\"/?q=a\">Previous page") && body.contains("Result 11, the last; "));
     // What nobody could have got by a link is ignored.
-    for back in ["x", "1,y.z", "%3Cscript%3E", "-1"] {
+    for back in ["x", "1,y.z", "1,11.z", "%3Cscript%3E", "-1"] {
         let body = page(&format!("/?q=a&cursor={}&from=11&back={back}", place(1)), vec![end(None, true)]).await;
         assert!(!body.contains("Previous page"), "{body}");
     }
@@ -224,11 +226,72 @@ async fn the_publishers_of_a_result_and_of_its_other_versions_are_named() {
     for named in [
         format!(">published by {}</p>", code(one)),
         format!(">published by {}, {}, whom this node trusts</p>", code(two), code(one)),
-        format!("another text is published by {}, {}, as document <code>{}</code>", code(one), code(two), id(8)),
-        format!("another text is published by nobody known, as document <code>{}</code>", id(9)),
+        format!("<a href=\"/document?id={}\">another text</a> is published by {}, {}<", id(8), code(one), code(two)),
+        format!("<a href=\"/document?id={}\">another text</a> is published by nobody known<", id(9)),
     ] {
         assert!(page.contains(&named), "{named}: {page}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn another_text_of_a_url_is_one_click_away() {
+    let (address, mut calls) = face().await;
+    let path = format!("/document?id={}", id(8));
+    let [one, two] = [1, 2].map(|byte| PublisherKey::new([byte; 32]));
+    let kept = KeptDocument {
+        id: id(8),
+        url: "http://bank.example@evil.example/".into(),
+        title: "pay\u{200b}pal <b>".into(),
+        text: format!(
+            "<script>alert(1)</script>\n\n \u{202e}second{} line\n{}",
+            "\u{301}".repeat(40),
+            "T".repeat(30_000)
+        ),
+        publishers: vec![one, two],
+        trusted: true,
+    };
+    let asked = [browse(address, &path), get(address, &path)];
+    for _ in &asked {
+        let Some(Call::Document { id: wanted, answer }) = calls.recv().await else { panic!() };
+        assert_eq!(wanted, id(8));
+        answer.send(Ok(kept.clone())).ok().unwrap();
+    }
+    let [page, json] = asked.map(Asked::answer);
+    assert_eq!((page.0, json.0), (200, 200));
+    for part in [
+        "<h1><a href=\"http://evil.example/\" rel=\"noreferrer noopener\"><bdi>paypal &lt;b&gt;</bdi></a></h1>",
+        "<bdi>http://<b>evil.example</b>/ (with a user name)</bdi>",
+        &format!("{}</code>, <code", one.short()),
+        ", whom this node trusts</p>",
+        &format!("document <code>{}</code>: 30.1\u{a0}kB of text", id(8)),
+        "<p dir=\"auto\">&lt;script&gt;alert(1)&lt;/script&gt;</p><p dir=\"auto\">second\u{301}\u{301}\u{301}\u{301} line</p>",
+        "TTT…</p><p class=\"note\">The text goes on;",
+    ] {
+        assert!(page.1.contains(part), "{part}: {}", page.1);
+    }
+    assert!(page.1.len() < 25_000 && !page.1.contains("<script>"), "{}", page.1);
+    // Programs get all of it.
+    assert_eq!(serde_json::from_str::<KeptDocument>(&json.1).unwrap(), kept);
+
+    for (why, status, text) in [
+        (DocumentError::Unknown(id(8)), 404, "it was withdrawn, has expired or was never published"),
+        (DocumentError::Unreachable(id(8)), 504, "answers; try again in a minute."),
+        (DocumentError::Blocked(id(8)), 403, "`furui unblock`"),
+    ] {
+        let asked = browse(address, &path);
+        let Some(Call::Document { answer, .. }) = calls.recv().await else { panic!() };
+        answer.send(Err(why)).ok().unwrap();
+        let (answered, body) = asked.answer();
+        assert!(answered == status && body.contains("<h1>Not answered</h1>") && body.contains(text), "{body}");
+    }
+    // What is no id is not asked for.
+    for wrong in ["", "?id=", "?id=12", "?id=%3Cb%3E", "?ID=1", &format!("?id={}z", "0".repeat(39))] {
+        let (status, body) = browse(address, &format!("/document{wrong}")).answer();
+        assert!(status == 400 && body.contains("has 40 hexadecimal digits; copy it whole."), "{wrong}: {body}");
+    }
+    let (status, body) = get(address, &format!("/document?id={}", "0".repeat(10_000))).answer();
+    assert!(status == 400 && body.starts_with("{\"error\":"), "{body}");
+    assert!(calls.try_recv().is_err(), "the node was asked");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
@@ -259,7 +322,10 @@ async fn one_publisher_has_two_places_unless_the_owner_trusts_him() {
     assert!(text.contains("one-3") && text.contains("These are not all results."), "{text}");
     // If there is nobody else, nobody is displaced.
     let text = page("/?q=a", vec![SearchEvent::Hits(crowd.collect()), end(None, true)]).await;
-    assert!(text.contains("<details class=\"more\" open>"), "{text}");
+    assert!(text.contains("<details class=\"more\" open>") && !text.contains("this page ends here"), "{text}");
+    let many = (0..2 + FURTHER).map(|_| by(one, false, "one")).collect();
+    let text = page("/?q=a", vec![SearchEvent::Hits(many), end(Some(Place { score: 1, id: id(1) }), true)]).await;
+    assert!(text.contains("300 more published by") && text.contains("this page ends here"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]

@@ -1,12 +1,17 @@
 //! Of the documents of one URL, one is shown, and its publishers are named: nobody takes the place of others.
 
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::time::Duration;
 
 use crate::answer::best;
-use crate::common::{Publishes, UNSIGNED, config, network, signed};
+use crate::common::{Publishes, UNSIGNED, all_by, config, network, signed};
+use crate::face::get;
+use furui_net::http::{ServeOptions, serve};
 use furui_net::net::{Identity, Net};
-use furui_net::node::{Block, Document, Node};
-use furui_search::{Place, PublisherKey, Record, Refusal, Request, Response};
+use furui_net::node::{Block, Document, DocumentError, FURTHER, Node};
+use furui_search::{ContentId, Place, PublisherKey, Record, Refusal, Request, Response};
+use tokio::net::TcpListener;
 
 const URL: &str = "http://site.example/page";
 
@@ -166,5 +171,152 @@ async fn a_page_with_several_versions_of_its_documents_is_full() {
     // Each node shows its own texts.
     let own = best(&nodes[1], "sieve", 1000).await;
     assert!(own.hits.len() == PAGES && own.hits.iter().all(|hit| hit.publishers == [nodes[1].publisher()]));
+    shut_down(&nodes).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_other_texts_of_a_url_can_be_read() {
+    let nodes = network(5).await;
+    let [site, a, b, reader, _] = &nodes[..] else { panic!() };
+    publish(&[site], "a page about a sieve").await;
+    publish(&[a, b], "sieve sieve").await;
+    let answer = best(reader, "sieve", 10).await;
+    let id = answer.hits[0].also[0].id;
+    let kept = reader.document(id).await.unwrap();
+    assert_eq!((kept.id, kept.url.as_str(), kept.text.as_str(), kept.trusted), (id, URL, "sieve sieve", false));
+    let keys = |of: &[&Node]| of.iter().map(|node| node.publisher()).collect::<BTreeSet<_>>();
+    assert_eq!(kept.publishers.iter().copied().collect::<BTreeSet<_>>(), keys(&[a, b]));
+    assert_eq!(reader.document(answer.hits[0].id).await.unwrap().text, "a page about a sieve");
+    // Whom the owner trusts is named first, and whom he blocks is not named.
+    assert_eq!(reader.trust(&[b.publisher()], true).unwrap(), 1);
+    let kept = reader.document(id).await.unwrap();
+    assert_eq!((kept.publishers, kept.trusted), (vec![b.publisher(), a.publisher()], true));
+    let block = |node: &Node| Block::Peer(node.publisher().to_string());
+    reader.block(&[block(b)], true).await.unwrap();
+    assert_eq!(reader.document(id).await.unwrap().publishers, [a.publisher()]);
+    reader.block(&[block(a)], true).await.unwrap();
+    assert_eq!(reader.document(id).await, Err(DocumentError::Blocked(id)));
+    reader.block(&[block(a), block(b)], false).await.unwrap();
+    reader.block(&["site.example".parse().unwrap()], true).await.unwrap();
+    assert_eq!(reader.document(id).await, Err(DocumentError::Blocked(id)));
+    reader.block(&["site.example".parse().unwrap()], false).await.unwrap();
+
+    // What was withdrawn is not there for anybody, nor is what never was.
+    for node in [a, b] {
+        assert_eq!(node.withdraw(&[URL.into()]).await.unwrap().len(), 1);
+    }
+    // A keeper that was too slow to be told hears of it from the others.
+    let told = async {
+        while reader.document(id).await != Err(DocumentError::Unknown(id)) {
+            futures::future::join_all(nodes.iter().map(Node::repaired)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), told).await.unwrap();
+    let unknown = ContentId::new([9; ContentId::BYTES]);
+    assert_eq!(reader.document(unknown).await, Err(DocumentError::Unknown(unknown)));
+    shut_down(&nodes).await;
+}
+
+/// Serves the pages of a node.
+async fn pages(node: &Node) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(serve(listener, node.clone(), ServeOptions::default(), std::future::pending()));
+    address
+}
+
+/// A page of results as a browser shows it.
+struct Page {
+    /// The URLs of the results that have a place, in their order.
+    placed: Vec<String>,
+    /// The ranks and URLs of all results.
+    all: BTreeSet<(u64, String)>,
+    text: String,
+}
+
+impl Page {
+    fn get(address: SocketAddr, path: &str) -> Self {
+        let (status, text) = get(address, path).answer();
+        assert_eq!(status, 200, "{text}");
+        let until_quote = |text: &str| text.split('"').next().unwrap().to_owned();
+        let urls = |text: &str| text.split("<h2><a href=\"").skip(1).map(until_quote).collect::<Vec<String>>();
+        let ranks = text.split("<li value=\"").skip(1).map(|item| until_quote(item).parse().unwrap());
+        let all: BTreeSet<(u64, String)> = ranks.zip(urls(&text)).collect();
+        assert_eq!(all.len(), urls(&text).len());
+        Self { placed: urls(text.split("<details").next().unwrap()), all, text }
+    }
+
+    /// The path of the page to which the link of this kind leads.
+    fn link(&self, kind: &str) -> Option<String> {
+        let (_, rest) = self.text.split_once(&format!("<a rel=\"{kind}\" href=\""))?;
+        Some(rest.split('"').next().unwrap().replace("&amp;", "&"))
+    }
+
+    fn count(&self, host: &str) -> usize {
+        self.placed.iter().filter(|url| url.contains(host)).count()
+    }
+}
+
+/// A long document about a sieve, which ranks behind short ones.
+fn honest(url: &str) -> Document {
+    document(url, &format!("honest words about a sieve, {}", "and more ".repeat(200)))
+}
+
+/// Publishes so many short documents about a sieve.
+async fn publish_loud(node: &Node, count: usize) {
+    let url = |number| format!("http://loud.example/{number}");
+    let records = (0..count).map(|number| Record { title: "A sieve".into(), ..record(&url(number), "a sieve") });
+    let documents = all_by(node, records.map(|record| Document::new(&record).unwrap()));
+    for some in documents.chunks(256) {
+        node.publish(some.to_vec(), false).await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_has_forty_documents_above_ten_honest_ones_does_not_fill_the_page() {
+    let nodes = network(7).await;
+    let [loud, reader, others @ ..] = &nodes[..] else { panic!() };
+    publish_loud(loud, 40).await;
+    for (number, node) in others.iter().enumerate() {
+        let url = |page| format!("http://honest.example/{number}/{page}");
+        let documents = (0..2).map(|page| honest(&url(page)));
+        node.publishes(documents.collect(), false).await.unwrap();
+    }
+    let address = pages(reader).await;
+    for query in ["sieve", "a+sieve", "%22a+sieve%22"] {
+        let first = Page::get(address, &format!("/?q={query}"));
+        assert_eq!((first.count("loud"), first.count("honest")), (2, 8), "{}", first.text);
+        assert!(first.all.iter().map(|(rank, _)| *rank).eq(1..=48), "{:?}", first.all);
+        assert!(first.text.contains("38 more published by ") && first.text.contains("Results 1 to 48 of about "));
+        let second = Page::get(address, &first.link("next").unwrap());
+        assert_eq!((second.placed.len(), second.count("honest")), (2, 2), "{}", second.text);
+        assert!(second.text.contains("Results 49 to 50, the last") && second.link("next").is_none());
+        assert_eq!(Page::get(address, &second.link("prev").unwrap()).all, first.all);
+        // Nothing is lost or comes twice, and the order is that of the command line.
+        let strict = best(reader, &query.replace("%22", "\"").replace('+', " "), 100).await.urls();
+        assert!(strict[..40].iter().all(|url| url.contains("loud")));
+        assert!(first.all.into_iter().chain(second.all).eq((1..).zip(strict)));
+    }
+    // Whom the owner trusts may fill a page.
+    reader.trust(&[loud.publisher()], true).unwrap();
+    let page = Page::get(address, "/?q=sieve");
+    assert_eq!((page.count("loud"), page.all.len()), (10, 10), "{}", page.text);
+    shut_down(&nodes).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_reads_a_bounded_number_of_results_of_one_publisher() {
+    let nodes = network(4).await;
+    let [loud, reader, other, _] = &nodes[..] else { panic!() };
+    publish_loud(loud, FURTHER as usize + 10).await;
+    other.publishes(vec![honest(URL)], false).await.unwrap();
+    let address = pages(reader).await;
+    let first = Page::get(address, "/?q=sieve");
+    assert_eq!((first.placed.len(), first.all.len() as u64), (2, FURTHER + 2), "{}", first.text);
+    assert!(first.text.contains("this page ends here") && !first.text.contains("not yet been given"));
+    let second = Page::get(address, &first.link("next").unwrap());
+    assert_eq!((second.count("loud"), second.count("site")), (2, 1), "{}", second.text);
+    assert!(first.all.union(&second.all).map(|(rank, _)| *rank).eq(1..=FURTHER + 11));
+    assert!(second.link("next").is_none());
     shut_down(&nodes).await;
 }

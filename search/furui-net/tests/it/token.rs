@@ -20,7 +20,10 @@ async fn face() -> (SocketAddr, mpsc::Receiver<Call>) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn without_the_token_nothing_is_answered() {
     let (address, mut calls) = face().await;
-    for path in ["/", "/?q=a", "/search?q=a", "/status", "/metrics", "/blocked", "/open?url=file:///a", "/nothing"] {
+    let document = format!("/document?id={}", "0".repeat(40));
+    for path in
+        ["/", "/?q=a", "/search?q=a", &document, "/status", "/metrics", "/blocked", "/open?url=file:///a", "/nothing"]
+    {
         for authorization in ["", "Authorization: Bearer 0123456789abcdef0124\r\n", "Cookie: furui=0123\r\n"] {
             let asked = Asked::new(address, &format!("GET {path}"), &format!("{HOST}{authorization}"), b"");
             let (status, head, body) = asked.whole();

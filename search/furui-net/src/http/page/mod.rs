@@ -3,13 +3,14 @@
 //! ```text
 //!  GET /?q=…  ──▶ head and search box ── at once
 //!                 a hit, a hit, …     ── each as it is found
-//!                 summary, next page, what it took ── at the end
+//!                 what got no place of ten, summary, next page, what it took ── at the end
 //! ```
 //!
 //! `maud` escapes everything that strangers wrote; links lead to http and https only. There is one style sheet and one
 //! short script, which is not needed for any function. Nothing comes from elsewhere: the policy in `guard` forbids it.
 
 mod add;
+mod document;
 mod figures;
 mod home;
 mod invitation;
@@ -41,6 +42,7 @@ pub(super) fn routes<N: Backend>() -> Router<Face<N>> {
     };
     Router::new()
         .route("/", get(search::search::<N>))
+        .route("/document", get(document::document::<N>))
         .route("/add", get(add::form).post(add::publish::<N>).layer(DefaultBodyLimit::max(add::MAX_FORM)))
         .route("/style.css", file("text/css; charset=utf-8", STYLE))
         .route("/script.js", file("text/javascript; charset=utf-8", SCRIPT))

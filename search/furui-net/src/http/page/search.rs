@@ -20,14 +20,11 @@ use crate::http::client::Trusted;
 use crate::http::search_lines::cursor;
 use crate::http::shown_url::link;
 use crate::http::{ApiError, Backend, DEFAULT_LIMIT, Face, SNIPPET, Shown, ShownUrl, Step, Summary, TITLE};
-use crate::node::{Hit, SearchEvent, SearchOptions};
+use crate::node::{FURTHER, Hit, PublisherCounts, SearchEvent, SearchOptions};
 use crate::watched::Watched;
 
 /// The maximum number of earlier pages in the address of a page. Chosen: the address stays below four kilobytes.
 const MAX_BACK: usize = 50;
-/// The maximum number of places on a page for what one publisher has published whom the owner does not trust. What
-/// ranks behind them is below the results, so that nobody fills a page alone.
-const PLACES: usize = 2;
 
 #[derive(Deserialize)]
 pub(super) struct Wanted {
@@ -63,8 +60,7 @@ pub(super) async fn search<N: Backend>(
         Err(error) => return Ok(not_understood(&q, error)),
     };
     let after = place.as_deref().map(cursor).transpose()?;
-    let limit = DEFAULT_LIMIT.into();
-    let options = SearchOptions { limit, after, wants: face.wants, explain: true };
+    let options = SearchOptions { limit: DEFAULT_LIMIT.into(), shared: true, after, wants: face.wants, explain: true };
     let watched = face.watched.clone().filter(|_| is_trusted);
     let back = Visited::all(&back);
     let mut page = Page {
@@ -72,10 +68,10 @@ pub(super) async fn search<N: Backend>(
         from,
         after,
         back,
-        is_first: after.is_none(),
         started: Instant::now(),
         shown: 0,
-        publishers: Vec::new(),
+        counts: PublisherCounts::default(),
+        more: Vec::new(),
         watched,
     };
     let answer = RunningSearch::begin(&face, query, options)?;
@@ -93,24 +89,21 @@ struct Page {
     after: Option<Place>,
     /// The pages before this one that are known, from the first.
     back: Vec<Visited>,
-    is_first: bool,
     started: Instant,
+    /// The number of results so far, those without a place included.
     shown: u64,
-    /// The publishers of the results so far whom the owner does not trust.
-    publishers: Vec<Places>,
+    counts: PublisherCounts,
+    /// The publishers who have their places on the page, each with the rendered results that got none.
+    more: Vec<(PublisherKey, Vec<Markup>)>,
     /// The watched directories, if this client may open their files.
     watched: Option<Watched>,
 }
 
-/// What one publisher has published of a page's results.
-struct Places {
-    publisher: PublisherKey,
-    count: usize,
-    /// The rendered results behind the first [`PLACES`].
-    more: Vec<Markup>,
-}
-
 impl Page {
+    fn is_first(&self) -> bool {
+        self.after.is_none()
+    }
+
     /// The pages up to this one, without the first ones if there are many.
     fn visited(&self) -> Vec<Visited> {
         let this = Visited { from: self.from, cursor: self.after };
@@ -141,13 +134,13 @@ impl Page {
                 // This step has no messages between nodes, so its bytes are 0.
                 steps.push(Step::new("the last result found, and the page sent".into(), Some(took)));
                 html! {
-                    (self.more())
+                    (self.rest())
                     (self.summary(&Summary::new(found, cursor, whole, &report), &time(took), estimate(&report)))
                     (steps::details(&steps, took))
                 }
             }
             Err(error) => html! {
-                (self.more())
+                (self.rest())
                 p #summary.problem role="alert" {
                     @if self.shown > 0 { "These are not all results. " }
                     (sentence(&error.text))
@@ -157,29 +150,33 @@ impl Page {
         format!("</ol>{}{}", rest.into_string(), Layout::end())
     }
 
-    /// Renders a result with its rank. `None` if it is kept for [`more`](Self::more).
+    /// Renders a result with its rank. `None` if it is kept for [`rest`](Self::rest).
     fn place(&mut self, hit: &Hit) -> Option<Markup> {
         self.shown += 1;
-        let result = self.result(hit, self.from.saturating_add(self.shown - 1));
-        let Some(publisher) = hit.publishers.first().filter(|_| !hit.trusted) else { return Some(result) };
-        let index = self.publishers.iter().position(|places| places.publisher == *publisher).unwrap_or_else(|| {
-            self.publishers.push(Places { publisher: *publisher, count: 0, more: Vec::new() });
-            self.publishers.len() - 1
-        });
-        let places = &mut self.publishers[index];
-        places.count += 1;
-        if places.count <= PLACES {
-            return Some(result);
+        let result = self.result(hit, self.last());
+        let Some(publisher) = self.counts.crowded_out(hit) else { return Some(result) };
+        match self.more.iter_mut().find(|(other, _)| *other == publisher) {
+            Some((_, more)) => more.push(result),
+            None => self.more.push((publisher, vec![result])),
         }
-        places.more.push(result);
         None
     }
 
-    /// Renders the results that got no place, for each publisher. If there are no others, they are open.
-    fn more(&self) -> Markup {
-        let is_alone = self.publishers.iter().any(|places| places.count as u64 == self.shown);
+    /// The rank of the last result so far.
+    fn last(&self) -> u64 {
+        self.from.saturating_add(self.shown).saturating_sub(1)
+    }
+
+    /// The number of results that got no place.
+    fn without_place(&self) -> u64 {
+        self.more.iter().map(|(_, more)| more.len() as u64).sum()
+    }
+
+    /// Renders the results that got no place, for each publisher. If all are of one, they are open.
+    fn rest(&self) -> Markup {
+        let is_alone = self.counts.are_of_one(self.shown);
         html! {
-            @for Places { publisher, more, .. } in self.publishers.iter().filter(|places| !places.more.is_empty()) {
+            @for (publisher, more) in &self.more {
                 details.more open[is_alone] {
                     summary { (count(more.len() as u64)) " more published by " (short(publisher)) }
                     ol.results { @for result in more { (result) } }
@@ -192,32 +189,20 @@ impl Page {
         let url = ShownUrl::on_page(&hit.url);
         let title = Shown::new(&hit.title, &hit.title_marks, TITLE);
         let snippet = Shown::new(&hit.snippet, &hit.marks, SNIPPET);
-        let name = match title.text.trim().is_empty() {
-            true => html! { bdi { (address(&url)) } },
-            false => html! { bdi { (marked(&title)) } },
-        };
         html! {
             li value=(rank) {
                 @if hit.url.is_empty() {
                     p.note { "None of the nodes that keep document " code { (hit.id) } " answers." }
                 } @else {
-                    h2 {
-                        @if let Some(link) = link(&hit.url) {
-                            a href=(link) rel="noreferrer noopener" { (name) }
-                        } @else if self.watched.as_ref().is_some_and(|watched| watched.file_of(&hit.url).is_some()) {
-                            a href={ "/open?url=" (encoded(&hit.url)) } { (name) }
-                        } @else {
-                            (name)
-                        }
-                    }
+                    h2 { (linked_title(&hit.url, &title, self.watched.as_ref())) }
                     p.url { bdi { (address(&url)) } }
                     @if !snippet.text.is_empty() { p.snippet dir="auto" { (marked(&snippet)) } }
-                    @if !hit.publishers.is_empty() {
-                        p.also { "published by " (names(&hit.publishers)) @if hit.trusted { ", whom this node trusts" } }
-                    }
+                    @if !hit.publishers.is_empty() { (published_by(&hit.publishers, hit.trusted)) }
                     @for version in &hit.also {
-                        p.also { "another text is published by " (names(&version.publishers)) ", as document "
-                            code { (version.id) } }
+                        p.also {
+                            a href={ "/document?id=" (version.id) } { "another text" }
+                            " is published by " (names(&version.publishers))
+                        }
                     }
                 }
             }
@@ -226,9 +211,9 @@ impl Page {
 
     /// Says of how many documents this page shows some: exactly if it is the last one, or else about.
     fn total(&self, summary: &Summary, about: Option<u64>) -> String {
-        let last = self.from.saturating_add(self.shown).saturating_sub(1);
+        let last = self.last();
         match (summary.cursor, about) {
-            (None, _) if self.is_first && self.from == 1 => {
+            (None, _) if self.is_first() && self.from == 1 => {
                 format!(" of {}{}", if summary.whole { "" } else { "at least " }, count(last))
             }
             (None, _) => ", the last".to_owned(),
@@ -238,7 +223,7 @@ impl Page {
     }
 
     fn summary(&self, summary: &Summary, took: &str, about: Option<u64>) -> Markup {
-        let last = self.from.saturating_add(self.shown).saturating_sub(1);
+        let last = self.last();
         let messages = bytes(summary.bytes);
         html! {
             @if self.shown > 0 {
@@ -250,7 +235,7 @@ impl Page {
             } @else if summary.cursor.is_some() {
                 p #summary { "Nothing was found so far, and there is more to look at; " (took) " and " (messages) " of
                     messages." }
-            } @else if self.is_first {
+            } @else if self.is_first() {
                 p #summary { "Nothing was found; " (took) " and " (messages) " of messages." }
                 (advice())
             } @else {
@@ -260,13 +245,17 @@ impl Page {
                 p.note { "The phrase is of words so common that not all documents with them were read; there may be
                     more. Add a word that is rarer." }
             }
+            @if self.without_place() >= FURTHER && summary.cursor.is_some() {
+                p.note { "So many results are of publishers who have their places that this page ends here; those of
+                    others may be on the next one." }
+            }
             @if !summary.whole {
                 p.note { "A node that was asked has not yet been given all that it should keep, so there may be more.
                     Ask again in a minute." }
             }
-            @if !self.is_first || summary.cursor.is_some() {
+            @if !self.is_first() || summary.cursor.is_some() {
                 nav.pages aria-label="Pages" {
-                    @if !self.is_first { a href={ "/?q=" (encoded(&self.query)) } { "First page" } }
+                    @if !self.is_first() { a href={ "/?q=" (encoded(&self.query)) } { "First page" } }
                     @if let Some((page, back)) = self.back.split_last() {
                         a rel="prev" href={ "/?q=" (encoded(&self.query)) (page.parameters(back)) } { "Previous page" }
                     }
@@ -281,6 +270,29 @@ impl Page {
             }
         }
     }
+}
+
+/// Renders the title of a document, or its URL if it has none. It is a link if the URL is of the web, or of a file in
+/// the watched directories.
+pub(super) fn linked_title(url: &str, title: &Shown, watched: Option<&Watched>) -> Markup {
+    let name = match title.text.trim().is_empty() {
+        true => html! { bdi { (address(&ShownUrl::on_page(url))) } },
+        false => html! { bdi { (marked(title)) } },
+    };
+    html! {
+        @if let Some(link) = link(url) {
+            a href=(link) rel="noreferrer noopener" { (name) }
+        } @else if watched.is_some_and(|watched| watched.file_of(url).is_some()) {
+            a href={ "/open?url=" (encoded(url)) } { (name) }
+        } @else {
+            (name)
+        }
+    }
+}
+
+/// Renders the line that names the publishers of a document, the first of whom the owner trusts or not.
+pub(super) fn published_by(publishers: &[PublisherKey], is_trusted: bool) -> Markup {
+    html! { p.also { "published by " (names(publishers)) @if is_trusted { ", whom this node trusts" } } }
 }
 
 /// Renders the short names of publishers, each with the whole name as a hint.
@@ -345,7 +357,7 @@ impl Visited {
     fn all(text: &str) -> Vec<Self> {
         let one = |text: &str| {
             let (from, cursor) = text.split_once('.').map_or((text, None), |(from, cursor)| (from, Some(cursor)));
-            Some(Self { from: from.parse().ok()?, cursor: cursor.map(|cursor| cursor.parse().ok()).unwrap_or(None) })
+            Some(Self { from: from.parse().ok()?, cursor: cursor.map(str::parse).transpose().ok()? })
         };
         let pages: Option<Vec<Self>> =
             text.split(',').filter(|text| !text.is_empty()).take(MAX_BACK).map(one).collect();

@@ -5,7 +5,7 @@ use furui_search::{Clause, ContentId, Place, Querier, Report, Scale, Showing, Sh
 use crate::node::owner_list::Sites;
 use crate::node::showing::{Gathering, Ranks, Verdict};
 use crate::node::versions::{self, Known, Opinion, Versions};
-use crate::node::{Hit, Inner, SearchEvent};
+use crate::node::{Hit, Inner, PublisherCounts, SearchEvent, SearchOptions};
 
 /// The maximum number of candidates (documents that the words' lists name) that one search with a limit examines. The
 /// search then ends with a cursor. The value is a choice, not a measurement.
@@ -16,6 +16,11 @@ const READ: u64 = 256;
 /// The minimum number of candidates in the first batch that is examined for a query with phrases, before any document
 /// was found to fit. The value is a choice, not a measurement.
 const FIRST: u64 = 16;
+
+/// The maximum number of documents that one [`shared`](SearchOptions::shared) search finds beyond those that count for
+/// its limit. The search then ends with a cursor. Chosen: whoever publishes fewer keeps nobody off the page. Reading
+/// all of them costs some twenty times as much as reading ten.
+pub const FURTHER: u64 = 300;
 
 /// Examines the candidates that the lists name for a query, and collects the documents that fit. Each is ranked by its
 /// score according to its record.
@@ -29,11 +34,15 @@ pub(in crate::node) struct Filling<'a> {
     opinion: Opinion,
     clauses: &'a [Clause],
     limit: u64,
+    /// The publishers of the documents returned so far; `None` if all documents count for the limit.
+    counts: Option<PublisherCounts>,
     after: Option<Place>,
     /// The number of candidates (documents that the words' lists name) examined so far.
     checked: u64,
     /// The number of fitting documents returned so far.
     found: u64,
+    /// The number of those that do not count for the limit, because of their publishers.
+    further: u64,
     /// Documents that fit but are not returned yet, because their true place is after the last examined candidate,
     /// although the lists claim an earlier place.
     held: BTreeMap<Place, Hit>,
@@ -61,13 +70,12 @@ struct Found {
 }
 
 impl<'a> Filling<'a> {
-    /// Makes the state of a search. `limit` is the number of documents to find, and `after` the cursor of an earlier
-    /// search.
+    /// Makes the state of a search.
     pub(in crate::node) fn new(
         inner: &'a Inner,
         clauses: &'a [Clause],
         showings: &'a Showings<'a>,
-        (limit, after): (u64, Option<Place>),
+        &SearchOptions { limit, shared, after, .. }: &SearchOptions,
     ) -> Self {
         let words = showings.words().len();
         Self {
@@ -80,9 +88,11 @@ impl<'a> Filling<'a> {
             opinion: inner.opinion(),
             clauses,
             limit,
+            counts: shared.then(PublisherCounts::default),
             after,
             checked: 0,
             found: 0,
+            further: 0,
             held: BTreeMap::new(),
             versions: Versions::default(),
             found_now: vec![],
@@ -94,16 +104,30 @@ impl<'a> Filling<'a> {
         }
     }
 
-    /// The number of candidates (documents that the words' lists name) that the querier finds per page. For a query
-    /// with phrases, it is larger than the number of wanted documents, because some candidates lack the phrases.
+    /// The maximum number of candidates (documents that the words' lists name) that the querier finds per page. It is
+    /// larger than the number of wanted documents if not all candidates count: some lack the phrases, or a place.
     pub(in crate::node) fn page(&self) -> usize {
         let wanted = self.limit.clamp(1, limits::FETCHED as u64) as usize;
-        if self.has_phrases { (4 * wanted).clamp(64, limits::FETCHED) } else { wanted }
+        match self.has_phrases {
+            true => (4 * wanted).clamp(64, limits::FETCHED),
+            false if self.counts.is_some() => limits::FETCHED,
+            false => wanted,
+        }
+    }
+
+    /// The number of documents returned so far that count for the limit.
+    fn counted(&self) -> u64 {
+        self.found - self.further
+    }
+
+    /// True if the search has found enough documents.
+    fn is_full(&self) -> bool {
+        self.counted() >= self.limit || self.further >= FURTHER
     }
 
     /// True if the search has found enough documents, or has examined the maximum number of candidates.
     pub(in crate::node) fn is_over(&self) -> bool {
-        self.found >= self.limit || self.is_bounded()
+        self.is_full() || self.is_bounded()
     }
 
     /// True if the search has examined so many candidates that it ends, whatever it has found.
@@ -116,13 +140,14 @@ impl<'a> Filling<'a> {
         self.is_over() && (self.has_phrases || self.has_rest)
     }
 
-    /// The number of further candidates to request from the querier, because too many of the earlier ones did not fit;
-    /// `None` if the search is over.
+    /// The number of further candidates to request from the querier, because too many of the earlier ones did not fit
+    /// or do not count; `None` if the search is over.
     pub(in crate::node) fn missing(&self) -> Option<u64> {
-        let missing = self.limit.saturating_sub(self.found);
+        let missing = self.limit.saturating_sub(self.counted());
         // The share of candidates that fail is assumed to remain the same.
-        let dropped = self.checked.saturating_sub(self.found).min(limits::FETCHED as u64);
-        (!self.is_over()).then(|| missing.max(dropped))
+        let dropped = self.checked.saturating_sub(self.counted()).min(limits::FETCHED as u64);
+        let most = missing + FURTHER.saturating_sub(self.further);
+        (!self.is_over()).then(|| missing.max(dropped).min(most))
     }
 
     /// Examines candidates in their order until enough documents are found, and returns those that fit.
@@ -215,7 +240,7 @@ impl<'a> Filling<'a> {
     /// Returns no more documents than the limit leaves.
     pub(in crate::node) fn release(&mut self, through: Option<Place>) -> Vec<Hit> {
         let mut hits = vec![];
-        while self.found < self.limit
+        while !self.is_full()
             && let Some(first) = self.held.first_entry()
             && through.is_none_or(|through| *first.key() <= through)
         {
@@ -225,8 +250,9 @@ impl<'a> Filling<'a> {
                 (hit.publishers, hit.also) = (decided.publishers.clone(), decided.also.clone());
                 hit.trusted = decided.is_trusted;
             }
-            hits.push(hit);
             self.found += 1;
+            self.further += u64::from(self.counts.as_mut().is_some_and(|it| it.crowded_out(&hit).is_some()));
+            hits.push(hit);
         }
         match through {
             Some(through) if self.held.first_key_value().is_none_or(|(first, _)| *first > through) => {
@@ -240,7 +266,7 @@ impl<'a> Filling<'a> {
     /// Makes the last event of the search. `more` is true if the querier may find more candidates.
     pub(in crate::node) fn done(&self, querier: &Querier, more: bool) -> SearchEvent {
         let report = self.gathering.spent.report(querier.report());
-        let is_full = self.found >= self.limit;
+        let is_full = self.is_full();
         let bounded = self.is_bounded() && !is_full && (more || self.has_rest);
         let report = Report { checked: if self.has_phrases { self.checked } else { 0 }, bounded, ..report };
         // A dropped candidate does not make the answer incomplete if others have filled the answer, or no candidates
@@ -254,11 +280,11 @@ impl<'a> Filling<'a> {
     /// The number of candidates (documents that the lists name) to examine next. For a query with phrases, it is
     /// estimated from the share of candidates that have fitted so far.
     fn batch(&self) -> usize {
-        let wanted = self.limit.saturating_sub(self.found);
-        let likely = match self.found {
+        let wanted = self.limit.saturating_sub(self.counted());
+        let likely = match self.counted() {
             _ if !self.has_phrases => limits::FETCHED as u64,
             0 => (2 * wanted).max(FIRST).max(self.checked),
-            found => wanted * self.checked.div_ceil(found),
+            counted => wanted * self.checked.div_ceil(counted),
         };
         let left = if self.has_phrases { READ.saturating_sub(self.checked) } else { u64::MAX };
         likely.min(left).clamp(1, limits::FETCHED as u64) as usize

@@ -26,6 +26,10 @@ const KNOWN_WORDS: usize = 1 << 14;
 pub struct SearchOptions {
     /// The number of documents to find, those that rank best; at most [`limits::PAGE`].
     pub limit: u64,
+    /// True if several publishers share the limit, so that nobody fills a page alone: of one whom the owner does not
+    /// trust, two documents count. The search finds the others all the same, in the order of rank, but at most
+    /// [`FURTHER`](crate::node::FURTHER) of them.
+    pub shared: bool,
     /// The place after which the search continues: the cursor of an earlier search.
     pub after: Option<Place>,
     /// The encoding in which nodes send each other sets of documents.
@@ -36,7 +40,7 @@ pub struct SearchOptions {
 
 impl Default for SearchOptions {
     fn default() -> Self {
-        Self { limit: 20, after: None, wants: Wants::Best, explain: false }
+        Self { limit: 20, shared: false, after: None, wants: Wants::Best, explain: false }
     }
 }
 
@@ -115,7 +119,7 @@ impl Node {
         let clauses = query.clauses();
         let showings = Showings::new(clauses).expect("a query has half as many phrases as words at most");
         let has_phrases = clauses.iter().any(Clause::has_phrases);
-        let mut filling = Filling::new(inner, clauses, &showings, (options.limit, options.after));
+        let mut filling = Filling::new(inner, clauses, &showings, &options);
         let asked = QueryOptions {
             page: filling.page(),
             // The number of candidates that a query with phrases needs is unknown before some were examined.

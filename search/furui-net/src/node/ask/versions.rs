@@ -155,8 +155,9 @@ pub(in crate::node) async fn fetch(inner: &Inner, ids: &[ContentId], clauses: &[
     (said.into_iter().filter_map(|(id, said)| said.known(id)).collect(), asking.spent)
 }
 
-/// For each of these documents, asks the nodes that keep it who else has published its text under its URL.
-pub(in crate::node) async fn same_texts(inner: &Inner, ids: &[ContentId]) -> HashMap<ContentId, Vec<PublisherKey>> {
+/// For each of these documents, asks the nodes that keep it which other documents have its URL. Returns the ids of all,
+/// with its own, of those that have some.
+async fn of_same_url(inner: &Inner, ids: &[ContentId]) -> HashMap<ContentId, BTreeSet<ContentId>> {
     let mut asking = Asking::new(&inner.reputation, PATIENCE);
     for (keeper, load) in inner.reputation.loads(ids, limits::REPLICAS, None).await {
         for ids in load.chunks(limits::FETCHED) {
@@ -179,6 +180,12 @@ pub(in crate::node) async fn same_texts(inner: &Inner, ids: &[ContentId]) -> Has
             }
         }
     }
+    all
+}
+
+/// For each of these documents, asks the nodes that keep it who else has published its text under its URL.
+pub(in crate::node) async fn same_texts(inner: &Inner, ids: &[ContentId]) -> HashMap<ContentId, Vec<PublisherKey>> {
+    let all = of_same_url(inner, ids).await;
     let several: Vec<ContentId> = all.values().flatten().copied().collect();
     let (known, _) = fetch(inner, &several, &[]).await;
     let known: HashMap<ContentId, Known> = known.into_iter().map(|known| (known.id, known)).collect();
@@ -189,6 +196,16 @@ pub(in crate::node) async fn same_texts(inner: &Inner, ids: &[ContentId]) -> Has
         Some((id, others.map(|other| other.publisher).collect()))
     });
     same.collect()
+}
+
+/// Asks the nodes that keep a document for it and for all others with its text under its URL. Returns nothing if it is
+/// not kept, or withdrawn.
+pub(in crate::node) async fn of_same_text(inner: &Inner, id: ContentId) -> Vec<Known> {
+    let all = of_same_url(inner, &[id]).await.remove(&id).unwrap_or_else(|| BTreeSet::from([id]));
+    let (mut known, _) = fetch(inner, &Vec::from_iter(all), &[]).await;
+    let text = known.iter().find(|it| it.id == id).map(|it| it.text.clone());
+    known.retain(|it| Some(&it.text) == text.as_ref());
+    known
 }
 
 /// What the keepers of one document say of it.
