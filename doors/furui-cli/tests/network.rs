@@ -129,6 +129,9 @@ fn of_one_url_the_first_text_is_shown_unless_another_publisher_is_trusted() {
     assert_eq!(stdout(&["untrust", "--node", &reader.url, &names[2]], b""), b"1 no longer trusted\n");
     assert_eq!(run(&["untrust", "--node", &reader.url, &names[2]], b"").status.code(), Some(1));
     assert!(failure(&["trust", "--node", &reader.url, "12D3"], b"").contains("the name of a node"));
+    for none in ["", " ", &format!("{}\n{}", names[1], names[2])] {
+        assert!(failure(&["trust", "--node", &reader.url, none], b"").contains("is not one line of text"));
+    }
     assert_eq!(only(reader, "sieve")["publishers"], json!([names[0]]));
     // What a blocked publisher alone has published is not there.
     stdout(&["block", "--node", &reader.url, &names[0]], b"");

@@ -183,6 +183,12 @@ fn a_node_that_is_started_with_a_copy_answers_as_the_first() {
     assert!(stdout(&["snapshot", "--node", &node.url, &copy], b"").ends_with(b" bytes copied\n"));
     let message = failure(&["snapshot", "--node", &node.url, &copy], b"");
     assert!(message.contains("it is not empty"), "{message}");
+    let message = failure(&["snapshot", "--node", &node.url, &dir.file("file", b"")], b"");
+    assert!(message.contains("file: Not a directory"), "{message}");
+    let (other, elsewhere) = (dir.join("other"), watched.to_str().unwrap());
+    let message = failure(&["snapshot", "--node", &node.url, "--keys", elsewhere, &other], b"");
+    assert!(message.contains("watched/identity: No such file"), "{message}");
+    assert!(!fs::exists(&other).unwrap() && !fs::exists(format!("{other}.incomplete")).unwrap());
     let files = |directory: &str| {
         let mut names: Vec<_> = fs::read_dir(directory).unwrap().map(|it| it.unwrap().file_name()).collect();
         names.sort();

@@ -130,6 +130,8 @@ fn a_watched_directory_may_go_and_come_back() {
     let missing = format!("{watched}/missing");
     let message = refusal(&dir.join("node"), &["--watch", &missing]);
     assert!(message.contains(&format!("cannot watch {missing}")), "{message}");
+    let message = refusal(&dir.join("node"), &["--watch", &dir.file("file", b"")]);
+    assert!(message.contains("file: Not a directory") && !fs::exists(dir.join("node")).unwrap(), "{message}");
     let a = format!("file://{watched}/a.txt");
     fs::write(format!("{watched}/a.txt"), "marmot").unwrap();
     let node = Node::start(&dir, "node", &["--watch", &watched]);

@@ -30,6 +30,8 @@ use events::{Changes, Events};
 /// The time between two looks whether the watched directories are still the same. The value is a choice, not a
 /// measurement.
 const TICK: Duration = Duration::from_secs(10);
+/// The time between two looks whether a directory that has gone is there again. Chosen: a user waits for it.
+const SOON: Duration = Duration::from_secs(1);
 /// The pause after the node, or the storage, has failed. Chosen: a user waits for it.
 const AGAIN: Duration = Duration::from_secs(5);
 /// The time between two comparisons of everything if the system cannot watch all directories. The value is a choice,
@@ -134,7 +136,8 @@ fn run(events: &Events, mut roots: Roots, watched: &Watched, client: Client, pro
                 events.pause(AGAIN);
             }
         }
-        match events.next(TICK) {
+        let is_any_gone = roots.watched.iter().any(|(_, known)| known.is_none());
+        match events.next(if is_any_gone { SOON } else { TICK }) {
             Some(next) => changes = next,
             None => return,
         }
