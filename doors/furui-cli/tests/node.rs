@@ -84,7 +84,7 @@ fn what_keeps_a_node_from_starting_is_named() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let message = refusal(&data, &["--http", &address]);
-    assert!(message.contains(&format!("cannot listen on {address}")), "{message}");
+    assert!(message.contains(&format!("cannot listen on {address}")) && message.contains("by --http"), "{message}");
     let file = dir.file("file", b"");
     let message = refusal(&file, &[]);
     assert!(message.contains(&file), "{message}");

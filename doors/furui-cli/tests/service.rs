@@ -79,7 +79,8 @@ fn a_result_in_a_watched_folder_opens_on_the_page_and_nothing_else_does() {
     let other = b"{\"url\":\"file:///etc/passwd\",\"text\":\"a fulmar elsewhere\"}\n";
     stdout(&["publish", "--node", &node.url], other);
     let (_, _, page) = get(&node, "/?q=fulmar", &[("accept", "text/html")]);
-    let link = |url: &str| format!("/open?url={}", url::form_urlencoded(url));
+    let link =
+        |url: &str| format!("/open?url={}", url::form_urlencoded::byte_serialize(url.as_bytes()).collect::<String>());
     for url in &urls {
         assert!(page.contains(&format!("<a href=\"{}\">", link(url))), "{url}: {page}");
     }
@@ -109,14 +110,6 @@ fn a_result_in_a_watched_folder_opens_on_the_page_and_nothing_else_does() {
     fs::remove_file(path("page.html")).unwrap();
     std::os::unix::fs::symlink("/etc/passwd", path("page.html")).unwrap();
     assert_eq!(get(&node, &link(&urls[1]), &[]).0, 404);
-}
-
-mod url {
-    /// Encodes text as a value in the query of a URL, as the page does.
-    pub fn form_urlencoded(text: &str) -> String {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"*-._".contains(&byte);
-        text.bytes().map(|byte| if plain(byte) { char::from(byte).into() } else { format!("%{byte:02X}") }).collect()
-    }
 }
 
 #[test]

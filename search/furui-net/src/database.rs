@@ -4,6 +4,7 @@
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use furui::Error;
@@ -23,6 +24,7 @@ pub(crate) struct ReopenedDatabase {
     database: RwLock<Option<Database>>,
     path: Option<PathBuf>,
     create: CreateTables,
+    changes: AtomicU64,
 }
 
 /// Creates the tables that are missing in a database.
@@ -31,7 +33,7 @@ type CreateTables = fn(&WriteTransaction) -> Result<(), redb::Error>;
 impl ReopenedDatabase {
     /// Opens the database at a path, or one in memory, and creates the file and the tables that are missing.
     pub(crate) fn open(path: Option<PathBuf>, create: CreateTables) -> furui::Result<Self> {
-        let database = Self { database: RwLock::new(None), path, create };
+        let database = Self { database: RwLock::new(None), path, create, changes: AtomicU64::new(0) };
         database.with(|_| Ok(()))?;
         Ok(database)
     }
@@ -40,11 +42,17 @@ impl ReopenedDatabase {
         self.with(|database| read(&database.begin_read()?))
     }
 
+    /// The number of changes that were tried since it was opened.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Relaxed)
+    }
+
     /// Changes the tables in one transaction.
     pub(crate) fn change<T>(
         &self,
         change: impl FnOnce(&WriteTransaction) -> Result<T, redb::Error>,
     ) -> furui::Result<T> {
+        self.changes.fetch_add(1, Ordering::Relaxed);
         self.with(|database| {
             let transaction = database.begin_write()?;
             let result = change(&transaction)?;

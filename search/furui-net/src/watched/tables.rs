@@ -1,6 +1,5 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use furui_search::ContentId;
 use redb::{ReadTransaction, ReadableTable, TableDefinition};
@@ -19,34 +18,20 @@ pub(super) const URLS: TableDefinition<'_, (&str, &[u8]), ()> = TableDefinition:
 /// A row of a document: the number of a reading, and the document's id.
 type DocumentRow = (u64, &'static [u8; ContentId::BYTES]);
 
-/// The database of watched files, which is described in docs/format.md, "A node's directory".
-#[derive(Debug)]
-pub(super) struct WatchedTables {
-    pub(super) database: ReopenedDatabase,
-    reading: AtomicU64,
-}
-
-impl WatchedTables {
-    pub(super) fn open(path: PathBuf) -> furui::Result<Self> {
-        let database = ReopenedDatabase::open(Some(path), |transaction| {
-            transaction.open_table(FILES)?;
-            transaction.open_table(DOCUMENTS)?;
-            transaction.open_table(URLS)?;
-            Ok(())
-        })?;
-        let reading = database.read(|transaction| {
-            let mut reading = 0;
-            for row in transaction.open_table(DOCUMENTS)?.iter()? {
-                reading = reading.max(row?.1.value().0);
-            }
-            Ok(reading)
-        })?;
-        Ok(Self { database, reading: AtomicU64::new(reading) })
-    }
-
-    pub(super) fn next_reading(&self) -> u64 {
-        self.reading.fetch_add(1, Ordering::Relaxed) + 1
-    }
+/// Opens the database of watched files, which is described in docs/format.md, "A node's directory". Also returns the
+/// number of the last reading.
+pub(super) fn open(path: PathBuf) -> furui::Result<(ReopenedDatabase, u64)> {
+    let database = ReopenedDatabase::open(Some(path), |transaction| {
+        transaction.open_table(FILES)?;
+        transaction.open_table(DOCUMENTS)?;
+        transaction.open_table(URLS)?;
+        Ok(())
+    })?;
+    let reading = database.read(|transaction| {
+        let rows = transaction.open_table(DOCUMENTS)?;
+        rows.iter()?.try_fold(0, |last, row| Ok(row?.1.value().0.max(last)))
+    })?;
+    Ok((database, reading))
 }
 
 /// The bytes of a path, by which it is stored.

@@ -75,8 +75,11 @@ async fn serve(
     let network = membership.network().cloned();
     let usual = Config::new(node::identity(&data).map_err(failed)?, Transport::Tcp);
     let config = Config { network, listen, external, bootstrap, remembered, mdns, ..usual };
-    let listener = TcpListener::bind(http).await;
-    let listener = listener.map_err(|source| Error::io("cannot listen on", http.to_string(), source))?;
+    let listener = TcpListener::bind(http).await.map_err(|why| {
+        Error::Message(format!(
+            "cannot listen on {http}: {why}; name another address by --http, with port 0 for any free one"
+        ))
+    })?;
     let node = Node::start_with(Some(&data), config, StartOptions { disk, rekey }).await.map_err(failed)?;
     if let Err(error) = membership.write_key() {
         node.shutdown().await;

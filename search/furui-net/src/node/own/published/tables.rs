@@ -1,8 +1,7 @@
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use furui_search::ContentId;
-use redb::{ReadTransaction, ReadableTable, Table, TableDefinition, WriteTransaction};
+use redb::{ReadableTable, Table, TableDefinition};
 
 use crate::database::ReopenedDatabase;
 
@@ -21,51 +20,15 @@ pub(super) type PublishedRow = (u64, u32);
 pub(super) type DocumentTable<'t> = Table<'t, &'static [u8; ContentId::BYTES], PublishedRow>;
 pub(super) type WithdrawnTable<'t> = Table<'t, (&'static [u8; ContentId::BYTES], u32), ()>;
 
-/// The database of published documents, which is described in docs/format.md, "A node's directory".
-pub(super) struct PublishedTables {
-    database: ReopenedDatabase,
-    changes: AtomicU64,
-}
-
-impl PublishedTables {
-    /// Opens the tables in a directory or, without a directory, in memory. Missing tables are created.
-    pub(super) fn open(directory: Option<&Path>) -> furui::Result<Self> {
-        let database = ReopenedDatabase::open(directory.map(|directory| directory.join(FILE)), |transaction| {
-            transaction.open_table(DOCUMENTS)?;
-            transaction.open_table(URLS)?;
-            transaction.open_table(WITHDRAWN)?;
-            Ok(())
-        })?;
-        Ok(Self { database, changes: AtomicU64::new(0) })
-    }
-
-    /// The number of changes of the tables so far.
-    pub(super) fn changes(&self) -> u64 {
-        self.changes.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn read<T>(&self, read: impl FnOnce(&ReadTransaction) -> Result<T, redb::Error>) -> furui::Result<T> {
-        self.database.read(read)
-    }
-
-    /// Changes the tables in one transaction.
-    pub(super) fn change<T>(
-        &self,
-        change: impl FnOnce(&WriteTransaction) -> Result<T, redb::Error>,
-    ) -> furui::Result<T> {
-        self.changes.fetch_add(1, Ordering::Relaxed);
-        self.database.change(change)
-    }
-
-    /// Copies the file into a directory while no change can take place.
-    pub(super) fn copy(&self, to: &Path) -> furui::Result<()> {
-        self.database.copy(&to.join(FILE))
-    }
-
-    /// Compacts the file, which returns its free space to the file system.
-    pub(super) fn compact(&self) -> furui::Result<()> {
-        self.database.compact()
-    }
+/// Opens the database of published documents, which is described in docs/format.md, "A node's directory", in a directory
+/// or, without a directory, in memory. Missing tables are created.
+pub(super) fn open(directory: Option<&Path>) -> furui::Result<ReopenedDatabase> {
+    ReopenedDatabase::open(directory.map(|directory| directory.join(FILE)), |transaction| {
+        transaction.open_table(DOCUMENTS)?;
+        transaction.open_table(URLS)?;
+        transaction.open_table(WITHDRAWN)?;
+        Ok(())
+    })
 }
 
 /// Finds the document that is published under the URL with this hash.
