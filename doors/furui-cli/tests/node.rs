@@ -98,7 +98,8 @@ fn what_keeps_a_node_from_starting_is_named() {
 fn a_node_whose_disk_is_full_says_so_and_ends_and_goes_on_where_it_was() {
     let dir = TempDir::new();
     // This text has few words, and can hardly be compressed.
-    let number = |n: u64| format!("{:x}{}", n.wrapping_mul(0x9E37_79B9_7F4A_7C15), if n % 16 == 0 { " " } else { "" });
+    let number =
+        |n: u64| format!("{:x}{}", n.wrapping_mul(0x9E37_79B9_7F4A_7C15), if n.is_multiple_of(16) { " " } else { "" });
     let documents: String = (0..100)
         .map(|n| {
             let words: String = (n * 1000 + 1..=n * 1000 + 1000).map(number).collect();
