@@ -9,8 +9,8 @@ pub(super) const COOKIE: &str = "furui";
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClientAddress(pub(super) IpAddr);
 
-/// True in a request of the node's owner, who may open files, copy the node and invite others. It shows the token or, if
-/// the node has none, comes from this machine.
+/// True in a request of the node's owner, who may open files, copy the node and invite others. It shows the token or,
+/// if the node has none, comes from this machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OfOwner(pub(super) bool);
 

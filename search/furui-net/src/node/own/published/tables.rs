@@ -20,8 +20,8 @@ pub(super) type PublishedRow = (u64, u32);
 pub(super) type DocumentTable<'t> = Table<'t, &'static [u8; ContentId::BYTES], PublishedRow>;
 pub(super) type WithdrawnTable<'t> = Table<'t, (&'static [u8; ContentId::BYTES], u32), ()>;
 
-/// Opens the database of published documents, which is described in docs/format.md, "A node's directory", in a directory
-/// or, without a directory, in memory. Missing tables are created.
+/// Opens the database of published documents, which is described in docs/format.md, "A node's directory", in a
+/// directory or, without one, in memory. Missing tables are created.
 pub(super) fn open(directory: Option<&Path>) -> furui::Result<ReopenedDatabase> {
     ReopenedDatabase::open(directory.map(|directory| directory.join(FILE)), |transaction| {
         transaction.open_table(DOCUMENTS)?;
