@@ -1,17 +1,12 @@
 //! The page as users see it: in Chromium, served by the nodes of `furui demo`.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::support::chromium::Chromium;
 use crate::support::demo::Demo;
-use crate::support::service::Service;
+use crate::support::node::{Node, PATIENCE, status};
 use crate::support::{TempDir, stdout};
 use serde_json::{Value, json};
-
-/// The time limit for what another node publishes to be found.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test browser"]
@@ -29,8 +24,7 @@ fn the_page_does_what_it_says() {
     a_page_is_published_by_a_form_without_script(&mut browser, &demo.url);
     links_from_other_sites_lead_to_the_search_page(&mut browser, &demo.url);
     texts_stand_out_from_what_is_behind_them(&mut browser, &demo.url);
-    let data = dir.join("other");
-    of_several_versions_of_a_page_one_is_shown_and_the_others_are_named(&mut browser, &demo.url, &data);
+    of_several_versions_of_a_page_one_is_shown_and_the_others_are_named(&mut browser, &demo, &dir);
     there_is_room_on_a_phone(&mut browser, &demo.url);
     it_is_dark_in_the_dark(&mut browser, &demo.url);
     it_works_without_script(&mut browser, &demo.url);
@@ -44,7 +38,7 @@ fn a_browser_logs_in_and_opens_a_file_of_a_watched_folder() {
     std::fs::create_dir(&watched).unwrap();
     std::fs::write(watched.join("page.html"), "<title>A page</title>a takahe<script>document.title = 'run'</script>")
         .unwrap();
-    let node = Service::start(&dir, &["--http-token", &token, "--watch", watched.to_str().unwrap()]);
+    let node = Node::start(&dir, "node", &["--http-token", &token, "--watch", watched.to_str().unwrap()]);
     let token = std::fs::read_to_string(token).unwrap();
     let mut browser = Chromium::start();
     browser.open(&format!("{}/?q=takahe", node.url));
@@ -235,37 +229,13 @@ fn a_script_in_a_title_is_text(browser: &mut Chromium, url: &str) {
     assert_eq!(browser.complaints(), [&Value::Null; 0]);
 }
 
-/// A node that has joined the demo's network, as another publisher. It ends when the value is dropped.
-struct Other {
-    process: Child,
-    url: String,
-}
-
-impl Other {
-    fn join(demo: &str, data: &str) -> Self {
-        let status =
-            furui_node::ureq::get(format!("{demo}/status")).call().unwrap().body_mut().read_to_string().unwrap();
-        let status: Value = serde_json::from_str(&status).unwrap();
-        let address = status["addresses"][0].as_str().unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_furui"));
-        command.args(["node", "--data", data, "--listen", "/ip4/127.0.0.1/tcp/0", "--http", "127.0.0.1:0"]);
-        let mut process = command.args(["--bootstrap", address]).stdout(Stdio::piped()).spawn().unwrap();
-        let lines = BufReader::new(process.stdout.take().unwrap()).lines().map(Result::unwrap);
-        let url = lines.filter_map(|line| line.strip_prefix("http ").map(str::to_owned)).next().unwrap();
-        Self { process, url }
-    }
-}
-
-impl Drop for Other {
-    fn drop(&mut self) {
-        // This fails if the process has ended already.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-fn of_several_versions_of_a_page_one_is_shown_and_the_others_are_named(browser: &mut Chromium, url: &str, data: &str) {
-    let other = Other::join(url, data);
+fn of_several_versions_of_a_page_one_is_shown_and_the_others_are_named(
+    browser: &mut Chromium,
+    demo: &Demo,
+    dir: &TempDir,
+) {
+    let url = &*demo.url;
+    let other = Node::start(dir, "other", &["--bootstrap", status(&demo.url)["addresses"][0].as_str().unwrap()]);
     for (number, publisher) in [url, &other.url].into_iter().enumerate() {
         let text = format!("quokka, version {number}");
         let line = json!({ "url": "http://versions.example/", "title": format!("Version {number}"), "text": text });

@@ -2,15 +2,17 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+
+use rustix::process::Signal;
 
 use crate::support::demo::Demo;
-use crate::support::{TempDir, failure, furui_for_signals};
+use crate::support::{TempDir, failure, furui_for_signals, signal};
 
 #[test]
 fn what_is_suggested_finds_something_and_nothing_is_left() {
     let dir = TempDir::new();
-    for signal in ["TERM", "INT"] {
+    for signal in [Signal::TERM, Signal::INT] {
         let demo = Demo::start(dir.path().to_str().unwrap());
         assert!(demo.suggested.len() > 5);
         for path in &demo.suggested {
@@ -42,8 +44,7 @@ fn an_interruption_at_any_time_leaves_nothing() {
         let mut demo = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(demo.stderr.take().unwrap()).lines().map(Result::unwrap);
         assert!(lines.any(|line| line.starts_with(until)), "{until}");
-        let kill = Command::new("kill").args(["-s", "INT", &demo.id().to_string()]).status();
-        assert!(kill.unwrap().success());
+        signal(&demo, Signal::INT);
         let rest: Vec<String> = lines.collect();
         assert!(demo.wait().unwrap().success(), "{rest:?}");
         assert!(rest.iter().all(|line| line.starts_with("published")), "{rest:?}");

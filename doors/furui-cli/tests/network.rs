@@ -1,91 +1,41 @@
 //! A network of `furui node` processes, some of which are killed.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
-
+use crate::support::node::{Node, settle};
 use crate::support::{TempDir, failure, run, stdout};
 use serde_json::{Value, json};
 
-/// The time limit for a network to settle.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A process that is killed when the value is dropped.
-struct Node {
-    process: Child,
-    address: String,
-    url: String,
+/// Starts `count` nodes that know the first, the last with these further arguments, and waits until they have settled.
+fn network(dir: &TempDir, count: usize, last: &[&str]) -> Vec<Node> {
+    let mut nodes: Vec<Node> = Vec::new();
+    for number in 0..count {
+        let first = nodes.first().map(|node| ["--bootstrap", &node.address]);
+        let more = if number + 1 == count { last } else { &[] };
+        let arguments = [first.as_ref().map_or(&[][..], |first| first), more].concat();
+        nodes.push(Node::start(dir, &format!("node{number}"), &arguments));
+    }
+    settle(&nodes);
+    nodes
 }
 
-impl Node {
-    fn start(data: &str, bootstrap: &[String]) -> Self {
-        Self::start_with(data, bootstrap, &[])
-    }
-
-    fn start_with(data: &str, bootstrap: &[String], more: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_furui"));
-        command.args(["node", "--data", data, "--listen", "/ip4/127.0.0.1/tcp/0", "--http", "127.0.0.1:0"]).args(more);
-        for address in bootstrap {
-            command.args(["--bootstrap", address]);
-        }
-        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines().map(Result::unwrap);
-        let address = lines.next().unwrap().strip_prefix("listening ").unwrap().to_owned();
-        let url = lines.next().unwrap().strip_prefix("http ").unwrap().to_owned();
-        Self { process, address, url }
-    }
-
-    fn status(&self) -> Value {
-        let mut response = furui_node::ureq::get(format!("{}/status", self.url)).call().unwrap();
-        serde_json::from_str(&response.body_mut().read_to_string().unwrap()).unwrap()
-    }
-
-    /// The lines of an explained search, over HTTP.
-    fn explained(&self, query: &str, parameters: &str) -> Vec<Value> {
-        let url = format!("{}/search?q={}&limit=1000&explain=true{parameters}", self.url, query.replace(' ', "+"));
-        let text = furui_node::ureq::get(url).call().unwrap().body_mut().read_to_string().unwrap();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    }
-
-    fn find(&self, query: &str) -> Vec<String> {
-        let lines = stdout(&["search", "--node", &self.url, "--json", "--limit", "1000", query], b"");
-        let lines = lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-        let lines = lines.map(|line| serde_json::from_slice::<Value>(line).unwrap());
-        let mut urls: Vec<String> = lines.filter_map(|line| line["url"].as_str().map(str::to_owned)).collect();
-        urls.sort();
-        urls
-    }
+/// The URLs that a search finds, which must be all.
+fn find(node: &Node, query: &str) -> Vec<String> {
+    assert!(node.count(query).1, "{query}");
+    node.find(query)
 }
 
-impl Drop for Node {
-    fn drop(&mut self) {
-        // This fails if the process has been killed already.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-/// Waits until each node knows exactly the other live nodes, and has been given everything that it should hold.
-fn settle(nodes: &[Node]) {
-    let start = Instant::now();
-    for node in nodes {
-        loop {
-            let status = node.status();
-            if status["peers"] == nodes.len() as u64 - 1 && status["settled"] == true && status["whole"] == true {
-                break;
-            }
-            assert!(start.elapsed() < PATIENCE, "{status}");
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    }
+/// The lines of an explained search, over HTTP.
+fn explained(node: &Node, query: &str, parameters: &str) -> Vec<Value> {
+    let url = format!("{}/search?q={}&limit=1000&explain=true{parameters}", node.url, query.replace(' ', "+"));
+    let text = furui_node::ureq::get(url).call().unwrap().body_mut().read_to_string().unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
 fn nodes_are_killed_and_come_back_and_every_document_is_found() {
     let dir = TempDir::new();
     let start = |number: usize, others: &[Node]| {
-        let bootstrap: Vec<String> = others.iter().take(2).map(|node| node.address.clone()).collect();
-        Node::start(&dir.join(&format!("node{number}")), &bootstrap)
+        let bootstrap = others.iter().take(2).flat_map(|node| ["--bootstrap", &node.address]);
+        Node::start(&dir, &format!("node{number}"), &bootstrap.collect::<Vec<_>>())
     };
     let mut nodes = Vec::new();
     for number in 0..8 {
@@ -106,7 +56,7 @@ fn nodes_are_killed_and_come_back_and_every_document_is_found() {
         for (class, node) in nodes.iter().enumerate() {
             let expected = (0..300).filter(|number| number % 10 == class && number % 3 == 1);
             let expected: Vec<String> = expected.map(|number| format!("http://a.example/{number:03}")).collect();
-            assert_eq!(node.find(&format!("c{class} k1 all")), expected);
+            assert_eq!(find(node, &format!("c{class} k1 all")), expected);
         }
     };
     check(&nodes);
@@ -127,22 +77,19 @@ fn nodes_are_killed_and_come_back_and_every_document_is_found() {
     let ninth: String = (9..300).step_by(10).map(|number| format!("http://a.example/{number:03}\n")).collect();
     let unpublish = ["unpublish", "--node", &nodes[0].url, "--from", "-"];
     assert_eq!(stdout(&unpublish, ninth.as_bytes()), b"30 withdrawn\n");
-    let changed = b"{\"url\":\"http://a.example/008\",\"text\":\"c8 other words\"}\n";
-    let publish = ["publish", "--node", &nodes[0].url, "-"];
-    assert_eq!(stdout(&publish, changed), b"1 documents: 0 new, 1 changed, 0 known\n");
+    let changed = "{\"url\":\"http://a.example/008\",\"text\":\"c8 other words\"}\n";
+    assert_eq!(nodes[0].publish(changed), "1 documents: 0 new, 1 changed, 0 known\n");
     nodes.push(start(3, &nodes));
     settle(&nodes);
     for node in &nodes {
-        assert_eq!(node.find("all c8").len(), 29);
-        assert_eq!(node.find("c9 OR other"), ["http://a.example/008"]);
+        assert_eq!(find(node, "all c8").len(), 29);
+        assert_eq!(find(node, "c9 OR other"), ["http://a.example/008"]);
     }
 }
 
 /// The result of a query with one result.
 fn only(node: &Node, query: &str) -> Value {
-    let lines = stdout(&["search", "--node", &node.url, "--json", query], b"");
-    let lines = lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-    let mut lines: Vec<Value> = lines.map(|line| serde_json::from_slice(line).unwrap()).collect();
+    let mut lines = node.search(query);
     assert_eq!((lines.len(), &lines[1]["total"], &lines[1]["whole"]), (2, &json!(1), &json!(true)), "{lines:?}");
     lines.remove(0)
 }
@@ -150,21 +97,16 @@ fn only(node: &Node, query: &str) -> Value {
 #[test]
 fn of_one_url_the_first_text_is_shown_unless_another_publisher_is_trusted() {
     let dir = TempDir::new();
-    let mut nodes: Vec<Node> = Vec::new();
-    for number in 0..4 {
-        let bootstrap: Vec<String> = nodes.first().map(|node| node.address.clone()).into_iter().collect();
-        nodes.push(Node::start(&dir.join(&format!("node{number}")), &bootstrap));
-    }
-    settle(&nodes);
+    let nodes = network(&dir, 4, &[]);
     let names: Vec<String> = nodes.iter().map(|node| node.status()["peer"].as_str().unwrap().to_owned()).collect();
     // The name of a node, which is its key as a publisher, is the end of its address.
     assert!(nodes[0].address.ends_with(&format!("/p2p/{}", names[0])));
     dir.file("site.html", b"<title>The page</title><p>A page about a sieve, as the site has written it.");
     let publish = ["publish", "--node", &nodes[0].url, "--base", "http://site.example/", &dir.join("site.html")];
     assert_eq!(stdout(&publish, b""), b"1 documents: 1 new, 0 known\n");
-    let copy = b"{\"url\":\"http://site.example/site.html\",\"text\":\"sieve, buy a sieve\"}\n";
+    let copy = "{\"url\":\"http://site.example/site.html\",\"text\":\"sieve, buy a sieve\"}\n";
     for node in &nodes[1..3] {
-        assert_eq!(stdout(&["publish", "--node", &node.url, "-"], copy), b"1 documents: 1 new, 0 known\n");
+        assert_eq!(node.publish(copy), "1 documents: 1 new, 0 known\n");
     }
     let reader = &nodes[3];
     let hit = only(reader, "sieve");
@@ -187,6 +129,9 @@ fn of_one_url_the_first_text_is_shown_unless_another_publisher_is_trusted() {
     assert_eq!(stdout(&["untrust", "--node", &reader.url, &names[2]], b""), b"1 no longer trusted\n");
     assert_eq!(run(&["untrust", "--node", &reader.url, &names[2]], b"").status.code(), Some(1));
     assert!(failure(&["trust", "--node", &reader.url, "12D3"], b"").contains("the name of a node"));
+    for none in ["", " ", &format!("{}\n{}", names[1], names[2])] {
+        assert!(failure(&["trust", "--node", &reader.url, none], b"").contains("is not one line of text"));
+    }
     assert_eq!(only(reader, "sieve")["publishers"], json!([names[0]]));
     // What a blocked publisher alone has published is not there.
     stdout(&["block", "--node", &reader.url, &names[0]], b"");
@@ -202,22 +147,13 @@ fn of_one_url_the_first_text_is_shown_unless_another_publisher_is_trusted() {
 fn every_coding_finds_the_same_on_five_nodes_and_says_what_it_sent() {
     let dir = TempDir::new();
     let file = dir.file("node.toml", b"coding = \"ringed\"\nrate = 0.001\n");
-    let mut nodes: Vec<Node> = Vec::new();
-    for number in 0..5 {
-        let bootstrap: Vec<String> = nodes.first().map(|node| node.address.clone()).into_iter().collect();
-        let more = if number == 4 { vec!["--config", &file] } else { vec![] };
-        nodes.push(Node::start_with(&dir.join(&format!("node{number}")), &bootstrap, &more));
-    }
-    settle(&nodes);
+    let nodes = network(&dir, 5, &["--config", &file]);
     let lines: String = (0..300)
         .map(|number| {
             format!("{{\"url\":\"http://a.example/{number:03}\",\"text\":\"c{} k{}\"}}\n", number % 10, number % 3)
         })
         .collect();
-    assert_eq!(
-        stdout(&["publish", "--node", &nodes[0].url, "-"], lines.as_bytes()),
-        b"300 documents: 300 new, 0 known\n"
-    );
+    assert_eq!(nodes[0].publish(&lines), "300 documents: 300 new, 0 known\n");
     settle(&nodes);
 
     let golomb = "Golomb-Rice coded set (cells of 2^-";
@@ -237,7 +173,7 @@ fn every_coding_finds_the_same_on_five_nodes_and_says_what_it_sent() {
         let node = &nodes[at];
         let mut met = Vec::new();
         for (class, kind) in (0..30).map(|number| (number % 10, number % 3)) {
-            let lines = node.explained(&format!("c{class} k{kind}"), parameters);
+            let lines = explained(node, &format!("c{class} k{kind}"), parameters);
             let mut urls: Vec<&str> = lines.iter().filter_map(|line| line["url"].as_str()).collect();
             urls.sort_unstable();
             let truth = (0..300).filter(|number| number % 10 == class && number % 3 == kind);

@@ -1,12 +1,11 @@
 //! Tests `furui node`: its configuration file, and the errors that keep it from starting.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 
-use crate::support::{TempDir, failure, furui_for_signals, run, stdout};
+use crate::support::node::{Node, after, command, refusal};
+use crate::support::{TempDir, failure, furui_for_signals, run};
 
 #[test]
 fn a_node_runs_by_a_file_alone() {
@@ -14,16 +13,14 @@ fn a_node_runs_by_a_file_alone() {
     let text = "# all of it\ndata = \"state/of it\"\nlisten = [\"/ip4/127.0.0.1/tcp/0\"]\nhttp = \"127.0.0.1:0\"\n";
     let file = dir.file("node.toml", text.as_bytes());
     let mut command = furui_for_signals();
-    let mut node = command.args(["node", "--config", &file]).current_dir("/").stdout(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(node.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let listening = lines.next().unwrap();
-    assert!(listening.starts_with("listening /ip4/127.0.0.1/tcp/"), "{listening}");
-    assert!(lines.next().unwrap().starts_with("http http://127.0.0.1:"));
+    command.args(["node", "--config", &file]).current_dir("/");
+    let node = Node::run(command, dir.join("log"));
+    assert!(node.address.starts_with("/ip4/127.0.0.1/tcp/"), "{}", node.address);
+    assert!(node.url.starts_with("http://127.0.0.1:"), "{}", node.url);
     assert!(dir.path().join("state/of it/identity").exists(), "a relative path begins at the file's directory");
     let open = open_to_others(&dir.path().join("state"));
     assert_eq!(open, Vec::<String>::new(), "what a node holds is its owner's alone");
-    let kill = Command::new("kill").args(["-s", "INT", &node.id().to_string()]).status();
-    assert!(kill.unwrap().success() && node.wait().unwrap().success());
+    node.end();
 }
 
 /// The files in a directory that users other than the owner can read, write or enter.
@@ -44,7 +41,7 @@ fn a_directory_that_others_may_enter_is_not_shared_with_a_node() {
     fs::create_dir(&data).unwrap();
     fs::write(format!("{data}/notes"), "somebody's").unwrap();
     fs::set_permissions(&data, fs::Permissions::from_mode(0o755)).unwrap();
-    let message = failure(&["node", "--data", &data, "--http", "127.0.0.1:0"], b"");
+    let message = refusal(&data, &[]);
     assert!(message.contains(&format!("chmod 700 {data}")), "{message}");
     assert_eq!(fs::metadata(&data).unwrap().permissions().mode() & 0o777, 0o755);
 }
@@ -79,20 +76,17 @@ fn a_file_that_cannot_be_used_is_named_with_its_line() {
 fn what_keeps_a_node_from_starting_is_named() {
     let dir = TempDir::new();
     let data = dir.join("node");
-    let node = |arguments: &[&str]| {
-        let usual = ["node", "--data", &data, "--listen", "/ip4/127.0.0.1/tcp/0", "--http", "127.0.0.1:0"];
-        failure(&[&usual[..], arguments].concat(), b"")
-    };
+    let node = |arguments: &[&str]| refusal(&data, arguments);
     let message = node(&["--bootstrap", "example.org:4001"]);
     assert!(message.contains("`example.org:4001` is not a multiaddress") && message.contains("/ip4/"), "{message}");
     let message = node(&["--listen", "/ip4/192.0.2.1/tcp/0"]);
     assert!(message.contains("cannot listen on /ip4/192.0.2.1/tcp/0"), "{message}");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let message = failure(&["node", "--data", &data, "--http", &address], b"");
-    assert!(message.contains(&format!("cannot listen on {address}")), "{message}");
+    let message = refusal(&data, &["--http", &address]);
+    assert!(message.contains(&format!("cannot listen on {address}")) && message.contains("by --http"), "{message}");
     let file = dir.file("file", b"");
-    let message = failure(&["node", "--data", &file, "--http", "127.0.0.1:0"], b"");
+    let message = refusal(&file, &[]);
     assert!(message.contains(&file), "{message}");
     fs::write(format!("{data}/identity"), b"no key").unwrap();
     let message = node(&[]);
@@ -100,44 +94,34 @@ fn what_keeps_a_node_from_starting_is_named() {
     assert_eq!(run(&["node", "--http", "nowhere", "--data", &data], b"").status.code(), Some(2));
 }
 
-/// Starts a node whose files can have at most `blocks` blocks of 512 bytes, as if the disk were almost full.
-fn limited(data: &str, blocks: u32) -> (Child, String) {
-    let limits = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
-    let mut command = Command::new("sh");
-    command.args(["-c", &limits, env!("CARGO_BIN_EXE_furui")]);
-    command.args(["node", "--data", data, "--listen", "/ip4/127.0.0.1/tcp/0", "--http", "127.0.0.1:0"]);
-    let mut node = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(node.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let url = lines.find_map(|line| line.strip_prefix("http ").map(str::to_owned));
-    (node, url.expect("it does not start"))
-}
-
 #[test]
 fn a_node_whose_disk_is_full_says_so_and_ends_and_goes_on_where_it_was() {
     let dir = TempDir::new();
-    let data = dir.join("node");
-    // This text cannot be compressed.
-    let documents: String = (0..100u64)
+    // This text has few words, and can hardly be compressed.
+    let number =
+        |n: u64| format!("{:x}{}", n.wrapping_mul(0x9E37_79B9_7F4A_7C15), if n.is_multiple_of(16) { " " } else { "" });
+    let documents: String = (0..100)
         .map(|n| {
-            let words = (0..400u64).map(|m| format!("{:x} ", (n * 400 + m + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)));
-            format!("{{\"url\":\"http://a.example/{n}\",\"text\":\"all {}\"}}\n", words.collect::<String>())
+            let words: String = (n * 1000 + 1..=n * 1000 + 1000).map(number).collect();
+            format!("{{\"url\":\"http://a.example/{n}\",\"text\":\"all {words}\"}}\n")
         })
         .collect();
-    let (node, url) = limited(&data, 2200);
-    let output = run(&["publish", "--node", &url], documents.as_bytes());
+    // Its files can have at most so many blocks of 512 bytes, as if the disk were almost full.
+    let limited = |blocks: u32, log: &str| {
+        let limit = format!("trap '' XFSZ; ulimit -f {blocks}");
+        Node::run(after(&limit, &command(&dir.join("node"), &[])), dir.join(log))
+    };
+    let mut node = limited(2200, "full.log");
+    let output = run(&["publish", "--node", &node.url], documents.as_bytes());
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{message}");
     assert!(message.contains("node/shelf.redb: "), "{message}");
-    let ended = node.wait_with_output().unwrap();
-    let message = String::from_utf8(ended.stderr).unwrap();
-    assert_eq!(ended.status.code(), Some(2), "{message}");
+    assert_eq!(node.ended().code(), Some(2), "{}", node.log());
+    let message = node.log();
     assert!(message.starts_with("furui: cannot ") && message.contains("node/shelf.redb: "), "{message}");
 
-    let (mut node, url) = limited(&data, 1_000_000);
-    let sums = String::from_utf8(stdout(&["publish", "--node", &url], documents.as_bytes())).unwrap();
+    let node = limited(1_000_000, "more.log");
+    let sums = node.publish(&documents);
     assert!(sums.starts_with("100 documents: "), "{sums}");
-    let found = run(&["search", "--node", &url, "--json", "--limit", "1000", "all"], b"");
-    assert_eq!(found.stdout.iter().filter(|byte| **byte == b'\n').count(), 101);
-    node.kill().unwrap();
-    node.wait().unwrap();
+    assert_eq!(node.find("all").len(), 100);
 }

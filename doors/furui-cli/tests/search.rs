@@ -6,7 +6,7 @@ use std::thread;
 #[cfg(unix)]
 use std::{fs::File, process::Command};
 
-use crate::support::node::FakeNode;
+use crate::support::fake_node::FakeNode;
 use crate::support::{failure, run, stdout};
 
 const LINES: &str = concat!(

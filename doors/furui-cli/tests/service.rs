@@ -5,13 +5,15 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use furui_node::ureq::Agent;
+use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::service::Service;
+use crate::support::node::{Node, refusal};
+use crate::support::process::Process;
 use crate::support::{TempDir, failure, furui, run, stdout};
 
 /// Fetches a path of a node, with these headers. Returns the status, the headers as text, and the body.
-fn get(node: &Service, path: &str, headers: &[(&str, &str)]) -> (u16, String, String) {
+fn get(node: &Node, path: &str, headers: &[(&str, &str)]) -> (u16, String, String) {
     let agent: Agent = Agent::config_builder().http_status_as_error(false).max_redirects(0).build().into();
     let request = agent.get(format!("{}{path}", node.url));
     let mut response =
@@ -25,9 +27,7 @@ fn get(node: &Service, path: &str, headers: &[(&str, &str)]) -> (u16, String, St
 fn an_address_that_others_reach_needs_a_token() {
     let dir = TempDir::new();
     let data = dir.join("node");
-    let start = |more: &[&str]| {
-        failure(&[&["node", "--data", &data, "--listen", "/ip4/127.0.0.1/tcp/0"][..], more].concat(), b"")
-    };
+    let start = |more: &[&str]| refusal(&data, more);
     let message = start(&["--http", "0.0.0.0:0"]);
     assert!(message.contains("other machines could publish") && message.contains("--http-token FILE"), "{message}");
     let message = start(&["--http", "127.0.0.1:0", "--http-host", "search.lan"]);
@@ -40,7 +40,7 @@ fn an_address_that_others_reach_needs_a_token() {
     assert!(start(&["--http", "127.0.0.1:0", "--http-token", &token]).contains("chmod 600"));
     fs::remove_file(&token).unwrap();
 
-    let mut node = Service::start(&dir, &["--http", "0.0.0.0:0", "--http-token", &token]);
+    let mut node = Node::start(&dir, "node", &["--http", "0.0.0.0:0", "--http-token", &token]);
     node.url = node.url.replace("0.0.0.0", "127.0.0.1");
     assert_eq!(fs::metadata(&token).unwrap().permissions().mode() & 0o777, 0o600);
     let document = b"{\"url\":\"http://a.example/\",\"text\":\"a sieve\"}\n";
@@ -72,14 +72,15 @@ fn a_result_in_a_watched_folder_opens_on_the_page_and_nothing_else_does() {
     fs::write(path("a & b.txt"), "a fulmar <script>alert(1)</script>").unwrap();
     fs::write(path("page.html"), "<title>P</title>a fulmar<script>alert(1)</script>").unwrap();
     fs::write(path("secret.png"), "no fulmar").unwrap();
-    let node = Service::start(&dir, &["--watch", watched.to_str().unwrap()]);
+    let node = Node::start(&dir, "node", &["--watch", watched.to_str().unwrap()]);
     let urls = ["a%20&%20b.txt", "page.html"].map(|name| format!("file://{}", path(name)));
     node.finds("fulmar", &[&urls[0], &urls[1]]);
     // Another publisher's file has the same form of URL.
     let other = b"{\"url\":\"file:///etc/passwd\",\"text\":\"a fulmar elsewhere\"}\n";
     stdout(&["publish", "--node", &node.url], other);
     let (_, _, page) = get(&node, "/?q=fulmar", &[("accept", "text/html")]);
-    let link = |url: &str| format!("/open?url={}", url::form_urlencoded(url));
+    let link =
+        |url: &str| format!("/open?url={}", url::form_urlencoded::byte_serialize(url.as_bytes()).collect::<String>());
     for url in &urls {
         assert!(page.contains(&format!("<a href=\"{}\">", link(url))), "{url}: {page}");
     }
@@ -111,29 +112,21 @@ fn a_result_in_a_watched_folder_opens_on_the_page_and_nothing_else_does() {
     assert_eq!(get(&node, &link(&urls[1]), &[]).0, 404);
 }
 
-mod url {
-    /// Encodes text as a value in the query of a URL, as the page does.
-    pub fn form_urlencoded(text: &str) -> String {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"*-._".contains(&byte);
-        text.bytes().map(|byte| if plain(byte) { char::from(byte).into() } else { format!("%{byte:02X}") }).collect()
-    }
-}
-
 #[test]
 fn the_log_tells_what_happens_and_not_what_is_searched_for() {
     let dir = TempDir::new();
     let config = dir.file("node.toml", b"log = \"info\"\nlog-format = \"json\"\n");
-    let node = Service::start(&dir, &["--config", &config]);
+    let node = Node::start(&dir, "node", &["--config", &config]);
     stdout(&["publish", "--node", &node.url], b"{\"url\":\"http://a.example/\",\"text\":\"a capercaillie\"}\n");
     assert_eq!(node.find("capercaillie"), ["http://a.example/"]);
     node.says("\"message\":\"published\"");
-    let other = Service::start_in(&dir, "other", &["--log", "info", "--bootstrap", &address(&node)]);
+    let other = Node::start(&dir, "other", &["--log", "info", "--bootstrap", &node.address]);
     node.says("\"message\":\"peer joined\"");
     other.says(" INFO peer joined peer=12D3");
-    assert!(other.end().success());
+    other.end();
     node.says("\"message\":\"peer lost\"");
     fs::write(&config, "log = \"off\"\nlog-format = \"json\"\n").unwrap();
-    node.signal("HUP");
+    node.signal(Signal::HUP);
     let mut after = String::new();
     for count in 0.. {
         assert!(count < 200, "the level does not change: {}", node.log());
@@ -154,14 +147,8 @@ fn the_log_tells_what_happens_and_not_what_is_searched_for() {
     assert_eq!((&published["documents"], &published["new"]), (&1.into(), &1.into()));
     assert!(!after.contains("capercaillie"), "{after}");
     fs::write(&config, "log = \"loud\"\n").unwrap();
-    let message = failure(&["node", "--data", &dir.join("node"), "--config", &config], b"");
+    let message = refusal(&dir.join("node"), &["--config", &config]);
     assert!(message.contains("line 1") && message.contains("unknown variant `loud`"), "{message}");
-}
-
-/// The address at which other nodes reach a node.
-fn address(node: &Service) -> String {
-    let status: Value = serde_json::from_str(&get(node, "/status", &[]).2).unwrap();
-    status["addresses"][0].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -170,7 +157,7 @@ fn a_node_that_is_started_with_a_copy_answers_as_the_first() {
     let watched = dir.path().canonicalize().unwrap().join("watched");
     fs::create_dir(&watched).unwrap();
     fs::write(watched.join("a.txt"), "a plover of the folder").unwrap();
-    let node = Service::start(&dir, &["--watch", watched.to_str().unwrap()]);
+    let node = Node::start(&dir, "node", &["--watch", watched.to_str().unwrap()]);
     let lines: String = (0..500)
         .map(|n| format!("{{\"url\":\"http://a.example/{n}\",\"text\":\"plover x{n} y{}\"}}\n", n % 7))
         .collect();
@@ -181,7 +168,7 @@ fn a_node_that_is_started_with_a_copy_answers_as_the_first() {
     let file = format!("file://{}/a.txt", watched.display());
     node.finds("folder", &[&file]);
     let queries = ["plover", "x77 plover", "y3", "plover -y3", "\"plover x12\"", "folder", "nothing"];
-    let answers = |node: &Service| queries.map(|query| node.find(query));
+    let answers = |node: &Node| queries.map(|query| node.find(query));
     let expected = answers(&node);
     assert_eq!(expected[0].len(), 501);
 
@@ -189,6 +176,12 @@ fn a_node_that_is_started_with_a_copy_answers_as_the_first() {
     assert!(stdout(&["snapshot", "--node", &node.url, &copy], b"").ends_with(b" bytes copied\n"));
     let message = failure(&["snapshot", "--node", &node.url, &copy], b"");
     assert!(message.contains("it is not empty"), "{message}");
+    let message = failure(&["snapshot", "--node", &node.url, &dir.file("file", b"")], b"");
+    assert!(message.contains("file: Not a directory"), "{message}");
+    let (other, elsewhere) = (dir.join("other"), watched.to_str().unwrap());
+    let message = failure(&["snapshot", "--node", &node.url, "--keys", elsewhere, &other], b"");
+    assert!(message.contains("watched/identity: No such file"), "{message}");
+    assert!(!fs::exists(&other).unwrap() && !fs::exists(format!("{other}.incomplete")).unwrap());
     let files = |directory: &str| {
         let mut names: Vec<_> = fs::read_dir(directory).unwrap().map(|it| it.unwrap().file_name()).collect();
         names.sort();
@@ -201,10 +194,10 @@ fn a_node_that_is_started_with_a_copy_answers_as_the_first() {
     // What is published later is not in the copies.
     stdout(&["publish", "--node", &node.url], b"{\"url\":\"http://a.example/new\",\"text\":\"a plover\"}\n");
     assert_eq!(node.find("plover").len(), 502);
-    assert!(node.end().success());
+    node.end();
 
     for (data, is_same) in [("copy", false), ("with-key", true)] {
-        let node = Service::start_in(&dir, data, &["--watch", watched.to_str().unwrap()]);
+        let node = Node::start(&dir, data, &["--watch", watched.to_str().unwrap()]);
         assert_eq!(answers(&node), expected, "{data}");
         assert_eq!(stdout(&["block", "--node", &node.url], b""), b"site:spam.example\n");
         assert_eq!(stdout(&["trust", "--node", &node.url], b""), format!("{trusted}\n").as_bytes());
@@ -215,7 +208,7 @@ fn a_node_that_is_started_with_a_copy_answers_as_the_first() {
             assert_eq!(stdout(&["unpublish", "--node", &node.url, "http://a.example/77"], b""), b"1 withdrawn\n");
             node.finds("x77", &[]);
         }
-        assert!(node.end().success());
+        node.end();
     }
 }
 
@@ -263,7 +256,7 @@ fn a_proxy_passes_on_the_name_of_the_host() {
     };
     let dir = TempDir::new();
     let token = dir.join("token");
-    let node = Service::start(&dir, &["--http-token", &token, "--http-host", "search.lan"]);
+    let node = Node::start(&dir, "node", &["--http-token", &token, "--http-host", "search.lan"]);
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let config = format!(
         "daemon off; master_process off; pid {0}/pid; error_log stderr; events {{}} http {{ access_log off; \
@@ -274,7 +267,9 @@ fn a_proxy_passes_on_the_name_of_the_host() {
         node.url
     );
     let config = dir.file("nginx.conf", config.as_bytes());
-    let mut proxy = Command::new(nginx).args(["-c", &config]).spawn().unwrap();
+    let mut proxy = Command::new(nginx);
+    proxy.args(["-c", &config]);
+    let _proxy = Process::start(proxy);
     let agent: Agent = Agent::config_builder().http_status_as_error(false).max_redirects(0).build().into();
     let url = format!("http://127.0.0.1:{port}");
     let begun = std::time::Instant::now();
@@ -297,6 +292,4 @@ fn a_proxy_passes_on_the_name_of_the_host() {
     let cookie = answer.headers()["set-cookie"].to_str().unwrap();
     assert!(answer.status() == 303 && cookie.ends_with("; Secure"), "{cookie}");
     assert_eq!(ask("search.lan", cookie.split(';').next().unwrap()), 200);
-    proxy.kill().unwrap();
-    proxy.wait().unwrap();
 }

@@ -5,6 +5,11 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
+#[cfg(unix)]
+use rustix::process::Signal;
+
+#[cfg(unix)]
+use crate::support::signal;
 use crate::support::{TempDir, distinct, failure, feed, furui, furui_for_signals, lines, run, stdout, text};
 
 #[test]
@@ -134,7 +139,7 @@ fn a_line_that_a_kill_has_torn_does_not_swallow_the_next() {
 fn an_interrupted_run_records_what_it_printed() {
     let dir = TempDir::new();
     let store = dir.join("store");
-    for (signal, line, code) in [("INT", "a\n", 130), ("TERM", "b\n", 143), ("HUP", "c\n", 129)] {
+    for (name, line, code) in [(Signal::INT, "a\n", 130), (Signal::TERM, "b\n", 143), (Signal::HUP, "c\n", 129)] {
         let mut child = furui_for_signals()
             .args(["seen", "--store", &store])
             .stdin(Stdio::piped())
@@ -147,9 +152,8 @@ fn an_interrupted_run_records_what_it_printed() {
         let mut answer = String::new();
         output.read_line(&mut answer).expect("it answers");
         assert_eq!(answer, line);
-        let kill = std::process::Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
-        assert!(kill.expect("kill is there").success());
-        assert_eq!(child.wait().expect("it ends").code(), Some(code), "{signal}");
+        signal(&child, name);
+        assert_eq!(child.wait().expect("it ends").code(), Some(code), "{name:?}");
     }
     assert_eq!(stdout(&["seen", "--store", &store], b"a\nb\nc\nd\n"), b"d\n");
 }
@@ -173,8 +177,7 @@ fn what_is_left_in_a_pipe_when_the_reader_dies_is_not_recorded() {
     stdin.write_all(&input).expect("it reads");
     // The first bytes have arrived, so the batch was processed; most of its output is still in the pipe.
     std::io::Read::read_exact(&mut reader, &mut [0; 100]).expect("it answers");
-    let kill = std::process::Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status();
-    assert!(kill.expect("kill is there").success());
+    signal(&child, Signal::INT);
     drop(reader);
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
     drop(stdin);
@@ -454,8 +457,7 @@ fn a_process_that_waits_for_the_lock_ends_on_a_signal() {
     writer.answer("a\n");
     let mut waiting =
         furui_for_signals().args(["seen", "--wait", "--store", &store]).stdin(Stdio::null()).spawn().unwrap();
-    let kill = std::process::Command::new("kill").args(["-s", "INT", &waiting.id().to_string()]).status();
-    assert!(kill.unwrap().success());
+    signal(&waiting, Signal::INT);
     assert!(waiting.wait().unwrap().signal().is_some());
     writer.end();
 }

@@ -3,8 +3,10 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crate::support::service::Service;
-use crate::support::{TempDir, failure, run};
+use crate::support::node::{Node, refusal};
+#[cfg(target_os = "linux")]
+use crate::support::node::{after, command};
+use crate::support::{TempDir, run};
 
 /// Two directories with the same parent: that of the watched files, with symbolic links resolved, and that of others.
 fn directories() -> (TempDir, String, String) {
@@ -28,7 +30,7 @@ fn a_watched_folder_is_found_as_it_is() {
     write("deep/page.html", "<title>P</title><link rel=canonical href='https://example.org/p'><p>walrus three");
     write("script.js", "walrus");
     write(".hidden", "walrus");
-    let node = Service::start(&dir, &["--watch", &watched]);
+    let node = Node::start(&dir, "node", &["--watch", &watched]);
     let (a, b, page) = (url("a.txt"), url("deep/er/b.md"), "https://example.org/p");
     node.finds("walrus", &[&a, &b, page]);
 
@@ -67,16 +69,16 @@ fn a_watched_folder_is_found_as_it_is() {
     node.says("long.txt: more than 16777216 bytes; publish it in parts; left out");
     write("last.txt", "walrus last");
     node.finds("walrus", &[&url("last.txt"), page]);
-    assert!(node.end().success());
+    node.end();
 
     // What changes while the node is down is seen at the start.
     fs::remove_file(format!("{watched}/last.txt")).unwrap();
     write("a.txt", "walrus again");
-    let node = Service::start(&dir, &["--watch", &watched]);
+    let node = Node::start(&dir, "node", &["--watch", &watched]);
     node.finds("walrus", &[&a, page]);
-    assert!(node.end().success());
+    node.end();
     // A directory that is watched no more is not published.
-    let node = Service::start(&dir, &[]);
+    let node = Node::start(&dir, "node", &[]);
     node.finds("walrus", &[]);
     assert_eq!(node.log().lines().count(), 1, "nothing but of the long file: {}", node.log());
 }
@@ -88,7 +90,7 @@ fn of_files_with_one_url_the_first_is_published_and_another_takes_its_place() {
     let lines: String = (2..1500).map(|n| format!("{{\"url\":\"u:{n:04}\",\"text\":\"heron x{n}\"}}\n")).collect();
     fs::write(format!("{watched}/a.jsonl"), line("first")).unwrap();
     fs::write(format!("{watched}/b.jsonl"), line("second") + &line("third") + &lines).unwrap();
-    let node = Service::start(&dir, &["--watch", &watched]);
+    let node = Node::start(&dir, "node", &["--watch", &watched]);
     node.finds("otter first", &["https://example.org/1"]);
     node.finds("otter second", &[]);
     node.finds("heron x1499", &["u:1499"]);
@@ -102,8 +104,8 @@ fn of_files_with_one_url_the_first_is_published_and_another_takes_its_place() {
     // What was withdrawn by hand comes back with the node.
     assert!(run(&["unpublish", "--node", &node.url, "u:1499"], b"").status.success());
     node.finds("heron", &[]);
-    assert!(node.end().success());
-    let node = Service::start(&dir, &["--watch", &watched]);
+    node.end();
+    let node = Node::start(&dir, "node", &["--watch", &watched]);
     node.finds("heron", &["u:1499"]);
 }
 
@@ -115,7 +117,7 @@ fn the_directory_of_the_node_is_not_published() {
     fs::create_dir(format!("{watched}/node")).unwrap();
     fs::set_permissions(format!("{watched}/node"), std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
     fs::write(format!("{watched}/node/notes.txt"), "kestrel in the node").unwrap();
-    let node = Service::start_in(&dir, "watched/node", &["--watch", &watched, dir.path().to_str().unwrap()]);
+    let node = Node::start(&dir, "watched/node", &["--watch", &watched, dir.path().to_str().unwrap()]);
     node.finds("kestrel", &[&format!("file://{watched}/a.txt")]);
     fs::write(format!("{watched}/node/more.txt"), "kestrel in the node").unwrap();
     fs::write(format!("{watched}/b.txt"), "kestrel").unwrap();
@@ -126,11 +128,13 @@ fn the_directory_of_the_node_is_not_published() {
 fn a_watched_directory_may_go_and_come_back() {
     let (dir, watched, elsewhere) = directories();
     let missing = format!("{watched}/missing");
-    let message = failure(&["node", "--data", &dir.join("node"), "--watch", &missing, "--http", "127.0.0.1:0"], b"");
+    let message = refusal(&dir.join("node"), &["--watch", &missing]);
     assert!(message.contains(&format!("cannot watch {missing}")), "{message}");
+    let message = refusal(&dir.join("node"), &["--watch", &dir.file("file", b"")]);
+    assert!(message.contains("file: Not a directory") && !fs::exists(dir.join("node")).unwrap(), "{message}");
     let a = format!("file://{watched}/a.txt");
     fs::write(format!("{watched}/a.txt"), "marmot").unwrap();
-    let node = Service::start(&dir, &["--watch", &watched]);
+    let node = Node::start(&dir, "node", &["--watch", &watched]);
     node.finds("marmot", &[&a]);
     fs::rename(&watched, format!("{elsewhere}/away")).unwrap();
     node.finds("marmot", &[]);
@@ -139,5 +143,62 @@ fn a_watched_directory_may_go_and_come_back() {
     node.finds("marmot", &[&format!("file://{watched}/b.txt")]);
     fs::write(format!("{watched}/a.txt"), "marmot").unwrap();
     node.finds("marmot", &[&a, &format!("file://{watched}/b.txt")]);
-    assert!(node.end().success());
+    node.end();
+}
+
+/// Runs a node after a command of the shell as root of a user namespace, in which limits and mounts are its own. `None`
+/// if such are not permitted.
+#[cfg(target_os = "linux")]
+fn apart(dir: &TempDir, shell: &str, more: &[&str]) -> Option<Node> {
+    let inner = after(shell, &command(&dir.join("node"), more));
+    let apart = |program: &std::ffi::OsStr| {
+        let mut command = std::process::Command::new("unshare");
+        command.arg("-Urm").arg(program);
+        command
+    };
+    if !apart("true".as_ref()).status().is_ok_and(|status| status.success()) {
+        println!("SKIPPED: no user namespaces may be made here");
+        return None;
+    }
+    let mut command = apart(inner.get_program());
+    command.args(inner.get_args());
+    Some(Node::run(command, dir.join("node.log")))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn where_the_system_watches_nothing_the_node_says_so_and_compares() {
+    for limit in ["instances", "watches"] {
+        let (dir, watched, _) = directories();
+        fs::write(format!("{watched}/a.txt"), "puffin").unwrap();
+        let shell = format!("echo 0 >/proc/sys/user/max_inotify_{limit}");
+        let Some(node) = apart(&dir, &shell, &["--watch", &watched]) else { return };
+        node.finds("puffin", &[&format!("file://{watched}/a.txt")]);
+        node.says(&format!(
+            "all is compared every 60 seconds instead; to watch more on Linux, raise fs.inotify.max_user_{limit}"
+        ));
+        node.end();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_full_disk_keeps_from_being_published_is_published_when_there_is_room() {
+    use std::io::Write;
+    let (dir, watched, _) = directories();
+    fs::write(format!("{watched}/a.txt"), "razorbill").unwrap();
+    let data = dir.join("node");
+    let shell = format!("mkdir '{data}' && mount -t tmpfs -o size=16m,mode=700 tmpfs '{data}'");
+    let Some(node) = apart(&dir, &shell, &["--watch", &watched]) else { return };
+    node.finds("razorbill", &[&format!("file://{watched}/a.txt")]);
+    let ballast = format!("/proc/{}/root{data}/ballast", node.id());
+    let mut file = fs::File::create(&ballast).unwrap();
+    while file.write_all(&[0; 4096]).is_ok() {}
+    let lines: String = (0..300).map(|n| format!("{{\"url\":\"u:{n:03}\",\"text\":\"guillemot x{n}\"}}\n")).collect();
+    fs::write(format!("{watched}/b.jsonl"), lines).unwrap();
+    node.says("node/watched.redb: No space left on device (os error 28); make room; the node tries again");
+    fs::remove_file(&ballast).unwrap();
+    drop(file);
+    node.finds("guillemot x299", &["u:299"]);
+    node.end();
 }

@@ -1,14 +1,113 @@
-//! Opens redb databases so that a crash during creation leaves a complete database or none, and explains their errors.
+//! Opens redb databases so that a crash during creation leaves a complete database or none, opens them again after a
+//! failure, and explains their errors.
 
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock};
 
 use furui::Error;
 use furui::error::StoreProblem;
 use furui::format::sync_name;
 use redb::backends::InMemoryBackend;
-use redb::{Builder, Database};
+use redb::{Builder, Database, ReadTransaction, ReadableDatabase, WriteTransaction};
+
+/// The maximum size of the page cache of a [`ReopenedDatabase`], in bytes. The value is a choice, not a measurement.
+const CACHE: usize = 4 << 20;
+
+/// A database that is opened again after it has failed, for example because the disk was full: redb refuses all changes
+/// after a failed one until then.
+#[derive(Debug)]
+pub(crate) struct ReopenedDatabase {
+    /// The open database; `None` after a failure, until it is opened again.
+    database: RwLock<Option<Database>>,
+    path: Option<PathBuf>,
+    create: CreateTables,
+    changes: AtomicU64,
+}
+
+/// Creates the tables that are missing in a database.
+type CreateTables = fn(&WriteTransaction) -> Result<(), redb::Error>;
+
+impl ReopenedDatabase {
+    /// Opens the database at a path, or one in memory, and creates the file and the tables that are missing.
+    pub(crate) fn open(path: Option<PathBuf>, create: CreateTables) -> furui::Result<Self> {
+        let database = Self { database: RwLock::new(None), path, create, changes: AtomicU64::new(0) };
+        database.with(|_| Ok(()))?;
+        Ok(database)
+    }
+
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&ReadTransaction) -> Result<T, redb::Error>) -> furui::Result<T> {
+        self.with(|database| read(&database.begin_read()?))
+    }
+
+    /// The number of changes that were tried since it was opened.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Relaxed)
+    }
+
+    /// Changes the tables in one transaction.
+    pub(crate) fn change<T>(
+        &self,
+        change: impl FnOnce(&WriteTransaction) -> Result<T, redb::Error>,
+    ) -> furui::Result<T> {
+        self.changes.fetch_add(1, Ordering::Relaxed);
+        self.with(|database| {
+            let transaction = database.begin_write()?;
+            let result = change(&transaction)?;
+            transaction.commit()?;
+            Ok(result)
+        })
+    }
+
+    /// Copies the file to a path while no change can take place. A database in memory is not copied.
+    pub(crate) fn copy(&self, to: &Path) -> furui::Result<()> {
+        let Some(path) = &self.path else { return Ok(()) };
+        let copied = self.with(|database| {
+            let _blocking = database.begin_write()?;
+            Ok(fs::copy(path, to))
+        })?;
+        copied.map(drop).map_err(|source| Error::io("cannot write", to.display().to_string(), source))
+    }
+
+    /// Compacts the file, which returns its free space to the file system.
+    pub(crate) fn compact(&self) -> furui::Result<()> {
+        let mut database = self.database.write().unwrap_or_else(PoisonError::into_inner);
+        let Some(database) = database.as_mut() else { return Ok(()) };
+        database.compact().map(drop).map_err(|error| self.explain(error.into()))
+    }
+
+    /// Calls `ask` with the database, which is opened first if it has failed before.
+    fn with<T>(&self, ask: impl FnOnce(&Database) -> Result<T, redb::Error>) -> furui::Result<T> {
+        // A panic of another thread does not damage the database, which is in the state of its last transaction.
+        if self.database.read().unwrap_or_else(PoisonError::into_inner).is_none() {
+            let mut database = self.database.write().unwrap_or_else(PoisonError::into_inner);
+            if database.is_none() {
+                *database = Some(self.opened().map_err(|error| self.explain(error))?);
+            }
+        }
+        let database = self.database.read().unwrap_or_else(PoisonError::into_inner);
+        let result = database.as_ref().map_or(Err(redb::Error::PreviousIo), ask);
+        drop(database);
+        if self.path.is_some() && matches!(result, Err(redb::Error::Io(_) | redb::Error::PreviousIo)) {
+            *self.database.write().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+        result.map_err(|error| self.explain(error))
+    }
+
+    fn opened(&self) -> Result<Database, redb::Error> {
+        let database = open(self.path.as_deref(), CACHE)?;
+        let transaction = database.begin_write()?;
+        (self.create)(&transaction)?;
+        transaction.commit()?;
+        Ok(database)
+    }
+
+    fn explain(&self, error: redb::Error) -> Error {
+        explain(error, &self.path.as_ref().map_or_else(|| "memory".to_owned(), |path| path.display().to_string()))
+    }
+}
 
 /// Opens the database at a path, or one in memory, and creates it if it is missing. `cache` is the maximum size of the
 /// page cache, in bytes.
@@ -54,12 +153,11 @@ pub(crate) fn explain(error: redb::Error, file: &str) -> Error {
     let other = |kind, why: &str| Error::io("cannot use", file, io::Error::new(kind, why));
     match error {
         redb::Error::DatabaseAlreadyOpen => Error::store(file, StoreProblem::Locked),
-        redb::Error::PreviousIo => other(
-            ErrorKind::Other,
-            "an earlier read or write failed; make sure that the disk works and has space, and start again",
-        ),
+        redb::Error::PreviousIo => {
+            other(ErrorKind::Other, "an earlier read or write failed; make sure that the disk works and has space")
+        }
         redb::Error::Io(source) if source.kind() == ErrorKind::StorageFull => {
-            other(ErrorKind::StorageFull, &format!("{source}; make room, and start again"))
+            other(ErrorKind::StorageFull, &format!("{source}; make room"))
         }
         redb::Error::Io(source) if source.kind() == ErrorKind::InvalidData => other(
             ErrorKind::InvalidData,

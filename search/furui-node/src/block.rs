@@ -69,8 +69,8 @@ fn list(lines: &[String], program: &dyn Program) -> Result<ExitCode, Error> {
 }
 
 fn ask(client: &Client, path: &str, what: &[String]) -> Result<Answer, Error> {
-    if let Some(lines) = what.iter().find(|what| what.contains('\n')) {
-        return Err(Error::Message(format!("{lines:?} has several lines; give each as an argument of its own")));
+    if let Some(text) = what.iter().find(|what| what.trim().lines().count() != 1) {
+        return Err(Error::Message(format!("{text:?} is not one line of text; give each as an argument of its own")));
     }
     client.post(path, what.join("\n").as_bytes())?.read()
 }

@@ -23,7 +23,7 @@ const KEYS: [&str; 2] = ["identity", "network"];
 /// secret keys.
 ///
 /// # Errors
-/// If the node, the copy or standard output fails. Then there is no directory at the place of the copy.
+/// If the node, the copy or standard output fails. Then nothing is left at the place of the copy.
 pub fn snapshot(
     url: &str,
     token: Option<&Path>,
@@ -33,23 +33,52 @@ pub fn snapshot(
 ) -> Result<ExitCode, Error> {
     let url = crate::options::node::http(url).map_err(Error::Message)?;
     let node = NodeAddress { url, token: token.map(Path::to_owned) };
-    if fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some()) {
-        let why = "it is not empty; name a new directory for the copy";
-        return Err(Error::io("cannot write to", directory.display().to_string(), io::Error::other(why)));
-    }
+    let is_free = match fs::read_dir(directory).map(|mut entries| entries.next().is_some()) {
+        Ok(true) => Err(io::Error::other("it is not empty; name a new directory for the copy")),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    };
+    is_free.map_err(|source| Error::io("cannot write to", directory.display().to_string(), source))?;
+    let keys = keys.map(read_keys).transpose()?.unwrap_or_default();
     let client = Client::of(&node)?;
     // Under this name, what an interruption leaves is not taken for a copy.
     let mut name = directory.as_os_str().to_owned();
     name.push(".incomplete");
     let incomplete = Path::new(&name);
-    let failed = |path: &Path| {
-        let path = path.display().to_string();
-        move |source| Error::io("cannot write", path, source)
-    };
     match fs::remove_dir_all(incomplete) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(incomplete)(error)),
         _ => make(incomplete).map_err(failed(incomplete))?,
     }
+    let copied = copy(&client, incomplete, &keys).and_then(|sum| {
+        fs::rename(incomplete, directory).map_err(failed(directory))?;
+        Ok(sum)
+    });
+    if copied.is_err() {
+        // This fails if the disk does, which is the error already.
+        let _ = fs::remove_dir_all(incomplete);
+    }
+    let sum = copied?;
+    sync_name(directory).map_err(|error| failed(directory)(error.source))?;
+    program.print(format!("{} bytes copied\n", HumanCount(sum)).as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads the secret keys in the directory of a node: the names and contents of their files.
+fn read_keys(directory: &Path) -> Result<Vec<(&'static str, Vec<u8>)>, Error> {
+    let mut keys = Vec::new();
+    for name in KEYS {
+        let file = directory.join(name);
+        match fs::read(&file) {
+            Ok(key) => keys.push((name, key)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && name != KEYS[0] => {}
+            Err(error) => return Err(Error::io("cannot read", file.display().to_string(), error)),
+        }
+    }
+    Ok(keys)
+}
+
+/// Copies the files of a node, and these keys, into a directory. Returns the number of bytes without the keys.
+fn copy(client: &Client, directory: &Path, keys: &[(&str, Vec<u8>)]) -> Result<u64, Error> {
     let mut lines = client.post("/snapshot", b"")?;
     let mut sum = 0;
     while let SnapshotLine::File { file, bytes } = lines.read()? {
@@ -58,7 +87,7 @@ pub fn snapshot(
         if file.is_empty() || !below.components().all(|part| matches!(part, Component::Normal(_))) {
             return Err(Error::Message(format!("the node sends a file with the name {file:?}: is it a node?")));
         }
-        let path = incomplete.join(below);
+        let path = directory.join(below);
         if let Some(parent) = path.parent().filter(|parent| !parent.exists()) {
             make(parent).map_err(failed(parent))?;
         }
@@ -68,20 +97,16 @@ pub fn snapshot(
         sync_name(&path).map_err(|error| failed(&path)(error.source))?;
         sum += bytes;
     }
-    if let Some(keys) = keys {
-        for name in KEYS {
-            let (from, to) = (keys.join(name), incomplete.join(name));
-            match fs::read(&from) {
-                Ok(key) => create(&to).and_then(|mut out| out.write_all(&key)).map_err(failed(&to))?,
-                Err(error) if error.kind() == io::ErrorKind::NotFound && name != KEYS[0] => {}
-                Err(error) => return Err(Error::io("cannot read", from.display().to_string(), error)),
-            }
-        }
+    for (name, key) in keys {
+        let path = directory.join(name);
+        create(&path).and_then(|mut out| out.write_all(key)).map_err(failed(&path))?;
     }
-    fs::rename(incomplete, directory).map_err(failed(directory))?;
-    sync_name(directory).map_err(|error| failed(directory)(error.source))?;
-    program.print(format!("{} bytes copied\n", HumanCount(sum)).as_bytes())?;
-    Ok(ExitCode::SUCCESS)
+    Ok(sum)
+}
+
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> Error {
+    let path = path.display().to_string();
+    move |source| Error::io("cannot write", path, source)
 }
 
 /// Creates a directory, and those around it, that only its owner may enter.

@@ -135,7 +135,9 @@ impl<'a> Pattern<'a> {
             let [first, .., last] = word else { return text.iter().any(|byte| byte.to_ascii_lowercase() == word[0]) };
             let places = text.iter().zip(&text[1..]).zip(text.get(word.len() - 1..).unwrap_or_default());
             let is_there = |((a, b), c): ((&u8, &u8), &u8)| {
-                (a.to_ascii_lowercase() == *first) & (b.to_ascii_lowercase() == word[1]) & (c.to_ascii_lowercase() == *last)
+                (a.to_ascii_lowercase() == *first)
+                    & (b.to_ascii_lowercase() == word[1])
+                    & (c.to_ascii_lowercase() == *last)
             };
             places.map(is_there).fold(false, |found, there| found | there)
         })

@@ -31,7 +31,9 @@ pub fn run(command: &NetworkCommand) -> Result<ExitCode, Error> {
     furui_node::run(command, &Furui).map_err(of_network)
 }
 
-/// Copies the node at a URL, which may ask for the token in a file, to a directory, and its key to `keys`.
+/// Copies the files of the running node whose HTTP address is `url` into the directory `copy`, which is new or empty.
+/// `token` is a file with the token that the node asks for, if it does. `keys` is the directory of that node, on this
+/// machine, from which its secret keys are copied, too; without it, the copy has none.
 pub fn snapshot(url: &str, token: Option<&Path>, copy: &Path, keys: Option<&Path>) -> Result<ExitCode, Error> {
     furui_node::snapshot(url, token, copy, keys, &Furui).map_err(of_network)
 }

@@ -1,6 +1,7 @@
 use std::fmt;
 use std::path::Path;
 
+use percent_encoding::percent_decode_str;
 use url::Url;
 
 use super::link::Login;
@@ -146,20 +147,7 @@ fn tcp(url: &Url, port: u16) -> Option<Node> {
 
 /// Decodes the percent escapes of a text in a URL. `None` if it cannot be decoded.
 fn decode(coded: &str) -> Option<String> {
-    let (mut bytes, mut rest) = (vec![], coded.as_bytes());
-    while let [first, after @ ..] = rest {
-        let escaped = match (first, after) {
-            (b'%', [high, low, ..]) => {
-                (char::from(*high).to_digit(16)).zip(char::from(*low).to_digit(16)).map(|(high, low)| high * 16 + low)
-            }
-            _ => None,
-        };
-        match escaped.and_then(|byte| u8::try_from(byte).ok()) {
-            Some(byte) => (bytes.push(byte), rest = &after[2..]),
-            None => (bytes.push(*first), rest = after),
-        };
-    }
-    String::from_utf8(bytes).ok()
+    Some(percent_decode_str(coded).decode_utf8().ok()?.into_owned())
 }
 
 #[cfg(test)]

@@ -2,7 +2,12 @@
 
 use std::fs;
 
+#[cfg(unix)]
+use rustix::process::Signal;
+
 use crate::filter::build;
+#[cfg(unix)]
+use crate::support::signal;
 use crate::support::{TempDir, failure, furui, furui_for_signals, stdout};
 
 #[test]
@@ -119,7 +124,7 @@ fn what_a_killed_writer_left_is_removed_and_nothing_else() {
 #[cfg(unix)]
 fn a_signal_leaves_no_half_written_file() {
     use std::os::unix::process::ExitStatusExt;
-    for signal in ["INT", "TERM", "HUP"] {
+    for name in [Signal::INT, Signal::TERM, Signal::HUP] {
         let dir = TempDir::new();
         let lines = dir.file("lines", b"a\n");
         let is_temporary = |entry: std::io::Result<fs::DirEntry>| {
@@ -132,12 +137,12 @@ fn a_signal_leaves_no_half_written_file() {
         while !any_temporary() && process.try_wait().unwrap().is_none() {
             std::thread::yield_now();
         }
-        std::process::Command::new("kill").args(["-s", signal, &process.id().to_string()]).status().unwrap();
+        signal(&process, name);
         let status = process.wait().unwrap();
         // The file may have been complete before the signal came.
-        assert!(status.signal().is_some() || status.success(), "{signal}: {status}");
-        assert!(!any_temporary(), "{signal}");
-        assert_eq!(fs::exists(dir.join("f")).unwrap(), status.success(), "{signal}: {status}");
+        assert!(status.signal().is_some() || status.success(), "{name:?}: {status}");
+        assert!(!any_temporary(), "{name:?}");
+        assert_eq!(fs::exists(dir.join("f")).unwrap(), status.success(), "{name:?}: {status}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Crawls: WARC files, also broken ones.
 
 use super::{page, text};
-use crate::support::node::FakeNode;
+use crate::support::fake_node::FakeNode;
 use crate::support::{TempDir, run};
 
 pub(super) fn warc_record(kind: &str, url: &str, block: &[u8]) -> Vec<u8> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::support;
-use crate::support::node::FakeNode;
+use crate::support::fake_node::FakeNode;
 use crate::support::{TempDir, failure, run, stdout};
 use furui_node::furui_net::http::MAX_LINE;
 use furui_node::furui_search::MAX_TEXT;
@@ -222,7 +222,7 @@ fn what_is_odd_in_a_directory_keeps_nothing_else_from_being_published() {
 fn who_interrupts_leaves_nothing_behind_but_what_was_sent() {
     use std::io::Write;
     use std::os::unix::process::ExitStatusExt;
-    use std::process::{Command, Stdio};
+    use std::process::Stdio;
     let node = FakeNode::new();
     let dir = TempDir::new();
     let mut command = support::furui_for_signals();
@@ -234,8 +234,7 @@ fn who_interrupts_leaves_nothing_behind_but_what_was_sent() {
     while node.records().len() < 300 {
         std::thread::yield_now();
     }
-    let kill = Command::new("kill").args(["-s", "INT", &publish.id().to_string()]).status();
-    assert!(kill.unwrap().success());
+    support::signal(&publish, rustix::process::Signal::INT);
     assert_eq!(publish.wait().unwrap().signal(), Some(2));
     drop(stdin);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);

@@ -5,7 +5,7 @@ use std::fs;
 use furui_node::furui_search::PublisherKey;
 
 use super::text;
-use crate::support::node::{FakeNode, KEY};
+use crate::support::fake_node::{FakeNode, KEY};
 use crate::support::{TempDir, failure, run};
 
 /// A web server on this machine that answers each path with given bytes. It ends with the tests.

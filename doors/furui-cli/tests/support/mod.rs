@@ -5,9 +5,11 @@ pub mod chromium;
 #[cfg(all(unix, feature = "node"))]
 pub mod demo;
 #[cfg(feature = "node")]
+pub mod fake_node;
+#[cfg(all(unix, feature = "node"))]
 pub mod node;
 #[cfg(all(unix, feature = "node"))]
-pub mod service;
+pub mod process;
 
 use std::fs;
 use std::io::Write;
@@ -30,6 +32,12 @@ pub fn furui_for_signals() -> Command {
     } else {
         furui()
     }
+}
+
+/// Sends a signal to a process that was not waited for.
+#[cfg(unix)]
+pub fn signal(process: &std::process::Child, signal: rustix::process::Signal) {
+    rustix::process::kill_process(rustix::process::Pid::from_child(process), signal).unwrap();
 }
 
 /// Runs `furui` with these arguments and this standard input.

@@ -1,165 +1,170 @@
-//! A node for tests: the real HTTP interface in front of an index in memory.
-#![allow(dead_code, reason = "each test binary uses its part")]
+//! Real `furui node` processes.
 
-use std::collections::BTreeMap;
-use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::fs::{self, File};
+use std::process::{Command, ExitStatus};
+use std::time::{Duration, Instant};
 
-use furui_node::furui_net::http::{Backend, ServeOptions, serve};
-use furui_node::furui_net::net::Invitation;
-use furui_node::furui_net::node::{
-    Block, Document, DocumentError, Hit, KeptDocument, NodeError, NodeStatus, PublishError, Published, SearchError,
-    SearchEvent, SearchOptions,
-};
-use furui_node::furui_search::{ContentId, Fit, Place, PublisherKey, Query, Record, Report, Showings};
-use furui_node::tokio::net::TcpListener;
-use furui_node::tokio::runtime::{Builder, Runtime};
-use furui_node::tokio::sync::mpsc;
+use rustix::process::Signal;
+use serde_json::Value;
 
-/// The key under which the node publishes.
-pub const KEY: PublisherKey = PublisherKey::new([7; PublisherKey::BYTES]);
+use crate::support::process::Process;
+use crate::support::{TempDir, failure, furui_for_signals, stdout};
 
-/// A node that answers over HTTP. It stops when the value is dropped.
-pub struct FakeNode {
-    address: SocketAddr,
-    index: Index,
-    _runtime: Runtime,
+/// The time limit for what nodes do in the background.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running node, which is killed when the value is dropped. What it logs is in a file.
+pub struct Node {
+    process: Process,
+    /// The first address at which it listens for other nodes.
+    pub address: String,
+    pub url: String,
+    log: String,
 }
 
-/// The documents of a node.
-#[derive(Clone, Default)]
-struct Index(Arc<Mutex<BTreeMap<ContentId, Document>>>);
-
-impl FakeNode {
-    pub fn new() -> Self {
-        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
-        let address = listener.local_addr().unwrap();
-        let index = Index::default();
-        runtime.spawn(serve(listener, index.clone(), ServeOptions::default(), std::future::pending()));
-        Self { address, index, _runtime: runtime }
-    }
-
-    pub fn url(&self) -> String {
-        format!("http://{}", self.address)
-    }
-
-    /// The records that were published, by URL.
-    pub fn records(&self) -> Vec<Record> {
-        let documents = self.index.lock();
-        let mut records: Vec<_> =
-            documents.values().map(|document| Record::decode(&document.record).unwrap()).collect();
-        records.sort_by(|a, b| a.url.cmp(&b.url));
-        records
-    }
+/// The arguments by which a node runs in a directory, with these further ones. It listens only on this machine, on free
+/// ports, unless they say otherwise.
+fn arguments<'a>(data: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let usual = [["--data", data], ["--listen", "/ip4/127.0.0.1/tcp/0"], ["--http", "127.0.0.1:0"]];
+    let usual = usual.iter().filter(|[option, _]| !more.contains(option)).flatten();
+    ["node"].iter().chain(usual).chain(more).copied().collect()
 }
 
-impl Index {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<ContentId, Document>> {
-        self.0.lock().unwrap()
-    }
+/// The message with which a node does not start, of which the arguments are those of [`command`].
+pub fn refusal(data: &str, more: &[&str]) -> String {
+    failure(&arguments(data, more), b"")
 }
 
-impl Backend for Index {
-    async fn publish(&self, published: Vec<Document>, _: bool) -> Result<Published, PublishError> {
-        let mut documents = self.lock();
-        let have = |it: &&Document, it_has: &str| it.words.iter().any(|(word, _)| word == it_has);
-        let scarce = published.iter().filter(|it| have(it, "scarce")).count() as u64;
-        let refused = published.iter().any(|it| have(&it, "refuseme"));
-        let new = published.into_iter().filter(|it| documents.insert(it.id, it.clone()).is_none()).count() as u64;
-        let why = "the disk is full; make room".into();
-        if refused { Err(PublishError::Storage { why }) } else { Ok(Published { new, changed: 0, scarce }) }
+/// The command that starts a node in a directory, with these further arguments.
+pub fn command(data: &str, more: &[&str]) -> Command {
+    let mut command = furui_for_signals();
+    command.args(arguments(data, more));
+    command
+}
+
+/// A command that runs another after a command of the shell, in the same process.
+pub fn after(shell: &str, command: &Command) -> Command {
+    let mut after = Command::new("sh");
+    after.args(["-c", &format!("{shell}; exec \"$0\" \"$@\"")]).arg(command.get_program()).args(command.get_args());
+    after
+}
+
+impl Node {
+    /// Starts a node whose directory, in that of the test, has this name, with these further arguments.
+    pub fn start(dir: &TempDir, name: &str, more: &[&str]) -> Self {
+        Self::run(command(&dir.join(name), more), dir.join(&format!("{name}.log")))
     }
 
-    async fn wanted(&self, ids: &[ContentId]) -> Result<Vec<bool>, PublishError> {
-        let documents = self.lock();
-        Ok(ids.iter().map(|id| !documents.contains_key(id)).collect())
+    /// Runs a command that starts a node, with a file to the end of which it logs.
+    pub fn run(mut command: Command, log: String) -> Self {
+        command.stderr(File::options().create(true).append(true).open(&log).unwrap());
+        let mut process = Process::start(command);
+        let lines = process.until(|line| line.starts_with("http "));
+        let lines = lines.unwrap_or_else(|| panic!("it does not start: {}", fs::read_to_string(&log).unwrap()));
+        let value = |line: &str, name| line.strip_prefix(name).unwrap().to_owned();
+        let (address, url) = (value(&lines[0], "listening "), value(lines.last().unwrap(), "http "));
+        Self { process, address, url, log }
     }
 
-    async fn withdraw(&self, urls: &[String]) -> Result<Vec<Option<Vec<PublisherKey>>>, PublishError> {
-        let mut documents = self.lock();
-        let mut withdraw = |url: &String| {
-            let before = documents.len();
-            documents.retain(|_, document| Record::decode(&document.record).unwrap().url != *url);
-            // Of the URLs with this word, somebody else has published the same text.
-            let others = if url.contains("shared") { vec![KEY] } else { vec![] };
-            (documents.len() < before).then_some(others)
-        };
-        Ok(urls.iter().map(&mut withdraw).collect())
+    pub fn id(&self) -> u32 {
+        self.process.id()
     }
 
-    fn publisher(&self) -> PublisherKey {
-        KEY
+    pub fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap()
     }
 
-    async fn trust(&self, publishers: &[PublisherKey], _: bool) -> Result<u64, NodeError> {
-        Ok(publishers.len() as u64)
+    pub fn signal(&self, signal: Signal) {
+        self.process.signal(signal);
     }
 
-    fn trusted(&self) -> Vec<PublisherKey> {
-        vec![KEY]
+    /// Waits until the process has ended.
+    pub fn ended(&mut self) -> ExitStatus {
+        self.process.ended()
     }
 
-    async fn withdraw_some(&self) -> Result<usize, PublishError> {
-        let mut documents = self.lock();
-        let some: Vec<ContentId> = documents.keys().take(3).copied().collect();
-        some.iter().for_each(|id| drop(documents.remove(id)));
-        Ok(some.len())
+    /// Interrupts the node, which must then end without an error.
+    pub fn end(mut self) {
+        self.signal(Signal::INT);
+        assert!(self.ended().success(), "{}", self.log());
     }
 
-    async fn search(
-        &self,
-        query: &Query,
-        options: SearchOptions,
-        events: mpsc::Sender<SearchEvent>,
-    ) -> Result<(), SearchError> {
-        let clauses = query.clauses();
-        let (fit, showings) = (Fit::new(clauses).unwrap(), Showings::new(clauses).unwrap());
-        let place = |id| Place { score: Place::ONE, id };
-        let records: Vec<(Place, Record)> = (self.lock().values())
-            .map(|document| (place(document.id), Record::decode(&document.record).unwrap()))
-            .filter(|(place, record)| options.after.is_none_or(|after| *place > after) && fit.fits(record))
-            .collect();
-        let limit = usize::try_from(options.limit).unwrap();
-        let hits = records.iter().take(limit).map(|(place, record)| Hit::new(*place, showings.of(record)));
-        let hits: Vec<Hit> = hits.collect();
-        let cursor = records.get(limit).map(|_| records[limit - 1].0);
-        let report = Box::new(Report { show_sent_bytes: 10, show_back_bytes: 20, ..Report::default() });
-        let found = hits.len() as u64;
-        // Sending fails if the client has gone.
-        if found > 0 {
-            let _ = events.send(SearchEvent::Hits(hits)).await;
+    pub fn status(&self) -> Value {
+        status(&self.url)
+    }
+
+    /// The line by which others join its network.
+    pub fn invite(&self) -> String {
+        String::from_utf8(stdout(&["invite", "--node", &self.url], b"")).unwrap().trim_end().to_owned()
+    }
+
+    /// Publishes documents, each a line of JSON. Returns what the command prints.
+    pub fn publish(&self, lines: &str) -> String {
+        String::from_utf8(stdout(&["publish", "--node", &self.url, "-"], lines.as_bytes())).unwrap()
+    }
+
+    /// The lines of a search: the results, and the last with their number.
+    pub fn search(&self, query: &str) -> Vec<Value> {
+        let found = super::run(&["search", "--node", &self.url, "--json", "--limit", "1000", query], b"");
+        let lines = found.stdout.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
+    }
+
+    /// The URLs that a search finds, sorted.
+    pub fn find(&self, query: &str) -> Vec<String> {
+        let lines = self.search(query);
+        let mut urls: Vec<String> = lines.iter().filter_map(|line| line["url"].as_str().map(str::to_owned)).collect();
+        urls.sort();
+        urls
+    }
+
+    /// The number of documents that a search finds, and whether the node says that these are all.
+    pub fn count(&self, query: &str) -> (u64, bool) {
+        let end = self.search(query).pop().unwrap();
+        (end["total"].as_u64().unwrap(), end["whole"].as_bool().unwrap())
+    }
+
+    /// Waits until a search finds these URLs and no others.
+    pub fn finds(&self, query: &str, expected: &[&str]) {
+        self.until(|| match self.find(query) {
+            found if found == expected => Ok(()),
+            found => Err(format!("{query}: {found:?}, not {expected:?}")),
+        });
+    }
+
+    /// Waits until the log has a text.
+    pub fn says(&self, text: &str) {
+        self.until(|| if self.log().contains(text) { Ok(()) } else { Err(format!("{text:?} is not said")) });
+    }
+
+    /// Waits until the status is as wanted.
+    pub fn wait(&self, what: &str, fits: impl Fn(&Value) -> bool) {
+        self.until(|| match self.status() {
+            status if fits(&status) => Ok(()),
+            status => Err(format!("{what}: {status}")),
+        });
+    }
+
+    fn until(&self, is_so: impl Fn() -> Result<(), String>) {
+        let began = Instant::now();
+        while let Err(why) = is_so() {
+            assert!(began.elapsed() < PATIENCE, "{why}; {}", self.log());
+            std::thread::sleep(Duration::from_millis(20));
         }
-        let _ = events.send(SearchEvent::Done { found, cursor, whole: true, report }).await;
-        Ok(())
     }
+}
 
-    async fn document(&self, id: ContentId) -> Result<KeptDocument, DocumentError> {
-        Err(DocumentError::Unknown(id))
-    }
+/// The status of the node at a URL.
+pub fn status(url: &str) -> Value {
+    let mut response = furui_node::ureq::get(format!("{url}/status")).call().unwrap();
+    serde_json::from_str(&response.body_mut().read_to_string().unwrap()).unwrap()
+}
 
-    async fn block(&self, _: &[Block], _: bool) -> Result<u64, NodeError> {
-        Ok(0)
-    }
-
-    async fn purge(&self, _: &[Block]) -> Result<u64, NodeError> {
-        Ok(0)
-    }
-
-    fn blocked(&self) -> Vec<Block> {
-        vec![]
-    }
-
-    fn invitation(&self) -> Option<Invitation> {
-        None
-    }
-
-    async fn snapshot(&self) -> Result<PathBuf, NodeError> {
-        Err(NodeError::Stopped)
-    }
-
-    async fn status(&self) -> Result<NodeStatus, NodeError> {
-        Ok(NodeStatus { peer: KEY.to_string(), ..NodeStatus::default() })
+/// Waits until each node knows exactly the others, and has been given everything that it should hold.
+pub fn settle(nodes: &[Node]) {
+    for node in nodes {
+        node.wait("settling", |status| {
+            status["peers"] == nodes.len() as u64 - 1 && status["settled"] == true && status["whole"] == true
+        });
     }
 }

@@ -9,10 +9,10 @@ pub(super) const COOKIE: &str = "furui";
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClientAddress(pub(super) IpAddr);
 
-/// True in a request whose client may open files, copy the node and invite others: it has shown the token or, if there
-/// is none, is on this machine.
+/// True in a request of the node's owner, who may open files, copy the node and invite others. It shows the token or,
+/// if the node has none, comes from this machine.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Trusted(pub(super) bool);
+pub(super) struct OfOwner(pub(super) bool);
 
 /// True if a request was sent by a page of this node, or by a browser's user directly. The guard has refused other
 /// values of both headers.

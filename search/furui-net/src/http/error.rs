@@ -76,7 +76,8 @@ impl ApiError {
         Self::new(StatusCode::FORBIDDEN, text)
     }
 
-    /// Makes the error for a request without the token that the node asks for.
+    /// Makes the error (status 401) for a request to a node that has a token, if the request shows neither the token
+    /// nor the cookie of a browser that has logged in with it.
     pub(super) fn no_token() -> Self {
         let text = "this node asks for its token; programs of furui take it by --token FILE or FURUI_TOKEN, others send \
                     the header \"Authorization: Bearer TOKEN\"";

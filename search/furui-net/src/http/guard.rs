@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::client::{COOKIE, ClientAddress, Trusted};
+use super::client::{COOKIE, ClientAddress, OfOwner};
 use super::{ApiError, Token, page};
 
 /// The content security policy of all responses: pages may use this node's own style sheet, script and images, and may
@@ -62,10 +62,10 @@ pub(super) async fn guard(State(gate): State<Arc<Gate>>, mut request: Request, n
 }
 
 impl Gate {
-    /// Checks the headers of a request, and notes whether it is [`Trusted`].
+    /// Checks the headers of a request, and notes whether it is [`OfOwner`].
     fn check(&self, request: &mut Request) -> Result<(), ApiError> {
         let host = check(request.method(), request.uri().path(), request.headers(), &self.hosts)?;
-        let is_trusted = match &self.token {
+        let is_of_owner = match &self.token {
             Some(token) => {
                 let is_known = knows(token, request.headers());
                 if !is_known && !PUBLIC.contains(&request.uri().path()) {
@@ -78,7 +78,7 @@ impl Gate {
                 client.is_some_and(|client| client.0.to_canonical().is_loopback()) && is_number_or_localhost(&host)
             }
         };
-        request.extensions_mut().insert(Trusted(is_trusted));
+        request.extensions_mut().insert(OfOwner(is_of_owner));
         Ok(())
     }
 }

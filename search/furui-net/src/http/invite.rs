@@ -6,7 +6,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use serde_json::json;
 
-use super::client::Trusted;
+use super::client::OfOwner;
 use super::lines::json;
 use super::{ApiError, Backend, Face, page};
 
@@ -14,11 +14,11 @@ use super::{ApiError, Backend, Face, page};
 /// comes from pages of other sites, and a link cannot post.
 pub(super) async fn invite<N: Backend>(
     State(face): State<Face<N>>,
-    Extension(Trusted(is_trusted)): Extension<Trusted>,
+    Extension(OfOwner(is_of_owner)): Extension<OfOwner>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let invitation = face.node.invitation().ok_or_else(ApiError::open)?;
-    if !is_trusted {
+    if !is_of_owner {
         return Err(ApiError::forbidden(
             "an invitation has the network's key, and is for the users of the node's own machine, and with its token",
         ));

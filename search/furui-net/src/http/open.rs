@@ -7,7 +7,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
-use super::client::Trusted;
+use super::client::OfOwner;
 use super::{ApiError, Backend, Face};
 
 /// The maximum size of an opened file in bytes. Chosen: that of a page that is published.
@@ -26,11 +26,11 @@ pub(super) struct Wish {
 /// Handles `GET /open`: shows a file in a watched directory whose document is published under this URL.
 pub(super) async fn open<N: Backend>(
     State(Face { watched, .. }): State<Face<N>>,
-    Extension(Trusted(is_trusted)): Extension<Trusted>,
+    Extension(OfOwner(is_of_owner)): Extension<OfOwner>,
     what: Result<Parameters<Wish>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let Parameters(Wish { url }) = what.map_err(|error| ApiError::invalid(error.body_text()))?;
-    let Some(watched) = watched.filter(|_| is_trusted) else {
+    let Some(watched) = watched.filter(|_| is_of_owner) else {
         return Err(ApiError::forbidden("files are opened for the users of the node's own machine, and with a token"));
     };
     let read = tokio::task::spawn_blocking(move || {

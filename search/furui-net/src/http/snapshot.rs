@@ -11,7 +11,7 @@ use futures::stream;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
-use super::client::Trusted;
+use super::client::OfOwner;
 use super::lines::line;
 use super::{ApiError, Backend, Face, MAX_SNAPSHOTS};
 use crate::watched;
@@ -41,9 +41,9 @@ pub enum SnapshotLine {
 /// Handles `POST /snapshot`: sends a copy of the node's files.
 pub(super) async fn snapshot<N: Backend>(
     State(Face { node, watched, snapshots, .. }): State<Face<N>>,
-    Extension(Trusted(is_trusted)): Extension<Trusted>,
+    Extension(OfOwner(is_of_owner)): Extension<OfOwner>,
 ) -> Result<Response, ApiError> {
-    if !is_trusted {
+    if !is_of_owner {
         return Err(ApiError::forbidden("a node is copied for the users of its own machine, and with its token"));
     }
     let permit = snapshots.try_acquire_owned().map_err(|_| ApiError::busy(MAX_SNAPSHOTS, "snapshots"))?;

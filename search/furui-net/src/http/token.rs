@@ -65,12 +65,16 @@ impl Token {
     pub fn load(path: &Path) -> Result<Self, TokenError> {
         let failed = |error| TokenError::File { path: path.to_owned(), error };
         let file = File::open(path).map_err(failed)?;
-        if is_open_to_others(&file.metadata().map_err(failed)?) {
+        let metadata = file.metadata().map_err(failed)?;
+        if metadata.is_dir() {
+            return Err(failed(io::ErrorKind::IsADirectory.into()));
+        }
+        if is_open_to_others(&metadata) {
             return Err(TokenError::Exposed { path: path.to_owned() });
         }
-        let mut text = String::new();
-        file.take(MOST as u64 + 2).read_to_string(&mut text).map_err(failed)?;
-        Self::new(text.trim_end()).map_err(|_| TokenError::NoToken { path: path.to_owned() })
+        let mut bytes = Vec::new();
+        file.take(MOST as u64 + 2).read_to_end(&mut bytes).map_err(failed)?;
+        Self::new(String::from_utf8_lossy(&bytes).trim_end()).map_err(|_| TokenError::NoToken { path: path.to_owned() })
     }
 
     /// The token itself.
@@ -172,8 +176,12 @@ mod tests {
         let why = Token::load(&path).unwrap_err().to_string();
         assert!(why.contains("chmod 600"), "{why}");
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
-        std::fs::write(&path, "short").unwrap();
-        assert!(matches!(Token::load_or_create(&path), Err(TokenError::NoToken { .. })));
+        for none in [&b"short"[..], b"", b"0123456789abcdef\xff", &[0; 100]] {
+            std::fs::write(&path, none).unwrap();
+            assert!(matches!(Token::load_or_create(&path), Err(TokenError::NoToken { .. })), "{none:?}");
+        }
+        let why = Token::load_or_create(&std::env::temp_dir()).unwrap_err().to_string();
+        assert!(why.contains("is a directory"), "{why}");
         std::fs::remove_file(path).unwrap();
     }
 }

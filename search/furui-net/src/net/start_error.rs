@@ -11,7 +11,8 @@ pub enum StartError {
         /// The reason that the text is not a multiaddress.
         why: String,
     },
-    /// An address through which to join the network is of a kind that cannot be used to reach a node.
+    /// One of the bootstrap addresses, at which a starting node looks for nodes that are already in the network, does
+    /// not lead to a node: it is of another kind than those that the message names.
     #[error(
         "no node is reached by an address like `{address}`; give one like /ip4/192.0.2.1/tcp/4001, \
          /dns4/node.example/tcp/4001 or /dnsaddr/node.example"

@@ -183,11 +183,8 @@ impl Node {
         let has_documents = shelf.statistics()?.records > 0 || !published.stale(u64::MAX, 1)?.is_empty();
         let network = membership::settle(directory, config.network.take(), has_documents, options.rekey)?;
         config.network.clone_from(&network);
-        let list = |file: &'static str| {
-            let list = OwnerList::open(directory, file);
-            list.map_err(|source| NodeError::Directory { file: PathBuf::from(file), source })
-        };
-        let (blocklist, trusted) = (Arc::new(list(BLOCKED)?), list(TRUSTED)?);
+        let blocklist = Arc::new(OwnerList::open(directory, BLOCKED)?);
+        let trusted = OwnerList::open(directory, TRUSTED)?;
         let identity = config.identity.clone();
         let remembered = Remembered::open(directory)?;
         remembered.add(&config.remembered);

@@ -8,11 +8,12 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use furui_search::ContentId;
 
+use crate::database::ReopenedDatabase;
 pub(crate) use tables::FILE;
-use tables::WatchedTables;
 
 /// The maximum number of rows that a call returns. Chosen: they fit in a megabyte or two.
 const MOST: usize = 1024;
@@ -27,7 +28,9 @@ pub struct Watched(Arc<Files>);
 
 #[derive(Debug)]
 struct Files {
-    tables: WatchedTables,
+    database: ReopenedDatabase,
+    /// The number of the last reading of a file.
+    reading: AtomicU64,
     roots: Vec<PathBuf>,
     secrets: Vec<PathBuf>,
 }
@@ -78,7 +81,8 @@ impl Watched {
     /// # Errors
     /// If the file cannot be read or written, or is damaged.
     pub fn open(directory: &Path, roots: Vec<PathBuf>, secrets: Vec<PathBuf>) -> furui::Result<Self> {
-        Ok(Self(Arc::new(Files { tables: WatchedTables::open(&directory.join(FILE))?, roots, secrets })))
+        let (database, last) = tables::open(directory.join(FILE))?;
+        Ok(Self(Arc::new(Files { database, reading: AtomicU64::new(last), roots, secrets })))
     }
 
     /// True if the directory of a node has the table, because the node has watched directories before.
@@ -118,7 +122,7 @@ impl Watched {
     pub fn file_of(&self, url: &str) -> Option<PathBuf> {
         let path = url::Url::parse(url).ok().filter(|url| url.scheme() == "file")?.to_file_path().ok()?;
         self.root_of(&path)?;
-        let publishes = self.0.tables.read(|transaction| {
+        let publishes = self.0.database.read(|transaction| {
             let rows = transaction.open_table(tables::DOCUMENTS)?;
             Ok(rows.get((tables::bytes(&path), url))?.is_some())
         });
@@ -130,7 +134,7 @@ impl Watched {
     /// # Errors
     /// If the storage fails.
     pub fn is_current(&self, path: &Path, stamp: Stamp) -> furui::Result<bool> {
-        self.0.tables.read(|transaction| {
+        self.0.database.read(|transaction| {
             let files = transaction.open_table(tables::FILES)?;
             Ok(files.get(tables::bytes(path))?.is_some_and(|row| row.value() == stamp.0))
         })
@@ -142,7 +146,7 @@ impl Watched {
     /// # Errors
     /// If the storage fails.
     pub fn is_first(&self, FileReading { path, number }: &FileReading, url: &str) -> furui::Result<bool> {
-        self.0.tables.read(|transaction| {
+        self.0.database.read(|transaction| {
             let documents = transaction.open_table(tables::DOCUMENTS)?;
             let path = tables::bytes(path);
             let is_again = documents.get((path, url))?.is_some_and(|row| row.value().0 == *number);
@@ -156,7 +160,7 @@ impl Watched {
     /// # Errors
     /// If the storage fails.
     pub fn claim(&self, rows: &[(FileReading, String, ContentId)]) -> furui::Result<()> {
-        self.0.tables.change(|transaction| {
+        self.0.database.change(|transaction| {
             let mut documents = transaction.open_table(tables::DOCUMENTS)?;
             let mut urls = transaction.open_table(tables::URLS)?;
             for (FileReading { path, number }, url, id) in rows {
@@ -172,7 +176,7 @@ impl Watched {
     /// # Errors
     /// If the storage fails.
     pub fn settle(&self, files: &[(FileReading, Stamp)]) -> furui::Result<()> {
-        self.0.tables.change(|transaction| {
+        self.0.database.change(|transaction| {
             let mut rows = transaction.open_table(tables::FILES)?;
             for (FileReading { path, .. }, stamp) in files {
                 rows.insert(tables::bytes(path), stamp.0)?;
@@ -186,7 +190,7 @@ impl Watched {
     /// # Errors
     /// If the storage fails.
     pub fn stale(&self, FileReading { path, number }: &FileReading) -> furui::Result<Vec<String>> {
-        self.0.tables.read(|transaction| {
+        self.0.database.read(|transaction| {
             let documents = transaction.open_table(tables::DOCUMENTS)?;
             let path = tables::bytes(path);
             let mut stale = Vec::new();
@@ -208,7 +212,7 @@ impl Watched {
     /// # Errors
     /// If the storage fails.
     pub fn heirs(&self, path: &Path, urls: &[String]) -> furui::Result<Vec<Option<PathBuf>>> {
-        self.0.tables.read(|transaction| {
+        self.0.database.read(|transaction| {
             let rows = transaction.open_table(tables::URLS)?;
             urls.iter().map(|url| tables::heir(&rows, url, tables::bytes(path))).collect()
         })
@@ -219,7 +223,7 @@ impl Watched {
     /// # Errors
     /// If the storage fails.
     pub fn remove(&self, path: &Path, urls: &[String]) -> furui::Result<()> {
-        self.0.tables.change(|transaction| {
+        self.0.database.change(|transaction| {
             let mut documents = transaction.open_table(tables::DOCUMENTS)?;
             let mut rows = transaction.open_table(tables::URLS)?;
             for url in urls {
@@ -235,7 +239,7 @@ impl Watched {
     /// # Errors
     /// If the storage fails.
     pub fn forget(&self, paths: &[PathBuf]) -> furui::Result<()> {
-        self.0.tables.change(|transaction| {
+        self.0.database.change(|transaction| {
             let mut files = transaction.open_table(tables::FILES)?;
             for path in paths {
                 files.remove(tables::bytes(path))?;
@@ -250,7 +254,7 @@ impl Watched {
     /// # Errors
     /// If the storage fails.
     pub fn files(&self, under: Option<&Path>, after: Option<&Path>) -> furui::Result<Vec<PathBuf>> {
-        self.0.tables.read(|transaction| tables::files(transaction, under, after, MOST))
+        self.0.database.read(|transaction| tables::files(transaction, under, after, MOST))
     }
 
     /// Some documents, at most a thousand, that come after `after`: each the path of its file, its URL and its id.
@@ -258,17 +262,17 @@ impl Watched {
     /// # Errors
     /// If the storage fails.
     pub fn documents(&self, after: Option<&(PathBuf, String)>) -> furui::Result<Vec<(PathBuf, String, ContentId)>> {
-        self.0.tables.read(|transaction| tables::documents(transaction, after, MOST))
+        self.0.database.read(|transaction| tables::documents(transaction, after, MOST))
     }
 
     /// A number for the next reading of a file: greater than all before, also before the last start.
     pub fn next_reading(&self) -> u64 {
-        self.0.tables.next_reading()
+        self.0.reading.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Copies the table into a file, in the state after its last change.
     pub(crate) fn copy(&self, to: &Path) -> furui::Result<()> {
-        self.0.tables.copy(to)
+        self.0.database.copy(to)
     }
 }
 

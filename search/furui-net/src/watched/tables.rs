@@ -1,12 +1,10 @@
 use std::ffi::OsStr;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use furui_search::ContentId;
-use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction};
+use redb::{ReadTransaction, ReadableTable, TableDefinition};
 
-use crate::database;
+use crate::database::ReopenedDatabase;
 
 /// The name of the file in the directory of a node.
 pub(crate) const FILE: &str = "watched.redb";
@@ -19,61 +17,21 @@ pub(super) const DOCUMENTS: TableDefinition<'_, (&[u8], &str), DocumentRow> = Ta
 pub(super) const URLS: TableDefinition<'_, (&str, &[u8]), ()> = TableDefinition::new("urls");
 /// A row of a document: the number of a reading, and the document's id.
 type DocumentRow = (u64, &'static [u8; ContentId::BYTES]);
-/// The maximum size of the database's page cache, in bytes. The value is a choice, not a measurement.
-const CACHE: usize = 4 << 20;
 
-/// The database of watched files, which is described in docs/format.md, "A node's directory".
-#[derive(Debug)]
-pub(super) struct WatchedTables {
-    database: Database,
-    path: PathBuf,
-    reading: AtomicU64,
-}
-
-impl WatchedTables {
-    pub(super) fn open(path: &Path) -> furui::Result<Self> {
-        let opened = || {
-            let database = database::open(Some(path), CACHE)?;
-            let transaction = database.begin_write()?;
-            transaction.open_table(FILES)?;
-            transaction.open_table(URLS)?;
-            let mut reading = 0;
-            for row in transaction.open_table(DOCUMENTS)?.iter()? {
-                reading = reading.max(row?.1.value().0);
-            }
-            transaction.commit()?;
-            Ok((database, reading))
-        };
-        let (database, reading) = opened().map_err(|error| database::explain(error, &path.display().to_string()))?;
-        Ok(Self { database, path: path.to_owned(), reading: AtomicU64::new(reading) })
-    }
-
-    pub(super) fn next_reading(&self) -> u64 {
-        self.reading.fetch_add(1, Ordering::Relaxed) + 1
-    }
-
-    pub(super) fn read<T>(&self, read: impl FnOnce(&ReadTransaction) -> Result<T, redb::Error>) -> furui::Result<T> {
-        let result = self.database.begin_read().map_err(redb::Error::from).and_then(|transaction| read(&transaction));
-        result.map_err(|error| database::explain(error, &self.path.display().to_string()))
-    }
-
-    pub(super) fn change<T>(
-        &self,
-        change: impl FnOnce(&WriteTransaction) -> Result<T, redb::Error>,
-    ) -> furui::Result<T> {
-        let changed = || {
-            let transaction = self.database.begin_write()?;
-            let result = change(&transaction)?;
-            transaction.commit()?;
-            Ok(result)
-        };
-        changed().map_err(|error| database::explain(error, &self.path.display().to_string()))
-    }
-
-    /// Copies the file while no change can take place.
-    pub(super) fn copy(&self, to: &Path) -> furui::Result<()> {
-        self.change(|_| Ok(fs::copy(&self.path, to).map(drop)?))
-    }
+/// Opens the database of watched files, which is described in docs/format.md, "A node's directory". Also returns the
+/// number of the last reading.
+pub(super) fn open(path: PathBuf) -> furui::Result<(ReopenedDatabase, u64)> {
+    let database = ReopenedDatabase::open(Some(path), |transaction| {
+        transaction.open_table(FILES)?;
+        transaction.open_table(DOCUMENTS)?;
+        transaction.open_table(URLS)?;
+        Ok(())
+    })?;
+    let reading = database.read(|transaction| {
+        let rows = transaction.open_table(DOCUMENTS)?;
+        rows.iter()?.try_fold(0, |last, row| Ok(row?.1.value().0.max(last)))
+    })?;
+    Ok((database, reading))
 }
 
 /// The bytes of a path, by which it is stored.

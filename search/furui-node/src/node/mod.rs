@@ -66,6 +66,7 @@ async fn serve(
     let Settings { data, listen, external, http, mut bootstrap, disk, wants, membership, rekey, mdns, .. } = settings;
     let Settings { watch, http_token, http_host, .. } = settings;
     let token = token(http, http_token.as_deref(), &http_host)?;
+    let watch = roots(&watch)?;
     let failed = |error: node::NodeError| Error::Message(error.to_string());
     let interrupted = interruption().map_err(|source| Error::io("cannot listen to", "signals", source))?;
     let hangups = signal(SignalKind::hangup()).map_err(|source| Error::io("cannot listen to", "signals", source))?;
@@ -74,15 +75,18 @@ async fn serve(
     let network = membership.network().cloned();
     let usual = Config::new(node::identity(&data).map_err(failed)?, Transport::Tcp);
     let config = Config { network, listen, external, bootstrap, remembered, mdns, ..usual };
-    let listener = TcpListener::bind(http).await;
-    let listener = listener.map_err(|source| Error::io("cannot listen on", http.to_string(), source))?;
+    let listener = TcpListener::bind(http).await.map_err(|why| {
+        Error::Message(format!(
+            "cannot listen on {http}: {why}; name another address by --http, with port 0 for any free one"
+        ))
+    })?;
     let node = Node::start_with(Some(&data), config, StartOptions { disk, rekey }).await.map_err(failed)?;
     if let Err(error) = membership.write_key() {
         node.shutdown().await;
         return Err(error);
     }
     let address = listener.local_addr().unwrap_or(http);
-    let watched = watched(&data, &watch, http_token)?;
+    let watched = watched(&data, watch, http_token)?;
     let client = Client::new(&format!("http://{}", own(address)), token.as_ref());
     announce(&node, address, program)?;
     let warning = tokio::spawn(warn(node.net().unreached()));
@@ -117,12 +121,11 @@ async fn serve(
     }
 }
 
-/// Opens the table of watched files. `None` if no directory is watched, and none was before.
-fn watched(data: &Path, directories: &[PathBuf], token: Option<PathBuf>) -> Result<Option<Watched>, Error> {
-    if directories.is_empty() && !Watched::is_in(data) {
+/// Opens the table of the files in the watched directories `roots`. `None` if there are none, and were none before.
+fn watched(data: &Path, roots: Vec<PathBuf>, token: Option<PathBuf>) -> Result<Option<Watched>, Error> {
+    if roots.is_empty() && !Watched::is_in(data) {
         return Ok(None);
     }
-    let roots = roots(directories)?;
     // The token and the directory are there, as the node has started.
     let real =
         |path: &Path| path.canonicalize().map_err(|source| Error::io("cannot use", path.display().to_string(), source));

@@ -138,9 +138,10 @@ pub struct NodeAddress {
     /// The node's HTTP address, as "furui node" prints it
     #[arg(long = "node", value_name = "URL", default_value = "http://127.0.0.1:7717", value_parser = http)]
     pub url: String,
-    /// A file with the token of the node, if it asks for one
+    /// A file with the node's token, which a node started with --http-token asks for
     ///
-    /// See "furui node --http-token". Without this option, the token is taken from the environment variable FURUI_TOKEN
+    /// It has the same text as the file that "furui node --http-token" names. Without this option, the token is taken
+    /// from the environment variable FURUI_TOKEN, if that is set
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub token: Option<PathBuf>,
 }

@@ -17,7 +17,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use furui_net::watched::Watched;
-use notify::{Config, RecommendedWatcher, RecursiveMode, Watcher};
+use notify::{Config, ErrorKind, RecommendedWatcher, RecursiveMode, Watcher};
+use rustix::io::Errno;
 
 use crate::Error;
 use crate::client::Client;
@@ -29,6 +30,8 @@ use events::{Changes, Events};
 /// The time between two looks whether the watched directories are still the same. The value is a choice, not a
 /// measurement.
 const TICK: Duration = Duration::from_secs(10);
+/// The time between two looks whether a directory that has gone is there again. Chosen: a user waits for it.
+const SOON: Duration = Duration::from_secs(1);
 /// The pause after the node, or the storage, has failed. Chosen: a user waits for it.
 const AGAIN: Duration = Duration::from_secs(5);
 /// The time between two comparisons of everything if the system cannot watch all directories. The value is a choice,
@@ -43,7 +46,8 @@ pub(crate) struct Watch {
 
 /// The watched directories, as the operating system watches them.
 struct Roots {
-    watcher: RecommendedWatcher,
+    /// The channel of the operating system's events; `None` if it gives none.
+    watcher: Option<RecommendedWatcher>,
     /// Each directory with its device and inode; `None` if there is no directory at the path.
     watched: Vec<(PathBuf, Option<(u64, u64)>)>,
     /// True if the system does not watch all directories.
@@ -71,23 +75,28 @@ impl Watch {
     /// Starts the thread, which publishes through the node that `client` reaches.
     ///
     /// # Errors
-    /// If the system starts no thread, or watches nothing.
+    /// If the system starts no thread.
     pub(crate) fn start(watched: Watched, client: Client, program: &'static dyn Program) -> Result<Self, Error> {
-        let failed = |source: io::Error| Error::io("cannot start", "watching", source);
         let events = Events::default();
         let handler = {
             let (events, watched) = (events.clone(), watched.clone());
             move |event| events.take(event, &watched)
         };
         let config = Config::default().with_follow_symlinks(false);
-        let watcher = RecommendedWatcher::new(handler, config).map_err(|error| failed(io::Error::other(error)))?;
+        let watcher = RecommendedWatcher::new(handler, config);
         let directories = watched.roots().iter().map(|root| (root.clone(), None)).collect();
-        let roots = Roots { watcher, watched: directories, is_partial: false };
+        let mut roots = Roots { watcher: None, watched: directories, is_partial: false };
+        let program = Logging(program);
+        match watcher {
+            Ok(watcher) => roots.watcher = Some(watcher),
+            Err(error) if !roots.watched.is_empty() => roots.miss("any directory", &error, &program),
+            Err(_) => {}
+        }
         let thread = {
             let events = events.clone();
-            let program = Logging(program);
             let run = move || run(&events, roots, &watched, client, &program);
-            thread::Builder::new().name("watch".into()).spawn(run).map_err(failed)?
+            let thread = thread::Builder::new().name("watch".into()).spawn(run);
+            thread.map_err(|source| Error::io("cannot start", "watching", source))?
         };
         Ok(Self { events, thread })
     }
@@ -127,7 +136,8 @@ fn run(events: &Events, mut roots: Roots, watched: &Watched, client: Client, pro
                 events.pause(AGAIN);
             }
         }
-        match events.next(TICK) {
+        let is_any_gone = roots.watched.iter().any(|(_, known)| known.is_none());
+        match events.next(if is_any_gone { SOON } else { TICK }) {
             Some(next) => changes = next,
             None => return,
         }
@@ -137,31 +147,46 @@ fn run(events: &Events, mut roots: Roots, watched: &Watched, client: Client, pro
 impl Roots {
     /// Watches the directories that are new at their paths. Returns true if there are such, or if one has gone.
     fn renew(&mut self, program: &dyn Program) -> bool {
-        let mut is_new = false;
+        let (mut is_new, mut unwatched) = (false, Vec::new());
         for (root, known) in &mut self.watched {
             let now = std::fs::symlink_metadata(&*root).ok().filter(Metadata::is_dir).map(|it| identity(&it));
             if now == *known {
                 continue;
             }
             is_new = true;
-            if known.is_some() {
+            if let (Some(watcher), Some(_)) = (&mut self.watcher, &known) {
                 // This fails if the watch has gone with the directory.
-                let _ = self.watcher.unwatch(root);
+                let _ = watcher.unwatch(root);
             }
             *known = now;
             if now.is_none() {
                 program.complain(&format!("{}: there is no directory any more; the node looks for it", root.display()));
-            } else if let Err(error) = self.watcher.watch(root, RecursiveMode::Recursive) {
-                self.is_partial = true;
-                program.complain(&format!(
-                    "cannot watch all of {}: {error}; it is compared every {} seconds instead (on Linux, see \
-                     fs.inotify.max_user_watches)",
-                    root.display(),
-                    POLL.as_secs()
-                ));
+            } else if let Some(watcher) = &mut self.watcher
+                && let Err(error) = watcher.watch(root, RecursiveMode::Recursive)
+            {
+                unwatched.push((root.clone(), error));
             }
         }
+        for (root, error) in unwatched {
+            self.miss(&format!("all of {}", root.display()), &error, program);
+        }
         is_new
+    }
+
+    /// Notes that the system does not watch everything, and says so.
+    fn miss(&mut self, what: &str, error: &notify::Error, program: &dyn Program) {
+        self.is_partial = true;
+        let advice = match &error.kind {
+            ErrorKind::MaxFilesWatch => "; to watch more on Linux, raise fs.inotify.max_user_watches and start again",
+            ErrorKind::Io(source) if source.raw_os_error() == Some(Errno::MFILE.raw_os_error()) => {
+                "; to watch more on Linux, raise fs.inotify.max_user_instances and start again"
+            }
+            _ => "",
+        };
+        let seconds = POLL.as_secs();
+        program.complain(&format!(
+            "cannot watch {what}: {error}; all is compared every {seconds} seconds instead{advice}"
+        ));
     }
 }
 
@@ -174,7 +199,7 @@ fn identity(metadata: &Metadata) -> (u64, u64) {
 /// True if an error says that there is no regular file for this user, in contrast to a disk or a network that fails.
 fn is_gone(error: &io::Error) -> bool {
     use io::ErrorKind;
-    let is_link = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
+    let is_link = error.raw_os_error() == Some(Errno::LOOP.raw_os_error());
     let gone = [
         ErrorKind::NotFound,
         ErrorKind::NotADirectory,

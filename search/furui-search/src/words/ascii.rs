@@ -63,8 +63,7 @@ mod tests {
             }
             for text in &texts {
                 let expected: Vec<String> = words(&format!("{text} ا")).map(|word| word.into_owned()).collect();
-                let found: Vec<String> =
-                    AsciiWords::new(text).map(|word| text[word].to_ascii_lowercase()).collect();
+                let found: Vec<String> = AsciiWords::new(text).map(|word| text[word].to_ascii_lowercase()).collect();
                 assert_eq!(found[..], expected[..expected.len() - 1], "{text:?}");
                 assert_eq!(count(text) as usize, found.len(), "{text:?}");
             }

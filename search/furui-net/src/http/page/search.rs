@@ -16,7 +16,7 @@ use super::figures::{bytes, count, encoded, sentence, time};
 use super::layout::{HTML, Layout};
 use super::{home, steps};
 use crate::http::answer::RunningSearch;
-use crate::http::client::Trusted;
+use crate::http::client::OfOwner;
 use crate::http::search_lines::cursor;
 use crate::http::shown_url::link;
 use crate::http::{ApiError, Backend, DEFAULT_LIMIT, Face, SNIPPET, Shown, ShownUrl, Step, Summary, TITLE};
@@ -47,7 +47,7 @@ fn one() -> u64 {
 /// Handles `GET /`: a page of results or, without a query, the home page.
 pub(super) async fn search<N: Backend>(
     State(face): State<Face<N>>,
-    Extension(Trusted(is_trusted)): Extension<Trusted>,
+    Extension(OfOwner(is_of_owner)): Extension<OfOwner>,
     wanted: Result<Parameters<Wanted>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let Parameters(Wanted { q, cursor: place, from, back }) =
@@ -61,7 +61,7 @@ pub(super) async fn search<N: Backend>(
     };
     let after = place.as_deref().map(cursor).transpose()?;
     let options = SearchOptions { limit: DEFAULT_LIMIT.into(), shared: true, after, wants: face.wants, explain: true };
-    let watched = face.watched.clone().filter(|_| is_trusted);
+    let watched = face.watched.clone().filter(|_| is_of_owner);
     let back = Visited::all(&back);
     let mut page = Page {
         query: q,

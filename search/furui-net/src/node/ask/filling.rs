@@ -19,8 +19,8 @@ const FIRST: u64 = 16;
 
 /// The maximum number of documents that one [`shared`](SearchOptions::shared) search finds beyond those that count for
 /// its limit. The search then ends with a cursor. Chosen: whoever publishes fewer keeps nobody off the page. Reading
-/// all of them costs some twenty times as much as reading ten.
-pub const FURTHER: u64 = 300;
+/// all of them costs some five times as much as reading ten.
+pub const FURTHER: u64 = 50;
 
 /// Examines the candidates that the lists name for a query, and collects the documents that fit. Each is ranked by its
 /// score according to its record.

@@ -1,11 +1,9 @@
 //! Blocks peers, networks, sites and words for the owner of a node, and removes their data.
 
-use std::io;
 use std::net::IpAddr;
 
 use furui_search::PublisherKey;
 
-use crate::node::owner_list::{BLOCKED, TRUSTED};
 use crate::node::{Block, Node, NodeError};
 
 impl Node {
@@ -16,7 +14,7 @@ impl Node {
     /// # Errors
     /// If the file `blocked` cannot be written.
     pub async fn block(&self, blocks: &[Block], add: bool) -> Result<u64, NodeError> {
-        let changed = self.0.blocklist.change(blocks, add).map_err(|error| failed(BLOCKED, error))?;
+        let changed = self.0.blocklist.change(blocks, add)?;
         self.apply_blocked().await;
         Ok(changed)
     }
@@ -28,7 +26,7 @@ impl Node {
     /// If the file `trusted` cannot be written.
     pub fn trust(&self, publishers: &[PublisherKey], add: bool) -> Result<u64, NodeError> {
         let peers: Vec<Block> = publishers.iter().map(|publisher| Block::Peer(publisher.to_string())).collect();
-        self.0.trusted.change(&peers, add).map_err(|error| failed(TRUSTED, error))
+        self.0.trusted.change(&peers, add)
     }
 
     /// Returns the publishers whom the owner trusts.
@@ -48,8 +46,8 @@ impl Node {
     /// # Errors
     /// If a file cannot be read or parsed. Then its list is not changed.
     pub async fn reload_lists(&self) -> Result<(), NodeError> {
-        self.0.trusted.reload().map_err(|error| failed(TRUSTED, error))?;
-        self.0.blocklist.reload().map_err(|error| failed(BLOCKED, error))?;
+        self.0.trusted.reload()?;
+        self.0.blocklist.reload()?;
         self.apply_blocked().await;
         Ok(())
     }
@@ -94,8 +92,4 @@ impl Node {
         }
         self.0.net.block(&peers, networks).await;
     }
-}
-
-fn failed(file: &str, source: io::Error) -> NodeError {
-    NodeError::Directory { file: file.into(), source }
 }

@@ -13,6 +13,7 @@ use ipnet::IpNet;
 use thiserror::Error;
 
 use crate::net::peer_of;
+use crate::node::NodeError;
 
 /// The name of the file in a node's directory that has the list of what the node blocks.
 pub(in crate::node) const BLOCKED: &str = "blocked";
@@ -90,39 +91,26 @@ pub(in crate::node) struct OwnerList {
 impl OwnerList {
     /// Reads the list from this file in `directory`. The list is empty if there is no such file, or `directory` is
     /// `None`.
-    pub(in crate::node) fn open(directory: Option<&Path>, file: &str) -> io::Result<Self> {
+    pub(in crate::node) fn open(directory: Option<&Path>, file: &str) -> Result<Self, NodeError> {
         let list = Self { file: directory.map(|directory| directory.join(file)), blocks: RwLock::default() };
         list.reload()?;
         Ok(list)
     }
 
     /// Reads the file again. If it cannot be read or parsed, the list in memory is not changed.
-    pub(in crate::node) fn reload(&self) -> io::Result<()> {
+    pub(in crate::node) fn reload(&self) -> Result<(), NodeError> {
         let Some(path) = &self.file else { return Ok(()) };
-        let mut text = String::new();
-        match File::open(path) {
-            Ok(file) => file.take(MAX_BYTES + 1).read_to_string(&mut text)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
-            Err(error) => return Err(error),
-        };
-        let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
-        let mut blocks = BTreeSet::new();
-        for (line, number) in text.lines().zip(1..) {
-            let line = line.split('#').next().unwrap_or_default().trim();
-            if !line.is_empty() {
-                blocks.insert(line.parse().map_err(|why: NoBlock| invalid(format!("line {number}: {why}")))?);
-            }
-        }
-        if text.len() as u64 > MAX_BYTES || blocks.len() > MAX_BLOCKS {
-            return Err(invalid(format!("more than {MAX_BLOCKS} lines, or {MAX_BYTES} bytes")));
-        }
-        self.replace(blocks);
+        self.replace(read(path).map_err(|source| self.failed(source))?);
         Ok(())
+    }
+
+    fn failed(&self, source: io::Error) -> NodeError {
+        NodeError::Directory { file: self.file.clone().unwrap_or_else(|| "the list".into()), source }
     }
 
     /// Adds the entries if `add` is true, removes them otherwise, and writes the file. Returns the number of changed
     /// entries.
-    pub(in crate::node) fn change(&self, blocks: &[Block], add: bool) -> io::Result<u64> {
+    pub(in crate::node) fn change(&self, blocks: &[Block], add: bool) -> Result<u64, NodeError> {
         let mut all = self.all();
         let mut changed = 0;
         for block in blocks {
@@ -130,7 +118,7 @@ impl OwnerList {
             changed += u64::from(is_new);
         }
         if all.len() > MAX_BLOCKS {
-            return Err(io::Error::other(format!("at most {MAX_BLOCKS} are allowed")));
+            return Err(self.failed(io::Error::other(format!("at most {MAX_BLOCKS} are allowed"))));
         }
         if changed > 0
             && let Some(path) = &self.file
@@ -138,7 +126,7 @@ impl OwnerList {
             let text: String = all.iter().map(|block| format!("{block}\n")).collect();
             let write =
                 |out: &mut dyn io::Write| out.write_all(text.as_bytes()).map_err(WriteError::at("cannot write", path));
-            publish(path, Access::Owner, write).map_err(|error| error.source)?;
+            publish(path, Access::Owner, write).map_err(|error| self.failed(error.source))?;
         }
         self.replace(all);
         Ok(changed)
@@ -177,6 +165,32 @@ impl OwnerList {
         });
         Sites(sites.collect())
     }
+}
+
+/// Reads the entries in a file; there are none if there is no file.
+fn read(path: &Path) -> io::Result<BTreeSet<Block>> {
+    let mut bytes = Vec::new();
+    match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
+        opened => opened?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?,
+    };
+    let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
+    let text = str::from_utf8(&bytes).map_err(|_| invalid("it is not text".into()))?;
+    let mut blocks = BTreeSet::new();
+    for (line, number) in text.lines().zip(1..) {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if !line.is_empty() {
+            let block = line.parse().map_err(|why: NoBlock| invalid(format!("line {number}: {why}")))?;
+            if path.ends_with(TRUSTED) && !matches!(block, Block::Peer(_)) {
+                return Err(invalid(format!("line {number}: {line:?} is not the name of a peer (12D3…)")));
+            }
+            blocks.insert(block);
+        }
+    }
+    if bytes.len() as u64 > MAX_BYTES || blocks.len() > MAX_BLOCKS {
+        return Err(invalid(format!("more than {MAX_BLOCKS} lines, or {MAX_BYTES} bytes")));
+    }
+    Ok(blocks)
 }
 
 /// The blocked sites, each as the word that represents it.
@@ -226,6 +240,11 @@ mod tests {
         let error = again.reload().expect_err("two words are not one").to_string();
         assert!(error.contains("line 4") && error.contains("two words"), "{error}");
         assert!(again.has_word("spam"), "it stays as it was");
+        for (file, bytes) in [(BLOCKED, &b"\xff\n"[..]), (TRUSTED, b"spam\n"), (TRUSTED, b"192.0.2.1\n")] {
+            std::fs::write(directory.join(file), bytes).expect("it is written");
+            let error = OwnerList::open(Some(&directory), file).err().expect("it is none").to_string();
+            assert!(error.starts_with(&format!("cannot use {}", directory.join(file).display())), "{error}");
+        }
         std::fs::remove_dir_all(&directory).expect("it is there");
     }
 }

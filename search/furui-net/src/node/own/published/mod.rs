@@ -14,10 +14,9 @@ use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
+use crate::database::ReopenedDatabase;
 use crate::node::Inner;
-use tables::{
-    DOCUMENTS, DocumentTable, PublishedRow, PublishedTables, URLS, WITHDRAWN, WithdrawnTable, find, head, seconds,
-};
+use tables::{DOCUMENTS, DocumentTable, FILE, PublishedRow, URLS, WITHDRAWN, WithdrawnTable, find, head, seconds};
 
 /// The table of published documents is compacted after this time without a publication. The value is a choice, not a
 /// measurement.
@@ -33,12 +32,12 @@ const CHANGES: u64 = 8;
 /// URLs are stored as 64-bit hashes. Among n URLs, about n²/2⁶⁵ hash collisions are expected; a document whose URL
 /// collides with another one replaces that URL's document.
 #[derive(Clone)]
-pub(in crate::node) struct PublishedTable(Arc<PublishedTables>);
+pub(in crate::node) struct PublishedTable(Arc<ReopenedDatabase>);
 
 impl PublishedTable {
     /// Opens the table in a directory or, without a directory, an empty one in memory.
     pub(in crate::node) fn open(directory: Option<&Path>) -> furui::Result<Self> {
-        Ok(Self(Arc::new(PublishedTables::open(directory)?)))
+        Ok(Self(Arc::new(tables::open(directory)?)))
     }
 
     /// Compacts the table whenever nothing was published for [`QUIET`], until the node is dropped.
@@ -59,7 +58,7 @@ impl PublishedTable {
 
     /// Copies the table into a directory, in the state after its last change.
     pub(in crate::node) fn copy(&self, to: &Path) -> furui::Result<()> {
-        self.0.copy(to)
+        self.0.copy(&to.join(FILE))
     }
 
     /// For each of these documents, returns true if it is published and was last published at `since` or later. Times
