@@ -39,8 +39,8 @@ impl Kept {
         self.shelf.set_whole(true);
     }
 
-    /// True if this node was given all withdrawals of these documents, because it was to keep them all the time since it
-    /// last held everything that it should. A copy from before others came who are nearer may be withdrawn.
+    /// True if this node was given all withdrawals of these documents, because it was to keep them all the time since
+    /// it last held everything that it should. A copy from before others came who are nearer may be withdrawn.
     pub(super) fn is_sure_of(&self, documents: impl IntoIterator<Item = ContentId>) -> bool {
         let sure = |places: &Places| documents.into_iter().all(|id| places.keeps(&self.me, &record_key(id)));
         self.since.as_ref().is_some_and(sure)

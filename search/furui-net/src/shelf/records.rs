@@ -84,8 +84,8 @@ fn pack_block(records: &[(u32, Vec<u8>)]) -> Vec<u8> {
     packed::pack(&raw, Effort::Much)
 }
 
-/// Decompresses the block with the number `block` to a buffer, which saves the memory of the next such call, and returns
-/// the record of the document `number` in it.
+/// Decompresses the block with the number `block` to a buffer, which saves the memory of the next such call, and
+/// returns the record of the document `number` in it.
 pub(super) fn find(buffer: &mut Vec<u8>, block: u32, bytes: &[u8], number: u32) -> Outcome<Vec<u8>> {
     let records = if packed::unpack_into(buffer, bytes, MAX_RAW) { split(buffer) } else { None };
     let record = records.and_then(|records| records.into_iter().find(|(other, _)| *other == number));

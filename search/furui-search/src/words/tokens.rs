@@ -18,8 +18,8 @@ use crate::limits;
 const MAX_CLUSTER: usize = limits::WORD_BYTES / 2;
 
 /// Splits the text into stretches. One of ASCII consists of words. Any other is split into pieces (between the
-/// boundaries of UAX #29), and each piece into units. A unit is a word, or a character of a script without spaces, which
-/// forms words with its neighbours.
+/// boundaries of UAX #29), and each piece into units. A unit is a word, or a character of a script without spaces,
+/// which forms words with its neighbours.
 pub(in super::super) struct Tokens<'a> {
     stretches: Stretches<'a>,
     /// The stretch that is being read, and its byte offset in the text.

@@ -87,8 +87,9 @@ impl<'a> Gathering<'a> {
         candidates.iter().map(|evidence| evidence.verdict(&criteria)).collect()
     }
 
-    /// Looks up the nodes that keep the candidates, and draws the candidates whose whole records are fetched. A node that
-    /// has a record that others are to keep now is asked last, because it may not know that the document was withdrawn.
+    /// Looks up the nodes that keep the candidates, and draws the candidates whose whole records are fetched. A node
+    /// that has a record that others are to keep now is asked last, because it may not know that the document was
+    /// withdrawn.
     async fn open(&self, places: &[Place], me: &Peer) -> Vec<Evidence> {
         let ids: Vec<ContentId> = places.iter().map(|place| place.id).collect();
         let mut keepers = self.inner.reputation.keepers_of(ids.iter().copied(), limits::REPLICAS).await;

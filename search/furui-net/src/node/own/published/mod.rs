@@ -199,8 +199,8 @@ impl PublishedTable {
         })
     }
 
-    /// Removes the rows of documents that were withdrawn before `before`, which all nodes have removed by then, and what
-    /// was to be told of them.
+    /// Removes the rows of documents that were withdrawn before `before`, which all nodes have removed by then, and
+    /// what was to be told of them.
     pub(in crate::node) fn forget(&self, before: u64) -> furui::Result<()> {
         self.0.change(|transaction| {
             transaction.open_table(WITHDRAWN)?.retain(|(_, at), ()| u64::from(at) >= before)?;
