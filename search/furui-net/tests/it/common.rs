@@ -1,6 +1,7 @@
 //! Nodes in one process, and documents that are easy to distinguish.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use furui_net::net::{Config, Identity, Transport};
@@ -93,5 +94,27 @@ pub async fn check(nodes: &[Node], count: usize) {
         assert_eq!(find(node, &format!("c{class} k{kind}")).await.unwrap(), expected);
         let expected: BTreeSet<String> = numbers(&|number| number % 7 == class && number % 3 != kind);
         assert_eq!(find(node, &format!("document c{class} -k{kind}")).await.unwrap(), expected);
+    }
+}
+
+/// A directory that is removed when the value is dropped.
+pub struct Directory(PathBuf);
+
+impl Directory {
+    pub fn new() -> Self {
+        let name = format!("furui-net-{}-{}", std::process::id(), furui::HashSpec::random().seed);
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
     }
 }

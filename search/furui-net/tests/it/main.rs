@@ -30,5 +30,6 @@ mod showing;
 mod siege;
 mod strangers;
 mod token;
+mod truth;
 mod versions;
 mod withdraw;

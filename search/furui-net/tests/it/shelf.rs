@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env, fs, io};
 
@@ -11,26 +11,7 @@ use furui_net::shelf::{MAX_RECORD, Shelf, ShelfOptions, Statistics, WordList};
 use furui_search::{ContentId, IdRange, Index, Weight, limits};
 use proptest::prelude::*;
 
-/// A directory that is removed at the end of the test.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = env::temp_dir().join(format!("furui-shelf-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        Self(path)
-    }
-
-    fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use crate::common::Directory;
 
 /// Ids that are distributed like hashes.
 fn id(n: u64) -> ContentId {
@@ -214,7 +195,7 @@ proptest! {
 
     #[test]
     fn a_shelf_on_disk_is_as_the_model(steps in prop::collection::vec(step(), 1..25), recent in 1..20_000usize) {
-        let directory = Scratch::new("model");
+        let directory = Directory::new();
         run(&steps, Some(directory.path()), ShelfOptions { recent_bytes: recent, ..ShelfOptions::default() });
     }
 
@@ -267,7 +248,7 @@ fn the_first_weight_of_a_posting_stays_and_a_record_tells_no_length() {
 
 #[test]
 fn what_expires_gives_its_room_back() {
-    let scratch = Scratch::new("room");
+    let scratch = Directory::new();
     let mut shelf = Shelf::open(scratch.path(), ShelfOptions::default()).unwrap();
     let empty = shelf.statistics().unwrap().disk_bytes;
     for part in 0..10 {
@@ -300,7 +281,7 @@ fn child_that_stores_until_it_is_killed() {
 
 #[test]
 fn what_was_acknowledged_survives_a_kill() {
-    let scratch = Scratch::new("kill");
+    let scratch = Directory::new();
     let mut last = 0;
     for kill_after in [1, 30, 7] {
         let mut child = Command::new(env::current_exe().unwrap())
@@ -343,7 +324,7 @@ fn copy(from: &Path, to: &Path) {
 
 #[test]
 fn words_may_be_ahead_of_the_lists_and_never_behind() {
-    let (scratch, before) = (Scratch::new("order"), Scratch::new("order-before"));
+    let (scratch, before) = (Directory::new(), Directory::new());
     let mut model = Model::default();
     let mut shelf = Shelf::open(scratch.path(), ShelfOptions::default()).unwrap();
     model.store(&some_postings(0), &[], 1);
@@ -356,7 +337,7 @@ fn words_may_be_ahead_of_the_lists_and_never_behind() {
     drop(shelf);
 
     // This is the state after a crash when the new words were durable, and the new lists were not yet.
-    let (ahead, behind) = (Scratch::new("order-ahead"), Scratch::new("order-behind"));
+    let (ahead, behind) = (Directory::new(), Directory::new());
     copy(before.path(), ahead.path());
     copy(&scratch.path().join("words"), &ahead.path().join("words"));
     let mut shelf = Shelf::open(ahead.path(), OFTEN).unwrap();
@@ -375,7 +356,7 @@ fn words_may_be_ahead_of_the_lists_and_never_behind() {
 
 #[test]
 fn a_second_node_another_version_and_damage_are_refused_by_name() {
-    let scratch = Scratch::new("refused");
+    let scratch = Directory::new();
     let shelf = Shelf::open(scratch.path(), OFTEN).unwrap();
     let error = Shelf::open(scratch.path(), OFTEN).unwrap_err();
     assert!(matches!(error, furui::Error::Store(StoreError { problem: StoreProblem::Locked, .. })), "{error}");

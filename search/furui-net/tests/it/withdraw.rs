@@ -1,9 +1,8 @@
 //! Withdrawal of published documents: who can withdraw them, and that they stay withdrawn.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
-use crate::common::{NOBODY, Publishes, by, config, document, find, network, url};
+use crate::common::{Directory, NOBODY, Publishes, by, config, document, find, network, url};
 use furui_net::net::Identity;
 use furui_net::node::{Document, Node, Published};
 use furui_net::shelf::{Published as Publishing, Shelf, ShelfOptions};
@@ -132,7 +131,7 @@ async fn keepers_that_were_away_hear_of_it_and_those_that_knew_do_not_forget() {
     let start = async |number: usize, first: Option<&Node>| {
         let mut config = config(first);
         config.identity = identities[number].clone();
-        let node = Node::start(Some(&directory.0.join(number.to_string())), config).await.unwrap();
+        let node = Node::start(Some(&directory.path().join(number.to_string())), config).await.unwrap();
         node.net().joined().await;
         node
     };
@@ -189,7 +188,7 @@ fn withdrawal(number: u8, who: u8, at: u32) -> Withdrawal {
 #[test]
 fn a_shelf_lets_go_of_a_record_when_its_publisher_says_so() {
     let directory = Directory::new();
-    let open = || Shelf::open(&directory.0, ShelfOptions::default()).unwrap();
+    let open = || Shelf::open(directory.path(), ShelfOptions::default()).unwrap();
     let mut shelf = open();
     let records: Vec<(ContentId, Vec<u8>)> = (0..50).map(|number| (id(number), vec![number; 100])).collect();
     let all = |at| (0..50).map(|number| published(number, at)).collect::<Vec<_>>();
@@ -284,22 +283,4 @@ fn withdrawals_of_what_is_not_here_are_remembered_only_if_another_tells_of_them(
     assert_eq!(shelf.store((&[], &records, &all), 50).unwrap().new, 2);
     let kept = [1, 2, 3].map(|number| shelf.document(id(number)).unwrap().is_some());
     assert_eq!(kept, [true, false, true]);
-}
-
-/// A directory that is removed when the value is dropped.
-struct Directory(PathBuf);
-
-impl Directory {
-    fn new() -> Self {
-        let name = format!("furui-withdraw-{}-{}", std::process::id(), furui::HashSpec::random().seed);
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }
