@@ -1,6 +1,6 @@
 //! The cascade as an exact set compared with other stores, by memory.
 
-use super::store::{CASCADE, STORES};
+use super::rivals::{CASCADE, STORES};
 use crate::clock::process_ns;
 use crate::keys::mix;
 use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
