@@ -92,7 +92,10 @@ impl Table {
         self.only(cells).filter_map(|row| Some((row[x].number()?, row[y].number()?))).collect()
     }
 
-    /// The only number in column `y` of the rows that have the given cells.
+    /// The number in column `y` of the row that has the given cells in the given columns.
+    ///
+    /// # Panics
+    /// If there is no such row, if there are several, or if its cell in column `y` has no number.
     pub(crate) fn number(&self, y: &str, cells: &[(&str, Cell)]) -> f64 {
         let mut rows = self.only(cells);
         let (row, other) = (rows.next(), rows.next());
