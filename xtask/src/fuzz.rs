@@ -87,7 +87,7 @@ impl Run {
     }
 }
 
-/// The names of the fuzz targets, which are those of their files.
+/// The names of the fuzz targets, which are the names of their files without the extension `.rs`.
 fn targets() -> Result<Vec<String>, String> {
     let folder = root().join("fuzz").join("fuzz_targets");
     let files = std::fs::read_dir(&folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;

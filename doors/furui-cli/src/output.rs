@@ -16,7 +16,7 @@ pub struct Output {
     file: Option<File>,
     /// The name of the output, for error messages.
     name: String,
-    /// True if the output is a pipe.
+    /// True if the output is a pipe, whose reader may be slow, or may close it.
     pipe: bool,
     /// True if standard output is appended to a file that is not empty.
     continues: bool,

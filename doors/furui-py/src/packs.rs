@@ -130,7 +130,8 @@ pub fn pack_runs<'py>(
     Ok((PyBytes::new(py, &bytes), entry))
 }
 
-/// Opens the file of a run of a pack.
+/// Opens a run that was fetched from a pack into the file at `path`, and checks it against its entry in the pack.
+/// `hash` is the hash of the shared set.
 fn open(path: &PathBuf, entry: &RunEntry, hash: HashSpec) -> furui::Result<Run<DiskFile>> {
     let name = path.display().to_string();
     let file = DiskFile::open(path).map_err(|source| Error::io("cannot open", name.as_str(), source))?;

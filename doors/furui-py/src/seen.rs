@@ -123,7 +123,7 @@ impl Opened {
         self.kind.set_mut()
     }
 
-    /// The run, if this is one.
+    /// The run (`furui.Run`) that this object stands for; `None` if it stands for a set.
     pub fn run(&mut self) -> Option<&mut Run<Files>> {
         match &mut self.kind {
             Kind::Run(run) => Some(run),
@@ -482,7 +482,8 @@ impl Seen {
         Ok(Self::without_sync(set, Some(path), hasher, form, false))
     }
 
-    /// Opens a set over the runs of packs of a shared set.
+    /// Opens a set that has the keys of runs of packs, each of them given by its name, its open file and its entry.
+    /// Keys that are added to it go to temporary files, and not to the packs. `memory` bounds its memory in bytes.
     pub fn over(
         shared: &SharedManifest,
         files: Vec<(String, <Files as Storage>::File, PackRun)>,

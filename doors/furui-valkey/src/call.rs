@@ -65,6 +65,9 @@ impl<'a> Call<'a> {
     }
 
     /// The bytes of the argument with this index. The argument 0 is the name of the command.
+    ///
+    /// # Errors
+    /// [`Refusal::Arity`] if there are not so many arguments.
     pub fn bytes(&self, index: usize) -> Result<&'a [u8], Refusal> {
         self.arguments.get(index).map(|&text| bytes_of(text)).ok_or(Refusal::Arity)
     }
@@ -89,7 +92,10 @@ impl<'a> Call<'a> {
         (first..self.len()).step_by(2).map(|at| Ok((self.text(at)?.to_ascii_uppercase(), at + 1)))
     }
 
-    /// Opens the key that an argument names.
+    /// Opens the key that the argument with this index names.
+    ///
+    /// # Errors
+    /// [`Refusal::Arity`] if there are not so many arguments.
     pub fn open(&self, index: usize, mode: KeyMode) -> Result<Key, Refusal> {
         let &name = self.arguments.get(index).ok_or(Refusal::Arity)?;
         Ok(Key::open(self.context, name, mode))

@@ -65,7 +65,7 @@ static SUMS: [Sums; 5] = [const {
 impl Holder {
     pub const ALL: [Self; 5] = [Self::Set, Self::Filter, Self::Dict, Self::Arriving, Self::Dump];
 
-    /// The number of holders of this kind, and what they hold together.
+    /// The number of holders of this kind in the server, and the sums of what they hold.
     pub fn sums(self) -> (usize, Held) {
         let sums = &SUMS[self as usize];
         let [bytes, members, slices] = [&sums.bytes, &sums.members, &sums.slices].map(|sum| sum.load(Relaxed));

@@ -233,7 +233,7 @@ impl ContentId {
     }
 }
 
-/// The publisher key in the header of a record.
+/// The public key of the publisher, which is the end of `header`, the first [`HEADER`] bytes of an encoded record.
 fn key_in(header: &[u8]) -> PublisherKey {
     PublisherKey::new(*header.last_chunk().expect("a header ends with a key"))
 }

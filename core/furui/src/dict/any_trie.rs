@@ -78,7 +78,8 @@ impl<M: Deref<Target = [u8]>, G: Guard> AnyTrie<M, G> {
         }
     }
 
-    /// The length and the value or deletion of each key that is a prefix of `text`, the shortest first.
+    /// For each key that is a prefix of `text`, the shortest first: the key's length in bytes, and its value or its
+    /// deletion.
     pub(super) fn prefixes(&self, text: &[u8]) -> Vec<(usize, Found)> {
         match self {
             Self::Compact(trie) => trie.prefixes(text).collect(),

@@ -97,7 +97,8 @@ impl CheckedTrie {
         Ok(count)
     }
 
-    /// The length and the value or deletion of each key that is a prefix of `text`, the shortest first.
+    /// For each key that is a prefix of `text`, the shortest first: the key's length in bytes, and its value or its
+    /// deletion.
     pub(super) fn prefixes(&self, text: &[u8]) -> Result<Vec<(usize, Found)>, FormatError> {
         let found = self.guarded().prefixes(text);
         self.regions.result()?;

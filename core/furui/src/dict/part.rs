@@ -12,8 +12,13 @@ pub(super) enum LoudsPart<'a> {
 }
 
 impl<'a> LoudsPart<'a> {
-    /// Makes a part from a layer, which is a window or a trie. A trie is checked as a whole, so that damaged bytes
-    /// never get new checksums. Its nodes must form one tree, so that a walk over it ends.
+    /// Makes a part from a layer: the sorted keys of a window, or a trie. A trie is checked as a whole before it is
+    /// read, because a merge writes what it reads under new checksums.
+    ///
+    /// # Errors
+    /// [`Error::Format`](crate::Error::Format) if a checksum of the trie is wrong; [`TrieError::Damaged`] if the trie
+    /// is of another kind, or if its nodes do not form one tree, so that a walk over it might never end; [`TrieError`]
+    /// if there is no memory for the keys of a window.
     pub(super) fn new(layer: &'a Layer) -> Result<Self> {
         match layer {
             Layer::Buffer(window) => {

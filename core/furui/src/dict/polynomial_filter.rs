@@ -14,7 +14,7 @@ const META: Tag = Tag::new(*b"META");
 const META_LEN: usize = 32;
 const BITS: Tag = Tag::new(*b"BITS");
 
-/// The maximum number of bits of a polynomial filter, which is that of all Bloom filters of this crate.
+/// The maximum number of bits of a polynomial filter: as many as any Bloom filter of this crate may have (1 TiB).
 const MAX_BITS: u64 = 1 << 43;
 
 /// The Bloom filter of the paper of Koyanagi et al.: its k positions are k polynomials of a key's bytes, modulo the

@@ -61,7 +61,9 @@ mod sse2 {
     /// The number of parts into which the 61 bits of a power are divided.
     const PARTS: usize = 5;
 
-    /// The parts of eight powers each: group g, counted from the last byte, has the powers 8 g + 7 down to 8 g.
+    /// The powers of the factor, divided into parts of [`PART_BITS`] bits: element `[g][p]` has part p, from the
+    /// lowest, of the eight powers 8 g + 7 down to 8 g. Eight bytes are multiplied by one group of powers, and the last
+    /// eight bytes by group 0.
     pub(super) type PowerParts = [[__m128i; PARTS]; RUN / 8];
 
     pub(super) fn parts(powers: &[u64; RUN + 1]) -> PowerParts {

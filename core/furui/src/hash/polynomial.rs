@@ -18,7 +18,8 @@ const PRIMES: [u64; 8] = [131, 137, 139, 149, 151, 157, 163, 167];
 pub struct PolynomialHashes<const K: usize>([u64; K]);
 
 impl<const K: usize> PolynomialHashes<K> {
-    /// The prime of each state. The first one is the 131 of Koyanagi et al.
+    /// The number by which [`push`](Self::push) multiplies each state: a prime of its own. That of the first state is
+    /// the 131 of Koyanagi et al.
     pub const PRIMES: [u64; K] = {
         assert!(K <= PRIMES.len(), "there are 8 primes");
         let mut primes = [0; K];

@@ -102,7 +102,7 @@ impl Rolling {
         Self { start, powers, dot }
     }
 
-    /// The spec of keys that are hashed with this seed.
+    /// The hash spec by which files and filters state that their keys are hashed by this algorithm with this seed.
     pub const fn spec(seed: u64) -> HashSpec {
         HashSpec { algorithm: HashAlgorithm::Rolling, seed }
     }

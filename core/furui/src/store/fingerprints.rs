@@ -80,7 +80,7 @@ impl Fingerprints {
         self.last
     }
 
-    /// The fingerprint of the key with this hash.
+    /// The fingerprint of the key with this hash, from 1 to [`last`](Self::last). The order of hashes is kept.
     #[inline]
     pub fn of(self, key: KeyHash) -> u64 {
         1 + ((u128::from(key.get()) * u128::from(self.last)) >> 64) as u64

@@ -69,7 +69,7 @@ const SLICE_LEN: usize = 8;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
-    /// The kind of the store.
+    /// What the store holds: a set, a cascade filter, or a dictionary of numbers or of bytes.
     pub store: StoreKind,
     /// The spec by which the keys of all runs were hashed.
     pub hash: HashSpec,

@@ -61,6 +61,10 @@ pub fn command() -> clap::Command {
 }
 
 /// Parses the arguments of this process.
+///
+/// # Errors
+/// If the arguments are invalid. A request for help or for the version is such an error, too, whose text is what was
+/// asked for.
 pub fn arguments() -> Result<Cli, clap::Error> {
     // To make the help takes longer than to parse the arguments.
     if let Ok(cli) = Cli::try_parse() {

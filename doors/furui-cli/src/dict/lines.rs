@@ -14,7 +14,8 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Appends a line with a number, a tab and a key, and then the separator.
+    /// Appends a line with a number, a tab and a key, and then the separator. An error, as in [`end`](Self::end), if
+    /// the key has a separator in it and is not escaped.
     pub fn push_after(self, out: &mut Vec<u8>, number: u32, key: &[u8]) -> Result<(), Error> {
         out.extend_from_slice(number.to_string().as_bytes());
         out.push(b'\t');
@@ -35,7 +36,8 @@ impl Lines {
         )))
     }
 
-    /// Returns the bytes that a key or value in a line stands for. With `--escape`, this decodes its escapes.
+    /// Returns the bytes that a key or value in a line stands for. With `--escape`, this decodes its escapes; an
+    /// unknown escape is an error, which names the line with the number `index` in `block`.
     pub fn read<'l>(self, text: &'l [u8], block: &Block, index: usize) -> Result<Cow<'l, [u8]>, Error> {
         if !self.escape {
             return Ok(text.into());

@@ -129,7 +129,8 @@ fn has_bytes(path: &Path, values: Option<ValuesName>) -> Result<bool, Error> {
     Ok(values.map(Purpose::from).or(found) == Some(Purpose::Bytes))
 }
 
-/// Merges all tries of a dictionary into one.
+/// Merges all tries of the dictionary in the directory `path` into one, and drops deleted keys. Waits as `wait` says
+/// while another process has the lock.
 pub fn compact(path: &Path, wait: &WaitOptions) -> Result<(), Error> {
     match has_bytes(path, None)? {
         true => open::<[u8]>(path, None, wait)?.compact()?,
@@ -138,7 +139,8 @@ pub fn compact(path: &Path, wait: &WaitOptions) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads and checks every byte of a dictionary.
+/// Reads every byte of the dictionary in the directory `path`. The error names the file that is damaged, and the place
+/// in it.
 pub fn verify(path: &Path) -> Result<(), Error> {
     match has_bytes(path, None)? {
         true => open_to_read::<[u8]>(path, None)?.verify()?,

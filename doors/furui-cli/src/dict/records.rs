@@ -15,7 +15,7 @@ pub struct Records {
     pub are_records: bool,
 }
 
-/// The key of a line, for a dictionary.
+/// What was found in a line: a key, in the form in which a dictionary stores it, or that the line has none.
 pub enum Key<'l> {
     Is(Cow<'l, [u8]>),
     /// The line has no key. The [`Fate`] says whether the line is kept or dropped.

@@ -95,7 +95,8 @@ fn gamma(filter: &AnyFilter) -> Option<f64> {
     if let AnyFilter::Ringed(filter) = filter { Some(filter.params().gamma()) } else { None }
 }
 
-/// The parameters of a filter, with their names.
+/// The numbers that determine the size and the rate of a filter, such as `bits` and `probes`, each with the name that
+/// it has in JSON. Each kind of filter has its own.
 fn parameters(filter: &AnyFilter) -> Vec<(&'static str, u64)> {
     let mut numbers = match filter {
         AnyFilter::Bloom(filter) => vec![("bits", filter.bits()), ("probes", filter.probes().into())],

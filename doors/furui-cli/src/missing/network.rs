@@ -73,7 +73,7 @@ pub fn run(command: &NetworkCommand) -> Result<ExitCode, Error> {
     Err(no_engine(&format!("the command \"{name}\"")))
 }
 
-/// Would copy the node at a URL.
+/// Takes the place of the function that copies a node, and always returns the error that says which build can.
 pub fn snapshot(_: &str, _: Option<&Path>, _: &Path, _: Option<&Path>) -> Result<ExitCode, Error> {
     Err(no_engine("the option \"--node\""))
 }

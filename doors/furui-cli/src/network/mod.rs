@@ -26,7 +26,11 @@ pub fn missing() -> Option<String> {
     None
 }
 
-/// Runs a command of the search engine.
+/// Runs a command of the search engine to its end, with the input and the output of this process. Returns the exit
+/// code: 0 if it did or found something, and 1 if there was nothing.
+///
+/// # Errors
+/// If the node, the input or the output fails.
 pub fn run(command: &NetworkCommand) -> Result<ExitCode, Error> {
     furui_node::run(command, &Furui).map_err(of_network)
 }

@@ -23,7 +23,8 @@ struct Piece {
     dump: u64,
 }
 
-/// The maximum number of pieces of the value of one key, which is that of the module.
+/// The maximum number of pieces of the value of one key. The module in the server makes no more, so an answer with a
+/// larger number is refused.
 const MOST_PIECES: u64 = 1 << 20;
 
 /// The options of the copies, whose hashes are all in runs.

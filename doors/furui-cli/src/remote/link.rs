@@ -6,7 +6,7 @@ use super::node::Node;
 use super::stream::Stream;
 use super::uninterrupted::Uninterrupted;
 
-/// The user, with the password, and the database of a connection.
+/// How the client logs in to a server: the user and the password, the number of the database, and whether TLS is used.
 #[derive(Default)]
 pub struct Login {
     /// The name of the user. `None` for the server's default user.

@@ -148,7 +148,8 @@ impl Nodes {
         None
     }
 
-    /// Assigns each request of a flight that is to be sent to the server that must get it next.
+    /// Groups the requests of a flight that wait to be sent by the server to which each goes next: the one to which it
+    /// was redirected, or the one that has the slot of its key. `index` is the place of the flight in `flights`.
     fn distribute(&mut self, index: usize) -> Vec<(Node, Trip)> {
         let (number, flight) = (self.first + index as u64, &mut self.flights[index]);
         let (mut trips, mut places): (Vec<(Node, Trip)>, _) = (vec![], HashMap::new());

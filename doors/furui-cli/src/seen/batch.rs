@@ -27,9 +27,9 @@ pub struct Batch {
     pub header: Option<bool>,
     pub verdicts: Vec<Verdict>,
     pub fates: Vec<Fate>,
-    /// The number of lines that had a key, and the number of new ones among them, from the start of the run to the end
-    /// of this block.
+    /// The number of lines that had a key, from the start of the run to the end of this block.
     pub keys_so_far: u64,
+    /// The number of those lines whose key was new.
     pub new_so_far: u64,
     /// The error that ends the command after the lines of the block.
     pub failure: Option<Error>,

@@ -14,8 +14,9 @@ pub struct Decider {
     pub judge: Judge,
     limit: Option<Limit>,
     there: Vec<bool>,
-    /// The number of lines so far that had a key, and the number of new ones among them.
+    /// The number of lines so far that had a key.
     pub keys: u64,
+    /// The number of those lines whose key was new.
     pub new: u64,
     /// The total length of the blocks so far, in bytes.
     pub bytes: u64,

@@ -15,7 +15,7 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// Makes a limit of `lines` lines with the verdict `wanted`.
+    /// Makes the limit of `--limit`: at most `lines` lines are printed, which are those with the verdict `wanted`.
     pub fn new(wanted: Verdict, lines: u64) -> Self {
         Self { wanted, left: lines }
     }

@@ -11,7 +11,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Copies the keys of a batch.
+    /// Copies the keys of a batch: a Python object that is or holds many keys, of the types that `taken` allows.
     ///
     /// # Errors
     /// The errors of [`each_key`].

@@ -30,7 +30,8 @@ impl State {
         }
     }
 
-    /// A copy of the filter in memory.
+    /// Copies the filter into memory that the copy owns. A mapped file is checked as a whole first; an error if it is
+    /// damaged.
     pub fn to_owned(&self) -> Result<AnyFilter, Error> {
         match self {
             Self::Owned(filter) => Ok((**filter).clone()),
@@ -93,12 +94,14 @@ impl State {
         Ok(bytes)
     }
 
-    /// Adds the keys of this filter to the filter `union`.
+    /// Adds the keys of this filter to the filter `union`. An error if the two cannot be combined, because they differ
+    /// in kind, parameters or hash, or if the file of this filter is damaged.
     pub fn add_to(&self, union: &mut AnyFilter) -> Result<(), Error> {
         Ok(whole!(self, filter => union.union_with(filter))??)
     }
 
-    /// Keeps those keys of `common` that this filter holds.
+    /// Reduces the filter `common` to its intersection with this one. An error if the two cannot be combined, because
+    /// they differ in kind, parameters or hash, or if the file of this filter is damaged.
     pub fn keep_common(&self, common: &mut AnyFilter) -> Result<(), Error> {
         Ok(whole!(self, filter => common.intersect_with(filter))??)
     }

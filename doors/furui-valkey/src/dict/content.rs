@@ -127,7 +127,10 @@ impl Content {
         either!(self, dict => Ok(dict.delete(field)?))
     }
 
-    /// Reads and checks every byte of the files.
+    /// Checks every byte of the files of all tries, with their filters and values, by checksums and for consistency.
+    ///
+    /// # Errors
+    /// If any of them is damaged.
     pub fn verify(&self) -> Result<(), Refusal> {
         either!(self, dict => Ok(dict.verify()?))
     }

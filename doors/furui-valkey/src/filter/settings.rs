@@ -38,7 +38,8 @@ impl Dialect {
         }
     }
 
-    /// The category of the dialect's commands in access control lists, as in the modules that have them, too.
+    /// The name of the category of the dialect's commands in access control lists (`ACL`). Other modules with these
+    /// commands use the same name, so rules that were made for them apply here, too.
     pub const fn category(self) -> &'static CStr {
         match self {
             Self::Bf => c"bloom",

@@ -43,7 +43,8 @@ const COUNTERS: RangeInclusive<u32> = 24..=30;
 /// The bytes of an LRU entry as the paper of Kubota et al. counts them. This project's LRU takes 21.
 const LRU_BYTES: usize = 20;
 
-/// The crawls of this run, and a sentence that describes each.
+/// The crawls of this run, and a text about them for the page: how they were made, and a sentence about each. If
+/// recorded tables are read instead of measuring, only their sizes are known, and the text is empty.
 fn crawls(context: &Context) -> Result<(Vec<Crawl>, String)> {
     if let Some(dir) = &context.recorded {
         return Ok((recorded(dir, &["seeded web", "rust-doc"])?, String::new()));

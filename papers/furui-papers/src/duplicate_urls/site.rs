@@ -40,7 +40,8 @@ fn find_pages(directory: &Path, prefix: &str, pages: &mut HashSet<String>) -> io
     Ok(())
 }
 
-/// The targets of the `href="..."` attributes in an HTML page, without fragments.
+/// The targets of the `href="..."` attributes in an HTML page, without fragments. Targets within the site are paths
+/// from its root; `page` is the path of the page, to which relative links refer.
 fn links(html: &[u8], page: &str) -> Vec<String> {
     const HREF: &[u8] = b"href=\"";
     let mut targets = vec![];

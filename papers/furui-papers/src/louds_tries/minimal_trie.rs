@@ -77,7 +77,7 @@ impl MinimalTrie {
         MinimalNode { trie: self, number: 0, bit: 0, rest: None }
     }
 
-    /// The LOUDS trie of the prefixes.
+    /// The trie without TAIL: the LOUDS trie of the shortest prefixes that tell the keys apart.
     pub(super) fn prefixes(&self) -> &LoudsTrie {
         &self.prefixes
     }

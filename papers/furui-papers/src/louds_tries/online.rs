@@ -171,7 +171,7 @@ impl FilterBuild {
 }
 
 impl Cost {
-    /// The CPU time, in seconds, to build all tries and filters in one of the ways.
+    /// The CPU time, in seconds, to build all tries and their filters if the filters are built in this way.
     pub(super) fn build(&self, way: FilterBuild) -> f64 {
         let Building { tries, second_walk, by_key, at_once, .. } = self.building;
         match way {
@@ -181,7 +181,8 @@ impl Cost {
         }
     }
 
-    /// The CPU time, in seconds, for all look-ups and for building in one of the ways.
+    /// The CPU time, in seconds, for all look-ups, and to build all tries and their filters if the filters are built in
+    /// this way.
     pub(super) fn all(&self, way: FilterBuild) -> f64 {
         self.query + self.build(way)
     }

@@ -100,7 +100,7 @@ impl<const K: usize> PathHash for OneState<K> {
     }
 }
 
-/// Builds the trie without a filter.
+/// Builds the trie of the keys below `root`, without a filter.
 pub(super) fn build(root: impl Node) -> LoudsTrie {
     let build = || {
         let mut builder = LoudsBuilder::new()?;
@@ -110,7 +110,8 @@ pub(super) fn build(root: impl Node) -> LoudsTrie {
     build().expect("memory for a trie")
 }
 
-/// Builds the trie and its filter in one walk.
+/// Builds the trie of the keys below `root` and its filter in one walk, which carries the hashes of the paths. `keys`
+/// is the number of keys that the filter is made for.
 pub(super) fn build_concurrently<H: PathHash>(root: impl Node, keys: usize) -> (LoudsTrie, H::Filter) {
     let mut filter = H::filter(keys);
     let push = |hash: &H, byte| hash.push(byte);

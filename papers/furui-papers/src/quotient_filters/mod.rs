@@ -5,9 +5,9 @@ mod clusters;
 mod literal;
 mod load;
 mod resize;
+mod rivals;
 mod space;
 mod storage_bloom;
-mod store;
 mod stores;
 mod walk;
 

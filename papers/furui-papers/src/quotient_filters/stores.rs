@@ -1,6 +1,6 @@
 //! The cascade as an exact set compared with other stores, by memory.
 
-use super::store::{CASCADE, STORES};
+use super::rivals::{CASCADE, STORES};
 use crate::clock::process_ns;
 use crate::keys::mix;
 use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
@@ -80,7 +80,8 @@ impl Load {
         })
     }
 
-    /// Runs the mixed load. Returns `None` if the store cannot tell whether it has a key.
+    /// Runs the second phase of the load: steps of [`MIXED`] look-ups, half of them of keys among the first `known`,
+    /// which the store has, and [`MIXED`] insertions of new keys. `None` if the store cannot tell whether it has a key.
     fn mix(&self, store: &mut dyn Store, known: u64) -> Result<Option<Phase>> {
         let mut answers = true;
         let phase = Phase::run(|i| {

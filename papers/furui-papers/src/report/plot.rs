@@ -36,7 +36,7 @@ const COLOURS: [RGBColor; 8] = [
 
 /// A plot. Its file is written next to the tables that it is drawn from.
 pub(crate) struct Plot {
-    /// The name of the plot's file.
+    /// The name of the plot's file, without directory and without the extension `.svg`.
     pub(crate) name: String,
     pub(crate) title: String,
     x: Axis,

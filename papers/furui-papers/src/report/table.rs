@@ -79,7 +79,10 @@ impl Table {
         debug_assert!(self.rows.iter().all(|row| row.len() == self.columns.len()), "{}: a cell a column", self.name);
     }
 
-    /// The rows that have the given cells in the given columns.
+    /// The rows that have the given cells, each of which is given with the name of its column.
+    ///
+    /// # Panics
+    /// If there is no column of such a name.
     pub(crate) fn only<'a>(&'a self, cells: &'a [(&'a str, Cell)]) -> impl Iterator<Item = &'a [Cell]> {
         let cells: Vec<_> = cells.iter().map(|(column, cell)| (self.column(column), cell)).collect();
         self.rows.iter().map(Vec::as_slice).filter(move |row| cells.iter().all(|&(i, cell)| row[i] == *cell))
@@ -87,12 +90,18 @@ impl Table {
 
     /// The points of a curve: columns `x` and `y` of the rows that have the given cells. Rows in which one of the two
     /// columns has no number are left out.
+    ///
+    /// # Panics
+    /// If there is no column of such a name.
     pub(crate) fn points(&self, x: &str, y: &str, cells: &[(&str, Cell)]) -> Vec<(f64, f64)> {
         let (x, y) = (self.column(x), self.column(y));
         self.only(cells).filter_map(|row| Some((row[x].number()?, row[y].number()?))).collect()
     }
 
-    /// The only number in column `y` of the rows that have the given cells.
+    /// The number in column `y` of the row that has the given cells in the given columns.
+    ///
+    /// # Panics
+    /// If there is no such row, if there are several, or if its cell in column `y` has no number.
     pub(crate) fn number(&self, y: &str, cells: &[(&str, Cell)]) -> f64 {
         let mut rows = self.only(cells);
         let (row, other) = (rows.next(), rows.next());
@@ -101,7 +110,11 @@ impl Table {
         number.unwrap_or_else(|| panic!("{}: no number in {y} where {cells:?}", self.name))
     }
 
-    /// The smallest and the largest number in column `y` of the rows that have the given cells.
+    /// The smallest and the largest number in column `y` of the rows that have the given cells. Without such rows,
+    /// these are ∞ and -∞.
+    ///
+    /// # Panics
+    /// If there is no column of such a name.
     pub(crate) fn range(&self, y: &str, cells: &[(&str, Cell)]) -> (f64, f64) {
         let y = self.column(y);
         let numbers = || self.only(cells).filter_map(|row| row[y].number());

@@ -12,8 +12,8 @@ mod naive;
 #[path = "../../../../search/furui-search/tests/predict/mod.rs"]
 mod predict;
 mod rate;
-mod three;
 mod three_filters;
+mod three_words;
 mod window;
 mod workload;
 mod zipf;
@@ -58,7 +58,7 @@ pub(crate) const EXPERIMENTS: &[(&str, Run)] = &[
     ("fig8", rate::fig8),
     ("cuts", cuts::cuts),
     ("eq18", eq18::eq18),
-    ("three", three::three),
+    ("three", three_words::three),
 ];
 
 /// The hashes of `keys` keys of the set number `set`. Different sets have no key in common.

@@ -125,7 +125,11 @@ fn by_documents(corpora: &[Corpus], context: &Context) -> Result<Table> {
     Ok(table)
 }
 
-/// The number in column `column` of the row that has all documents of a corpus and the given cells.
+/// The number in column `column` of the row that has the given cells, and was measured with all documents of the
+/// corpus.
+///
+/// # Panics
+/// If there is not just one such row, or it has no number there.
 fn at_all(table: &Table, corpus: &Corpus, column: &str, cells: &[(&str, Cell)]) -> f64 {
     let all = [("corpus", corpus.name.as_str().into()), ("documents", u64::from(corpus.documents()).into())];
     table.number(column, &all.into_iter().chain(cells.iter().cloned()).collect::<Vec<_>>())

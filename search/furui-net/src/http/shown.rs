@@ -12,7 +12,7 @@ const COMBINING: usize = 4;
 /// runs of space, and cut to a length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// The text.
+    /// The cleaned text. If it was cut, it ends with an ellipsis (…).
     pub text: String,
     /// The marked ranges in the text: the byte offsets of their starts and ends (exclusive), in order.
     pub marks: Vec<[usize; 2]>,

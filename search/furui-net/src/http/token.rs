@@ -87,13 +87,14 @@ impl Token {
         &self.cookie
     }
 
-    /// True if this is the token.
+    /// True if the offered bytes are the token. The time that this takes does not depend on how much of it is right.
     pub(super) fn is(&self, offered: &[u8]) -> bool {
         let offered: [u8; 32] = Sha256::digest(offered).into();
         offered.ct_eq(&self.digest).into()
     }
 
-    /// True if this is the cookie.
+    /// True if the offered bytes are the [`cookie`](Self::cookie). The time that this takes does not depend on how much
+    /// of it is right.
     pub(super) fn is_cookie(&self, offered: &[u8]) -> bool {
         offered.ct_eq(self.cookie.as_bytes()).into()
     }

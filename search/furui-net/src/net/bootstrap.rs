@@ -31,7 +31,7 @@ enum At {
     Address,
     /// A host name with a port.
     Name(String, u16),
-    /// A name whose TXT records have whole addresses.
+    /// A domain name whose TXT records state whole addresses: `NAME` in `/dnsaddr/NAME`.
     Records(String),
 }
 

@@ -17,7 +17,7 @@ use super::{Network, PeerAddress};
 /// the network.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Invitation {
-    /// The network.
+    /// The private network into which the line invites, with its name and its key.
     pub network: Network,
     /// Addresses of nodes in the network, at most [`MAX_ADDRESSES`](Self::MAX_ADDRESSES). There may be none in a
     /// network whose nodes find each other by mDNS.

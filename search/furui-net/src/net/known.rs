@@ -17,7 +17,8 @@ pub(super) fn best<'a>(addresses: impl IntoIterator<Item = &'a Multiaddr>) -> Op
     addresses.into_iter().min_by_key(|address| rank(address))
 }
 
-/// The rank of an address among those of a node, the best first.
+/// What the addresses of a node are sorted by, the best first: the [`Kind`] of the IP address (an address without one
+/// comes first), then IPv4 before IPv6, and then the bytes, so that all nodes choose alike.
 pub(super) fn rank(address: &Multiaddr) -> (Option<Kind>, bool, Vec<u8>) {
     (Kind::of(address), matches!(address.iter().next(), Some(Protocol::Ip6(_))), address.to_vec())
 }

@@ -240,7 +240,7 @@ impl Node {
         &self.0.net
     }
 
-    /// The key under which this node publishes.
+    /// The public key under which this node publishes. Others trust or block the node by it.
     pub fn publisher(&self) -> PublisherKey {
         self.0.identity.publisher()
     }

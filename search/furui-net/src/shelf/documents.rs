@@ -94,7 +94,11 @@ pub(super) fn entries(chunk: u32, row: &[u8]) -> Outcome<&[[u8; ENTRY]]> {
     }
 }
 
-/// Returns the documents of a row that were not removed, with their numbers.
+/// Returns the documents in a row of the table of documents, except those that were removed, each with its number.
+/// `chunk` is the key of the row: its first document has the number `chunk` · [`CHUNK`].
+///
+/// # Errors
+/// [`Fault`] if the row does not consist of at most [`CHUNK`] whole entries.
 pub(super) fn alive(chunk: u32, row: &[u8]) -> Outcome<impl Iterator<Item = (u32, DocumentEntry)>> {
     let numbered = (chunk.saturating_mul(CHUNK)..).zip(entries(chunk, row)?);
     Ok(numbered

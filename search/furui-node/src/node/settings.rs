@@ -161,7 +161,10 @@ fn usual_directory() -> Option<PathBuf> {
     Some(data.join("furui/node"))
 }
 
-/// The level of the log that a configuration file states.
+/// The level of the log that the configuration file at `path` states; warnings if it states none.
+///
+/// # Errors
+/// If the file cannot be read, or is not a valid configuration.
 pub fn log_level(path: &Path) -> Result<LogLevel, Error> {
     Ok(read(path)?.log.unwrap_or(LogLevel::Warn))
 }

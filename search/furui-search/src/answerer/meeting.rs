@@ -276,9 +276,10 @@ impl Meeting {
         self.at < self.must
     }
 
-    /// For a required word, adds the matches from incomplete lists: the node with the complete list may hide documents,
-    /// and records show whether they contain the word. If nodes state different weights, that from the complete list is
-    /// used.
+    /// For a required word, adds to the matches in the complete list those in incomplete lists: the node with the
+    /// complete list may hide documents, and records show whether they contain the word. A match is the index of a
+    /// document among the ids, and the [step](crate::Weight::step) of the word's occurrences in it; if nodes state
+    /// different steps, that from the complete list is used. The result ascends by index.
     fn with_partial(&mut self, mut both: Vec<(u32, u8)>) -> Vec<(u32, u8)> {
         let partial = self.partial.take().filter(|_| self.at < self.must).unwrap_or_default();
         // The stable sort keeps the entry from the complete list first among equal indices.

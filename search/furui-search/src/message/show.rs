@@ -60,7 +60,7 @@ pub enum Shown {
     Unfit,
     /// The document was withdrawn.
     Withdrawn {
-        /// The key of the publisher.
+        /// The public key of the document's publisher, by which the signature is checked.
         publisher: PublisherKey,
         /// The publisher's signature of the withdrawal.
         signature: Signature,

@@ -195,7 +195,8 @@ impl Weighing {
         counts.into_iter().filter(|(_, count)| *count < of).map(|(id, _)| id).collect()
     }
 
-    /// The samples that fit the stated sizes, each with its ids up to the head `through`.
+    /// The samples that fit the sizes that their nodes state, each with those of its ids whose head (first 64 bits) is
+    /// at most `through`.
     fn shown(&self, through: u64) -> impl Iterator<Item = (&Sample, BTreeSet<ContentId>)> {
         let fitting = self.samples.iter().filter(|sample| sample.fits(self.range.first));
         fitting.map(move |sample| (sample, sample.ids.iter().copied().filter(|id| id.head() <= through).collect()))

@@ -129,7 +129,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> LoudsTrie<M, G> {
         self.value(node)
     }
 
-    /// The length and the value of each key that is a prefix of `text`, the shortest first.
+    /// For each key that is a prefix of `text`, the shortest first: the key's length in bytes, and its value.
     pub fn prefixes(&self, text: &[u8]) -> impl Iterator<Item = (usize, Value)> {
         let mut at = Some(0);
         let nodes = std::iter::once(0).chain(text.iter().map_while(move |&byte| {

@@ -16,7 +16,8 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         TrieEntries::new(self.borrowed(), from)
     }
 
-    /// The length and the value or deletion of each key that is a prefix of `text`, the shortest first.
+    /// For each key that is a prefix of `text`, the shortest first: the key's length in bytes, and its value or its
+    /// deletion.
     pub fn prefixes<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = (usize, Found)> + use<'a, M, G> {
         let names = self.names();
         let mut search = Some(Search::new(text, Position(0), 0));

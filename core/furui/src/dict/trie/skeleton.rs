@@ -123,7 +123,8 @@ impl Skeleton {
         reserve(&mut self.values, keys)
     }
 
-    /// The trie of these keys, which must ascend. `None` marks a deleted key.
+    /// Builds the trie of these keys, which must ascend, with their values. A key with `None` instead of a value is
+    /// stored as deleted.
     ///
     /// Cost: one pass over the keys, which finds the nodes in post-order (with a stack of open nodes, like the building
     /// of a suffix tree from a suffix array), and one pass over the nodes, level by level. Building takes 12 bytes for

@@ -131,7 +131,7 @@ impl Writer {
         Ok(place)
     }
 
-    /// True if `text` is the long label at `place`.
+    /// True if the long label at `place`, which [`add_long`](Self::add_long) has returned, is equal to `text`.
     pub(super) fn is_long(&self, place: u64, text: &[u8]) -> bool {
         self.long.get((place >> PLACE_LENGTH_BITS) as usize..).is_some_and(|long| long.starts_with(text))
             && place as usize & ((1 << PLACE_LENGTH_BITS) - 1) == text.len()

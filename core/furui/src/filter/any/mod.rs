@@ -119,7 +119,8 @@ impl AnyFilter {
     }
 }
 
-/// Opens a file, and checks every byte of it.
+/// Opens the file of a filter, and checks every byte of it by the checksums. Returns the file, and its envelope: the
+/// header and the sections, of which the table of the filter is one.
 fn checked(path: &Path) -> Result<(DiskFile, Envelope), ReadError> {
     let name = path.display().to_string();
     let file = DiskFile::open(path).map_err(|source| ReadError::Io { file: name.clone(), source })?;

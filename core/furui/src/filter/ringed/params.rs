@@ -29,7 +29,7 @@ pub enum Gamma {
     /// more than a Bloom filter takes for each key: 39 % more for k = 1, 16 % for k = 3, 9 % for k = 7, 1 % for k = 11.
     /// The additional bits lower the rate.
     Whole,
-    /// The number of bits is k / ln 2, which is that of the smallest Bloom filter with the same rate.
+    /// The number of bits for a key is k / ln 2, as in the smallest Bloom filter with the same rate.
     Exact,
     /// The number of bits is this one, from 1 to 65,536, in steps of 2⁻³².
     Bits(f64),

@@ -16,7 +16,7 @@ mod parquet;
 
 pub use parquet::{MAX_PARQUET_BYTES, ParquetError};
 
-/// The size of a block of a split-block filter, in bytes.
+/// The size of a block of a split-block filter: 32 bytes, as in Parquet.
 const BLOCK: usize = size_of::<kernel::SplitBlock>();
 
 /// The maximum number of blocks, by Parquet's specification: one less than 2³¹, almost 64 GiB.

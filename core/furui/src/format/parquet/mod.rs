@@ -66,7 +66,13 @@ pub(crate) struct Malformed {
     pub(crate) problem: ParquetProblem,
 }
 
-/// Reads the header of a Parquet filter. Returns its length, and that of the bitset after it, in bytes.
+/// Reads the header of a Parquet filter at the beginning of `bytes`. Returns two numbers of bytes: the length of the
+/// header, and the length that the header states for the bitset after it. The second is not checked: it may be
+/// negative, or more than the file has.
+///
+/// # Errors
+/// [`Malformed`] if the header does not end within its maximum length or within `bytes`, if a field is missing or has
+/// another type, or if the filter has another algorithm, hash or compression than those that the format has today.
 pub(crate) fn decode(bytes: &[u8]) -> Result<(usize, i64), Malformed> {
     let mut input = Input { bytes: &bytes[..bytes.len().min(MAX_HEADER)], at: 0 };
     let mut length = None;

@@ -164,7 +164,8 @@ impl<S: Storage> Cascade<S> {
         Self::open_as(storage, options, Self::new_set(options))
     }
 
-    /// The manifest of a new set.
+    /// The manifest of a new, empty set with these options; without a hash among them, the set gets one with a random
+    /// seed.
     fn new_set(options: CascadeOptions) -> Manifest {
         let mut new = Manifest::new(StoreKind::Seen, options.hash.unwrap_or_else(HashSpec::random));
         new.form = options.form.unwrap_or_default();
@@ -496,7 +497,10 @@ fn levels<'a, F: ReadAt>(runs: &'a [Run<F>], manifest: &Manifest, slice: u64) ->
     (&runs[before(Window::oldest(manifest.slice())).min(start)..start], &runs[start..end])
 }
 
-/// Opens the file of a run that the manifest of a store names.
+/// Opens the file of a run, and checks that it is the one that the store's manifest names by `entry`.
+///
+/// # Errors
+/// [`Error::Format`] if it is another file or another store's, or if its head is damaged; [`Error::Io`].
 fn open_run<F: ReadAt>(
     storage: &impl Storage,
     entry: &RunEntry,

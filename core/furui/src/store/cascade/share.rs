@@ -93,8 +93,8 @@ impl<F> Share<F> {
 }
 
 impl<F: ReadAt> Share<F> {
-    /// Inserts the keys of a part of a batch, which is that of this share, and notes in the part which of them are new.
-    /// Parts come in the order of their batches, each once, and their batches must have been
+    /// Inserts the keys of this share's part of a batch, and notes in the part which of them are new. The parts of all
+    /// batches must be observed once each, in the order of the batches, and after their batches have been
     /// [admitted](crate::seen::Seen::admit).
     ///
     /// # Errors

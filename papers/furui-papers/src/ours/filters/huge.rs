@@ -14,7 +14,7 @@ const RATE: f64 = 1e-6;
 const ASKED: u64 = 1_000_000_000;
 const CHUNK: u64 = 100_000;
 
-/// The `n` hashes from the one with the number `from` on, in chunks.
+/// The hashes with the numbers from `from` to `from + n - 1`, in chunks of [`CHUNK`], of which `n` is a multiple.
 fn chunks(from: u64, n: u64) -> impl Iterator<Item = Vec<KeyHash>> {
     (from..from + n).step_by(CHUNK as usize).map(|start| (start..start + CHUNK).map(|i| KeyHash::new(mix(i))).collect())
 }

@@ -199,7 +199,7 @@ fn report(title: &str, n: usize, base: &str, rows: impl Fn() -> Result<Vec<Row>>
     Ok(())
 }
 
-/// A function that measures one kind of filter with the given number of keys.
+/// A function that measures one kind of filter with as many keys as its argument says, and prints tables.
 type Run = fn(usize) -> Result<()>;
 
 /// The names of the kinds of filters, each with the function that measures them.

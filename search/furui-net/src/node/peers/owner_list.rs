@@ -140,7 +140,7 @@ impl OwnerList {
         self.blocks.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The keys of the peers on the list.
+    /// The public keys of the peers on the list, under which they publish. Networks, sites and words have none.
     pub(in crate::node) fn publishers(&self) -> HashSet<PublisherKey> {
         let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
         let keys = blocks.iter().filter_map(|block| match block {

@@ -6,9 +6,10 @@ use redb::{ReadableTable, Table, TableDefinition};
 use crate::database::ReopenedDatabase;
 
 pub(super) const FILE: &str = "published.redb";
-/// The table from the id of a document to its row.
+/// The table from the id of a document, which this node publishes or has withdrawn, to its [`PublishedRow`].
 pub(super) const DOCUMENTS: TableDefinition<'_, &[u8; ContentId::BYTES], PublishedRow> = TableDefinition::new("ids");
-/// The table from the hash of a URL to the first bytes of the id of the document that is published under it.
+/// The table from the hash of a URL to the first four bytes of the id of the document that is published under it, as a
+/// little-endian number ([`head`]).
 pub(super) const URLS: TableDefinition<'_, u64, u32> = TableDefinition::new("places");
 /// The set of withdrawn documents whose withdrawal is yet to be sent to the nodes that keep them, each with the time of
 /// the withdrawal.
@@ -50,7 +51,7 @@ pub(super) fn find(
     Ok(None)
 }
 
-/// The first bytes of a document's id, as the table [`URLS`] has them.
+/// The first four bytes of a document's id as a little-endian number, which is what the table [`URLS`] has of it.
 pub(super) fn head(id: ContentId) -> u32 {
     let (first, _) = id.as_bytes().split_first_chunk().expect("longer than that");
     u32::from_le_bytes(*first)
