@@ -325,7 +325,7 @@ async fn one_publisher_has_two_places_unless_the_owner_trusts_him() {
     assert!(text.contains("<details class=\"more\" open>") && !text.contains("this page ends here"), "{text}");
     let many = (0..2 + FURTHER).map(|_| by(one, false, "one")).collect();
     let text = page("/?q=a", vec![SearchEvent::Hits(many), end(Some(Place { score: 1, id: id(1) }), true)]).await;
-    assert!(text.contains("300 more published by") && text.contains("this page ends here"), "{text}");
+    assert!(text.contains(&format!("{FURTHER} more published by")) && text.contains("this page ends here"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]

@@ -15,7 +15,7 @@ use crate::local::Random;
 const WORDS: usize = 30;
 /// The maximum number of nodes that are away at the same time: one less than the number of copies.
 const AWAY: usize = 2;
-const STEPS: usize = 40;
+const STEPS: usize = 24;
 const QUERIES: usize = 6;
 
 /// A network, and what its members have published.

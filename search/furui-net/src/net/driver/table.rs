@@ -34,13 +34,14 @@ const MAX_PROBED: usize = 1024;
 impl Driver {
     pub(super) fn on_kad(&mut self, event: kad::Event) {
         match event {
-            kad::Event::OutboundQueryProgressed { id, result: QueryResult::GetClosestPeers(result), .. } => {
+            kad::Event::OutboundQueryProgressed { id, result: QueryResult::GetClosestPeers(result), stats, .. } => {
                 let (peers, whole) = match result {
                     Ok(found) => (found.peers, true),
                     Err(kad::GetClosestPeersError::Timeout { peers, .. }) => (peers, false),
                 };
                 if let Some(lookup) = self.lookups.remove(&id) {
-                    self.looked_up(lookup, peers, whole);
+                    // Who did not answer in time is left out, and may be the nearest of all.
+                    self.looked_up(lookup, peers, whole && stats.num_failures() == 0);
                 } else {
                     self.refreshed(id, peers, whole);
                 }
