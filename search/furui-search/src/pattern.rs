@@ -13,7 +13,8 @@ const UNITS: usize = 2 * limits::WORDS;
 /// one bit per unit of the phrase (the Shift-And algorithm): bit i is set if units 0 to i of the phrase match the last
 /// i + 1 units of the text.
 ///
-/// **Cost.** One step per phrase at each unit of the text.
+/// **Cost.** One step per phrase at each unit of the text. Most stretches of ASCII without a word of the pattern are
+/// not cut into words.
 ///
 /// **Source.** Baeza-Yates and Gonnet, "A New Approach to Text Searching" (1992). In the paper, the text has one letter
 /// at each position. Here, several words may begin at one unit of the text, and any of them may match. A unit of the
@@ -132,14 +133,16 @@ impl<'a> Pattern<'a> {
     /// one, in loops without branches, which become vector instructions; few texts without the word have these.
     fn may_be_in(&self, text: &[u8]) -> bool {
         self.words.keys().map(|word| word.as_bytes()).any(|word| {
-            let [first, .., last] = word else { return text.iter().any(|byte| byte.to_ascii_lowercase() == word[0]) };
-            let places = text.iter().zip(&text[1..]).zip(text.get(word.len() - 1..).unwrap_or_default());
+            let (Some(first), Some(last)) = (word.first(), word.last()) else { return false };
+            let second = word.get(1).unwrap_or(first);
+            let after = |count: usize| text.get(count..).unwrap_or_default();
+            let (seconds, lasts) = (after(word.len().min(2) - 1), after(word.len() - 1));
             let is_there = |((a, b), c): ((&u8, &u8), &u8)| {
                 (a.to_ascii_lowercase() == *first)
-                    & (b.to_ascii_lowercase() == word[1])
+                    & (b.to_ascii_lowercase() == *second)
                     & (c.to_ascii_lowercase() == *last)
             };
-            places.map(is_there).fold(false, |found, there| found | there)
+            text.iter().zip(seconds).zip(lasts).map(is_there).fold(false, |found, there| found | there)
         })
     }
 

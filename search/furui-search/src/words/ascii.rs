@@ -40,9 +40,10 @@ fn joins(bytes: &[u8]) -> bool {
 /// The number of words in ASCII text. The loops have no branches, so that they become vector instructions.
 pub(super) fn count(text: &str) -> u32 {
     let text = text.as_bytes();
-    let begins = text.iter().zip(text.iter().skip(1));
+    let (next, second) = (text.get(1..).unwrap_or_default(), text.get(2..).unwrap_or_default());
+    let begins = text.iter().zip(next);
     let begins = begins.map(|(a, b)| u32::from(!a.is_ascii_alphanumeric() & b.is_ascii_alphanumeric()));
-    let joined = text.iter().zip(text.iter().skip(1)).zip(text.iter().skip(2));
+    let joined = text.iter().zip(next).zip(second);
     let joined = joined.map(|((a, b), c)| u32::from(a.is_ascii_digit() & (*b == b'.') & c.is_ascii_digit()));
     u32::from(text.first().is_some_and(u8::is_ascii_alphanumeric)) + begins.sum::<u32>() - joined.sum::<u32>()
 }
