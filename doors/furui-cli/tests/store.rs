@@ -457,8 +457,15 @@ fn a_process_that_waits_for_the_lock_ends_on_a_signal() {
     writer.answer("a\n");
     let mut waiting =
         furui_for_signals().args(["seen", "--wait", "--store", &store]).stdin(Stdio::null()).spawn().unwrap();
-    signal(&waiting, Signal::INT);
-    assert!(waiting.wait().unwrap().signal().is_some());
+    // The signal is lost if it comes before the process has enabled it, and nothing tells when it has.
+    let status = loop {
+        signal(&waiting, Signal::INT);
+        if let Some(status) = waiting.try_wait().unwrap() {
+            break status;
+        }
+        std::thread::yield_now();
+    };
+    assert!(status.signal().is_some());
     writer.end();
 }
 
