@@ -103,7 +103,7 @@ impl<'a> Gathering<'a> {
                 keepers.push(me.clone());
             }
         }
-        let mut others: Vec<usize> = (0..places.len()).filter(|&at| !keepers[at].contains(me)).collect();
+        let mut others: Vec<usize> = (0..places.len()).filter(|&at| keepers[at].first() != Some(me)).collect();
         let mut sampled = HashSet::new();
         let wanted = match self.inner.net.is_private() {
             true => 0,
