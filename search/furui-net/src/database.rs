@@ -73,9 +73,13 @@ impl ReopenedDatabase {
 
     /// Compacts the file, which returns its free space to the file system.
     pub(crate) fn compact(&self) -> furui::Result<()> {
-        let mut database = self.database.write().unwrap_or_else(PoisonError::into_inner);
-        let Some(database) = database.as_mut() else { return Ok(()) };
-        database.compact().map(drop).map_err(|error| self.explain(error.into()))
+        let mut open = self.database.write().unwrap_or_else(PoisonError::into_inner);
+        let Some(database) = open.as_mut() else { return Ok(()) };
+        let compacted = database.compact().map(drop).map_err(redb::Error::from);
+        if self.is_broken_by(&compacted) {
+            *open = None;
+        }
+        compacted.map_err(|error| self.explain(error))
     }
 
     /// Calls `ask` with the database, which is opened first if it has failed before.
@@ -90,10 +94,15 @@ impl ReopenedDatabase {
         let database = self.database.read().unwrap_or_else(PoisonError::into_inner);
         let result = database.as_ref().map_or(Err(redb::Error::PreviousIo), ask);
         drop(database);
-        if self.path.is_some() && matches!(result, Err(redb::Error::Io(_) | redb::Error::PreviousIo)) {
+        if self.is_broken_by(&result) {
             *self.database.write().unwrap_or_else(PoisonError::into_inner) = None;
         }
         result.map_err(|error| self.explain(error))
+    }
+
+    /// True if the database refuses changes after this result, until it is opened again.
+    fn is_broken_by<T>(&self, result: &Result<T, redb::Error>) -> bool {
+        self.path.is_some() && matches!(result, Err(redb::Error::Io(_) | redb::Error::PreviousIo))
     }
 
     fn opened(&self) -> Result<Database, redb::Error> {

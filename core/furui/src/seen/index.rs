@@ -54,7 +54,8 @@ impl Index {
     }
 
     /// Makes `key` lead to the entry `number` instead of `old`, which has led to it so far. `key` must not be in the
-    /// index yet. `key_of` is asked for the keys of other entries only, so this entry may still hold `old`.
+    /// index yet. `key_of` returns the key of an entry. It is called with other entries only, so the entry `number` may
+    /// still hold `old`.
     pub(super) fn replace(&mut self, number: u32, old: KeyHash, key: KeyHash, key_of: impl Fn(u32) -> KeyHash) {
         self.remove(number, old, &key_of);
         // The slot for the key is searched for only now, because the removal may have moved the gap.

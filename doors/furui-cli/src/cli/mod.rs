@@ -63,8 +63,8 @@ pub fn command() -> clap::Command {
 /// Parses the arguments of this process.
 ///
 /// # Errors
-/// If the arguments are invalid. A request for help or for the version is such an error, too, whose text is what was
-/// asked for.
+/// If the arguments are invalid. A request for help or for the version is such an error, too: its text is the help or
+/// the version.
 pub fn arguments() -> Result<Cli, clap::Error> {
     // To make the help takes longer than to parse the arguments.
     if let Ok(cli) = Cli::try_parse() {

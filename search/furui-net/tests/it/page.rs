@@ -284,7 +284,7 @@ async fn another_text_of_a_url_is_one_click_away() {
         let (answered, body) = asked.answer();
         assert!(answered == status && body.contains("<h1>Not answered</h1>") && body.contains(text), "{body}");
     }
-    // What is no id is not asked for.
+    // The node is not asked for a document if the id is invalid.
     for wrong in ["", "?id=", "?id=12", "?id=%3Cb%3E", "?ID=1", &format!("?id={}z", "0".repeat(39))] {
         let (status, body) = browse(address, &format!("/document{wrong}")).answer();
         assert!(status == 400 && body.contains("has 40 hexadecimal digits; copy it whole."), "{wrong}: {body}");

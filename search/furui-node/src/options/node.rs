@@ -138,7 +138,7 @@ pub struct NodeAddress {
     /// The node's HTTP address, as "furui node" prints it
     #[arg(long = "node", value_name = "URL", default_value = "http://127.0.0.1:7717", value_parser = http)]
     pub url: String,
-    /// A file with the node's token, which a node started with --http-token asks for
+    /// A file with the node's token, if the node was started with --http-token
     ///
     /// It has the same text as the file that "furui node --http-token" names. Without this option, the token is taken
     /// from the environment variable FURUI_TOKEN, if that is set

@@ -106,8 +106,8 @@ struct Source<'a> {
 }
 
 impl Publisher<'_> {
-    /// The key under which the node publishes. The node is asked when the first document has been read, so that an
-    /// input that cannot be read is told before a node that does not answer.
+    /// The key under which the node publishes. The node is asked after the first document was read: if both fail, the
+    /// error is the one about the input.
     fn key(&mut self) -> Result<PublisherKey, Error> {
         if let Some(key) = self.key {
             return Ok(key);

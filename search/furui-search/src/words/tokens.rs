@@ -89,7 +89,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// The next word that is not in an ASCII stretch which `is_wanted` refuses. The words of such a stretch are only
-    /// counted, ten times as fast.
+    /// counted.
     pub(in super::super) fn next_of(&mut self, is_wanted: impl Fn(&str) -> bool) -> Option<Token<'a>> {
         loop {
             if let Some(token) = self.ready.pop_front() {
