@@ -37,7 +37,8 @@ pub fn run(command: &NetworkCommand) -> Result<ExitCode, Error> {
 
 /// Copies the files of the running node whose HTTP address is `url` into the directory `copy`, which is new or empty.
 /// `token` is a file with the node's token, which is needed if the node was started with --http-token. `keys` is the
-/// directory of that node, on this machine, from which its secret keys are copied, too. Without it, the copy has no keys.
+/// directory of that node, on this machine, from which its secret keys are copied, too. Without it, the copy has no
+/// keys.
 pub fn snapshot(url: &str, token: Option<&Path>, copy: &Path, keys: Option<&Path>) -> Result<ExitCode, Error> {
     furui_node::snapshot(url, token, copy, keys, &Furui).map_err(of_network)
 }
