@@ -1,9 +1,10 @@
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 
 use super::pattern::{Found, Pattern};
-use super::site::sites;
-use super::{Clause, Record, limits};
+use super::site::{is_site, sites};
+use super::{Asked, Clause, Record, limits};
 
 /// Decides whether a record matches a query's clauses, including phrases.
 ///
@@ -30,6 +31,8 @@ pub struct Fit<'a> {
     clauses: &'a [Clause],
     pattern: Pattern<'a>,
     words: HashMap<&'a str, usize>,
+    /// For each word, true if no other form of it matches.
+    is_exact: Vec<bool>,
     /// For each clause, the required and the excluded phrases, as their indices in `pattern`.
     phrases: Vec<[Vec<usize>; 2]>,
 }
@@ -37,11 +40,16 @@ pub struct Fit<'a> {
 impl<'a> Fit<'a> {
     /// Prepares the decision for these clauses. `None` if they have more than [`limits::PHRASES`] distinct phrases.
     pub fn new(clauses: &'a [Clause]) -> Option<Self> {
-        let mut fit = Self { clauses, pattern: Pattern::new(), words: HashMap::new(), phrases: Vec::new() };
+        let (words, is_exact) = (HashMap::new(), Vec::new());
+        let mut fit = Self { clauses, pattern: Pattern::new(), words, is_exact, phrases: Vec::new() };
         for clause in clauses {
             for word in clause.must.iter().chain(&clause.without) {
                 let next = fit.words.len();
-                fit.pattern.add_word(word, *fit.words.entry(word).or_insert(next));
+                if let Entry::Vacant(entry) = fit.words.entry(word) {
+                    entry.insert(next);
+                    fit.is_exact.push(Asked::of(word).is_exact());
+                    fit.pattern.add_word(word, next);
+                }
             }
             let mut numbers = [Vec::new(), Vec::new()];
             for (numbers, phrases) in numbers.iter_mut().zip([&clause.phrases, &clause.without_phrases]) {
@@ -63,7 +71,7 @@ impl<'a> Fit<'a> {
         let mut phrases = vec![false; self.phrases()];
         for text in [&record.title, &record.text] {
             self.scan(text, false, |found, _| match found {
-                Found::Word(number) => words[number] = true,
+                Found::Word { number, is_same, .. } => words[number] |= is_same || !self.is_exact[number],
                 Found::Phrase(number) => phrases[number] = true,
             });
         }
@@ -75,6 +83,11 @@ impl<'a> Fit<'a> {
     /// the clauses, where the required words of a clause precede the excluded ones.
     pub(super) fn words(&self) -> usize {
         self.words.len()
+    }
+
+    /// True if only the word with this index itself matches, and no other form of it.
+    pub(super) fn is_exact(&self, number: usize) -> bool {
+        self.is_exact[number]
     }
 
     /// The number of distinct phrases of the clauses.
@@ -127,6 +140,11 @@ impl Numbered<'_> {
     pub(super) fn fits_words(&self, has: impl Fn(usize) -> bool) -> bool {
         let has = |word: &String| self.words.get(&**word).is_some_and(|&number| has(number));
         self.clause.must.iter().all(has) && !self.clause.without.iter().any(has)
+    }
+
+    /// The indices of the clause's required words among the distinct words of all clauses, but for sites.
+    pub(super) fn words(&self) -> impl Iterator<Item = usize> {
+        self.clause.must.iter().filter(|word| !is_site(word)).map(|word| self.words[&**word])
     }
 
     /// The indices of the clause's required phrases among the distinct phrases of all clauses.

@@ -4,6 +4,7 @@
 mod answerer;
 #[cfg(feature = "serde")]
 mod as_text;
+mod asked;
 mod clause;
 mod codec;
 mod first;
@@ -28,11 +29,13 @@ mod shunned;
 mod signature;
 mod site;
 mod snippet;
+mod spelling;
 pub mod varint;
 mod weight;
 mod words;
 
 pub use answerer::{AnswerEvent, Answerer};
+pub use asked::{Asked, Grade, list_of};
 pub use clause::Clause;
 pub use codec::{
     Claim, CodecError, Coded, CodedSet, Coding, Golomb, MAX_FILTER_BYTES, MAX_MATCHES, MAX_PER_CELL, MAX_SET, Matcher,
@@ -51,12 +54,13 @@ pub use phrase::{Phrase, PhraseWord};
 pub use publisher::{NoPublisherKey, PublisherKey};
 pub use querier::{KnownWord, Querier, QueryEvent, QueryOptions, QueryRefused, Report, Round, WordReport};
 pub use query::{Query, QueryError, QueryFault};
-pub use ranking::{Place, Scale, idf};
+pub use ranking::{Place, Scale, Score, idf};
 pub use record::{MAX_TEXT, MAX_TITLE, MAX_URL, Record, RecordHead};
 pub use record_error::RecordError;
 pub use showing::{Showing, Showings};
 pub use shunned::Shunned;
 pub use signature::{Act, Publication, Signature, Withdrawal};
 pub use snippet::Snippet;
+pub use spelling::Spelling;
 pub use weight::Weight;
 pub use words::words;

@@ -6,6 +6,8 @@ pub const QUERY_BYTES: usize = 4 << 10;
 pub const NESTING: usize = 16;
 /// The maximum length of a word, in bytes.
 pub const WORD_BYTES: usize = 128;
+/// The maximum length of a word in a message, in bytes: it may have the mark of an [exact](super::Asked) word.
+pub const ASKED_BYTES: usize = WORD_BYTES + 1;
 /// The maximum number of words in a conjunction, in a request for sizes of lists, and in a query, where a repeated word
 /// counts several times.
 pub const WORDS: usize = 64;
@@ -42,6 +44,8 @@ pub const VERSIONS: usize = 16;
 pub const WITHDRAWALS: usize = 1 << 13;
 /// The maximum number of postings, reported as possibly false, in a message.
 pub const DOUBTS: usize = 256;
+/// The maximum number of words that a node suggests for one that no document has.
+pub const NEAR: usize = 8;
 /// The maximum number of exchanges whose costs are stated in the answer to a search.
 pub const COSTS: usize = WORDS;
 

@@ -1,8 +1,9 @@
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::words::tokens;
-use super::{Phrase, limits};
+use super::words::{Form, form_of, forms, tokens};
+use super::{Asked, Phrase, limits};
 
 /// The maximum number of units (words or characters) of a phrase: each of its words may have a skipped unit before it.
 const UNITS: usize = 2 * limits::WORDS;
@@ -21,7 +22,12 @@ const UNITS: usize = 2 * limits::WORDS;
 /// phrase at which no word of the phrase begins matches every unit of the text.
 #[derive(Debug)]
 pub(super) struct Pattern<'a> {
-    words: HashMap<&'a str, Uses>,
+    words: HashMap<Cow<'a, str>, Uses>,
+    /// The words that are searched on their own, with their indices, by the names of their lists. They find the words of
+    /// a text that are not ASCII; their forms in ASCII are in `words`.
+    lists: HashMap<String, Vec<(usize, &'a str)>>,
+    /// Texts in lower case, one of which is in every ASCII text with a word of the pattern.
+    needles: Vec<String>,
     /// A bit mask of the lengths of all words of the pattern. Most words of a text have another length, and need no
     /// look-up.
     lengths: u128,
@@ -31,8 +37,9 @@ pub(super) struct Pattern<'a> {
 /// The purposes for which a word is searched: on its own, or as a part of phrases.
 #[derive(Debug, Default)]
 struct Uses {
-    /// The index under which the word is reported if it is searched on its own; otherwise `None`.
-    alone: Option<usize>,
+    /// The indices under which the word is reported if a form of it is searched on its own, each with this form, and true
+    /// if the word itself is searched.
+    alone: Vec<(usize, u8, bool)>,
     /// The occurrences of the word in phrases: for each, the index of the phrase in the pattern, and a mask with the
     /// bit of the phrase's unit at which the word begins.
     places: Vec<(usize, u128)>,
@@ -54,20 +61,45 @@ fn length_bit(word: &str) -> u128 {
 
 /// A word or phrase of the pattern that was found in a text.
 pub(super) enum Found {
-    /// A word of the pattern, with the index that [`Pattern::add_word`] was given for it.
-    Word(usize),
+    /// A form of a word of the pattern.
+    Word {
+        /// The index that [`Pattern::add_word`] was given for the word.
+        number: usize,
+        /// The [form](Form::bit) that was found.
+        form: u8,
+        /// True if it is the form that was given.
+        is_same: bool,
+        /// The unit of the text.
+        unit: usize,
+    },
     /// A phrase of the pattern, with the index that [`Pattern::add_phrase`] has returned for it.
     Phrase(usize),
 }
 
 impl<'a> Pattern<'a> {
     pub(super) fn new() -> Self {
-        Self { words: HashMap::new(), lengths: 0, phrases: Vec::new() }
+        let (words, lists) = (HashMap::new(), HashMap::new());
+        Self { words, lists, needles: Vec::new(), lengths: 0, phrases: Vec::new() }
     }
 
-    /// Adds a word to the pattern. It is reported with the index `number`.
+    /// Adds a word of a query to the pattern. All its forms are reported with the index `number`.
     pub(super) fn add_word(&mut self, word: &'a str, number: usize) {
-        self.uses(word).alone = Some(number);
+        let asked = Asked::of(word);
+        let mut shared: Option<String> = None;
+        for form in forms(asked.list()).filter(|form| form.is_ascii()) {
+            let alike = shared.as_ref().map_or(form.len(), |shared| {
+                shared.bytes().zip(form.bytes()).take_while(|(one, other)| one == other).count()
+            });
+            shared = Some(form[..alike].to_owned());
+            let alone = (number, form_of(&form).1.bit(), form == asked.word());
+            self.uses(form.into()).alone.push(alone);
+        }
+        // A name of letters and a number may be written in two words.
+        match shared.as_deref().and_then(|it| Some(it.split_at(it.find(|c: char| c.is_ascii_digit())?))) {
+            Some((letters, digits)) if !letters.is_empty() => self.needles.extend([letters, digits].map(str::to_owned)),
+            _ => self.needles.extend(shared),
+        }
+        self.lists.entry(asked.list().to_owned()).or_default().push((number, asked.word()));
     }
 
     /// Adds a phrase to the pattern, and returns the index with which it is reported. A phrase that was added before
@@ -79,7 +111,8 @@ impl<'a> Pattern<'a> {
         let number = self.phrases.len();
         let (mut begun, mut last) = (0, 0);
         for (place, word) in phrase.places() {
-            self.uses(word).places.push((number, 1u128 << place));
+            self.needles.push(word.to_owned());
+            self.uses(word.into()).places.push((number, 1u128 << place));
             begun |= 1u128 << place;
             last = place;
         }
@@ -89,8 +122,8 @@ impl<'a> Pattern<'a> {
         number
     }
 
-    fn uses(&mut self, word: &'a str) -> &mut Uses {
-        self.lengths |= length_bit(word);
+    fn uses(&mut self, word: Cow<'a, str>) -> &mut Uses {
+        self.lengths |= length_bit(&word);
         self.words.entry(word).or_default()
     }
 
@@ -107,18 +140,31 @@ impl<'a> Pattern<'a> {
         let (mut unit, mut words) = (0, 0);
         let mut tokens = tokens(text, located);
         while let Some(token) = tokens.next_of(|stretch| self.may_be_in(stretch.as_bytes())) {
-            words += 1;
+            words += u32::from(!token.is_part);
             while unit < token.unit {
                 self.advance(unit, &mut state, &starts, &mut on);
                 unit += 1;
             }
-            starts[unit % UNITS] = token.span.start;
-            if self.lengths & length_bit(&token.word) == 0 {
+            if !token.is_part {
+                starts[unit % UNITS] = token.span.start;
+            }
+            let word = &*token.word;
+            let mut found = |number, form, is_same| {
+                let form = if token.is_part { Form::PART } else { form };
+                on(Found::Word { number, form, is_same: is_same && !token.is_part, unit }, token.span.clone());
+            };
+            if !self.lists.is_empty() && !word.is_ascii() {
+                let (list, form) = form_of(word);
+                let numbers = self.lists.get(&*list).into_iter().flatten();
+                numbers.for_each(|&(number, asked)| found(number, form.bit(), asked == word));
+            }
+            if self.lengths & length_bit(word) == 0 {
                 continue;
             }
-            let Some(Uses { alone, places }) = self.words.get(&*token.word) else { continue };
-            if let &Some(number) = alone {
-                on(Found::Word(number), token.span.clone());
+            let Some(Uses { alone, places }) = self.words.get(word) else { continue };
+            alone.iter().for_each(|&(number, form, is_same)| found(number, form, is_same));
+            if token.is_part {
+                continue;
             }
             for &(phrase, places) in places {
                 state[phrase].words |= places;
@@ -129,10 +175,10 @@ impl<'a> Pattern<'a> {
         words + tokens.skipped()
     }
 
-    /// False if no word of the pattern is in this ASCII text. A word is looked for by its first two bytes and its last
-    /// one, in loops without branches, which become vector instructions; few texts without the word have these.
+    /// False if no word of the pattern is in this ASCII text. A needle is looked for by its first two bytes and its last
+    /// one, in loops without branches, which become vector instructions; few texts without it have these.
     fn may_be_in(&self, text: &[u8]) -> bool {
-        self.words.keys().map(|word| word.as_bytes()).any(|word| {
+        self.needles.iter().map(|needle| needle.as_bytes()).any(|word| {
             let (Some(first), Some(last)) = (word.first(), word.last()) else { return false };
             let second = word.get(1).unwrap_or(first);
             let after = |count: usize| text.get(count..).unwrap_or_default();

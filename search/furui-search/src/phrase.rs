@@ -1,3 +1,4 @@
+use super::asked::exactly;
 use super::limits;
 use super::neighbours::Neighbours;
 use super::words::telling_tokens;
@@ -54,6 +55,11 @@ impl Phrase {
     /// The words of the phrase in order: at least one.
     pub fn words(&self) -> &[PhraseWord] {
         &self.words
+    }
+
+    /// True if the phrase is written without spaces between words, as in Chinese, Japanese and Thai.
+    pub(super) fn is_unspaced(&self) -> bool {
+        self.words.iter().all(|word| exactly(&word.word) == word.word)
     }
 
     /// The pairs and triples of common words that are neighbours in the phrase, and so in each text that has it, as

@@ -6,6 +6,8 @@ use sha2::{Digest, Sha256};
 use super::neighbours::Neighbours;
 use super::record_error::VERSION;
 use super::site::sites;
+use super::weight::occurrences_of;
+use super::words::{Form, form_of, telling_tokens, tokens};
 use super::{ContentId, PublisherKey, RecordError, Weight, words};
 
 /// The maximum length of a URL, in bytes.
@@ -95,7 +97,8 @@ impl Record {
         bytes.split_at_checked(HEADER).filter(|(header, _)| header[0] == VERSION).map(|(header, _)| key_in(header))
     }
 
-    /// The distinct words under which the document is found, in order: the words of its title and text, and `site:HOST`
+    /// The names of the lists that have the document, in order: the words of its title and text, each as singular and
+    /// without accents; the parts of names, as of `getOrDefault`; and `site:HOST`
     /// for the host of its URL and for the domains above the host (at most 8 in all); and neighbours among the
     /// commonest words, as in `of the`, by which phrases of them are found. Other words of the URL are not included, so
     /// that a search for the name of a site does not find all its pages.
@@ -106,7 +109,7 @@ impl Record {
     /// The number that counts of these `occurrences` of one of the record's words: at most one, and one more for each
     /// [`REPEATS`] different words. Reads only as much of the record as decides it.
     pub(super) fn counted(&self, occurrences: u32) -> u32 {
-        let most = occurrences.min(Weight::of_steps(Weight::STEPS - 1, 0).occurrences());
+        let most = occurrences.min(occurrences_of(Weight::STEPS - 1));
         let enough = most.saturating_sub(1) * REPEATS;
         let mut different = HashSet::with_capacity(enough as usize);
         let mut words = words(&self.title).chain(words(&self.text));
@@ -130,29 +133,67 @@ impl Record {
         }
     }
 
-    /// The [`words`](Self::words), each with its weight: the number of its occurrences, and the number of words in the
-    /// document. An occurrence in the title counts [`Weight::TITLE`] times. Occurrences count up to one, and one more
-    /// for each sixteen different words of the document, so that a text that repeats a word does not come before
-    /// others.
+    /// The names of the lists that have the document, each with the weight of its words: the number of occurrences of
+    /// all forms, the forms, if one of them is in the title, and the lengths of document and title. An occurrence in
+    /// the title counts [`Weight::TITLE`] times. Occurrences count up to one, and one more for each sixteen different
+    /// words of the document, so that a text that repeats a word does not come before others.
     pub fn postings(&self) -> BTreeMap<String, Weight> {
-        let mut counts: HashMap<Cow<'_, str>, u32> = HashMap::new();
+        let mut counts: HashMap<(Cow<'_, str>, bool), Count> = HashMap::new();
         let mut length = 0u32;
         let mut neighbours = Neighbours::default();
         for (text, times) in [(&self.title, Weight::TITLE), (&self.text, 1)] {
             neighbours.pause();
-            for word in words(text) {
-                neighbours.push(&word);
-                length = length.saturating_add(times);
-                let count = counts.entry(word).or_insert(0);
-                *count = count.saturating_add(times);
+            for token in tokens(text, false) {
+                if !token.is_part {
+                    neighbours.push(&token.word);
+                    length = length.saturating_add(times);
+                }
+                let count = counts.entry((token.word, token.is_part)).or_default();
+                count.occurrences = count.occurrences.saturating_add(times);
+                count.is_in_title |= times > 1;
             }
         }
         // A text that repeats a word has few words.
-        let most = 1 + counts.len() as u32 / REPEATS;
-        let counts = counts.into_iter().map(|(word, count)| (word.into_owned(), most.min(count)));
-        let counts = counts.chain(sites(&self.url).chain(neighbours.words()).map(|word| (word, 1)));
-        counts.map(|(word, count)| (word, Weight::new(count, length))).collect()
+        let most = 1 + counts.keys().filter(|(_, is_part)| !is_part).count() as u32 / REPEATS;
+        let mut lists: BTreeMap<String, Count> = BTreeMap::new();
+        for ((word, is_part), count) in &counts {
+            let (list, form) = form_of(word);
+            let all = lists.entry(list.into_owned()).or_default();
+            all.occurrences = all.occurrences.saturating_add(count.occurrences);
+            all.is_in_title |= count.is_in_title;
+            all.forms |= if *is_part { Form::PART } else { form.bit() };
+        }
+        let single = Count { occurrences: 1, forms: Form::default().bit(), is_in_title: false };
+        lists.extend(sites(&self.url).chain(neighbours.words()).map(|word| (word, single)));
+        let size = self.size_bits(length);
+        let weight = |count: Count| {
+            let occurrences = count.occurrences.min(most);
+            Weight::of_bits(Weight::use_of(occurrences, count.forms, count.is_in_title), size).expect("it has a form")
+        };
+        lists.into_iter().map(|(list, count)| (list, weight(count))).collect()
     }
+
+    /// The [bits](Weight::size_bits) for a document of `length` words with the title of this record.
+    pub(super) fn size_bits(&self, length: u32) -> u16 {
+        Weight::size_of(length, telling_tokens(own_title(&self.title)).take(Weight::TITLE_WORDS.into()).count())
+    }
+}
+
+/// The occurrences of a word, or of all forms of a word, in a document.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    occurrences: u32,
+    forms: u8,
+    is_in_title: bool,
+}
+
+/// The part of a title that is about the document, and not about the site: what is before the first mark that separates
+/// the two, as in `HashMap (Java SE 17)` and `Sieves - Example`, if that has words.
+fn own_title(title: &str) -> &str {
+    let marks = [" — ", " – ", " - ", " | ", " · ", " :: ", " ("];
+    let first = marks.iter().filter_map(|mark| title.find(mark)).min();
+    let own = first.map_or(title, |first| &title[..first]);
+    if own.contains(char::is_alphanumeric) { own } else { title }
 }
 
 /// The parts of a [`Record`] from which the id is computed, with the hash of the text instead of the text. They prove
@@ -277,7 +318,8 @@ mod tests {
     #[test]
     fn a_word_counts_for_more_in_the_title_and_the_more_often_it_occurs() {
         let postings = record("u", "Sieve sieve", "a sieve, and a filter").postings();
-        assert_eq!((postings["sieve"], postings["a"], postings.len()), (Weight::new(1, 9), Weight::new(1, 9), 5));
+        let of = |word: &str| (postings[word].occurrences(), postings[word].length(), postings[word].is_in_title());
+        assert_eq!((of("sieve"), of("a"), postings.len()), ((1, 9, true), (1, 9, false), 5));
         let many: String = (0..60).map(|number| format!("w{number} ")).collect();
         let postings =
             record("u", "Sieve sieve", &format!("a sieve, and a filter {many}{}", "filter ".repeat(60))).postings();

@@ -1,7 +1,8 @@
 use super::fit::{Fit, Numbered};
 use super::pattern::Found;
 use super::snippet::{Marks, snippet};
-use super::{Clause, Record, RecordHead, Scale, Snippet, Weight, limits};
+use super::words::Form;
+use super::{Asked, Clause, Grade, Record, RecordHead, Scale, Score, Snippet, Weight, limits};
 
 /// The data about a document that a node which keeps it sends to a node that searches: enough to show and rank a result
 /// without the text.
@@ -12,9 +13,14 @@ use super::{Clause, Record, RecordHead, Scale, Snippet, Weight, limits};
 pub struct Showing {
     /// URL and title, with what is needed to compute the id.
     pub head: RecordHead,
-    /// The weights of the query's words, in the order of [`Showings::words`]; `None` for a word that does not occur.
-    /// All of them state one length.
-    pub weights: Vec<Option<Weight>>,
+    /// How well the document answers the query's words, in the order of [`Showings::words`]; `None` for a word that does
+    /// not occur.
+    pub grades: Vec<Option<Grade>>,
+    /// The lengths of document and title: [`Weight::size_bits`].
+    pub size_bits: u16,
+    /// The number of words of the shortest part of title or text that has all required words of a clause; 0 if there is
+    /// none, or it has more than 255.
+    pub window: u8,
     /// An excerpt of the text with words of the query.
     pub snippet: Snippet,
 }
@@ -29,7 +35,7 @@ pub struct Showing {
 /// **Cost.** One pass over title and text for the words, the phrases and the marks; memory proportional to the marks.
 ///
 /// ```
-/// use furui_search::{PublisherKey, Query, Record, Showings, Weight};
+/// use furui_search::{Grade, PublisherKey, Query, Record, Showings};
 ///
 /// let query = Query::parse("sieve -coffee")?;
 /// let showings = Showings::new(query.clauses()).expect("few phrases");
@@ -37,7 +43,7 @@ pub struct Showing {
 ///     url: "https://example.org/".into(), title: String::new(), text: text.into(), publisher: PublisherKey::new([7; 32]),
 /// };
 /// let showing = showings.of(&record("A sieve, and a sieve.")).expect("it fits");
-/// assert_eq!(showing.weights, [Some(Weight::new(1, 5)), None], "a text of four words may repeat none");
+/// assert_eq!(showing.grades, [Some(Grade::of_bits(0).expect("once, as asked")), None], "so short a text repeats none");
 /// assert_eq!(showing.snippet.text, "A sieve, and a sieve.");
 /// assert_eq!(showings.of(&record("A coffee sieve.")), None);
 /// # Ok::<(), furui_search::QueryError>(())
@@ -59,7 +65,7 @@ impl<'a> Showings<'a> {
             numbered.phrases().iter().for_each(|&phrase| marked[fit.words() + phrase] = true);
             let Clause { must, phrases, .. } = numbered.clause;
             for word in must {
-                if !phrases.iter().flat_map(|phrase| phrase.words()).any(|other| other.word == *word) {
+                if !phrases.iter().flat_map(|phrase| phrase.words()).any(|other| other.word == Asked::of(word).word()) {
                     marked[fit.number(word)] = true;
                 }
             }
@@ -85,33 +91,45 @@ impl<'a> Showings<'a> {
 
     /// Returns true if the record matches, and its showing. The snippet of a record that does not match is empty.
     pub fn view(&self, record: &Record) -> (bool, Showing) {
-        let (fits, weights, title_marks, marks) = self.scan(record);
+        let Scanned { fits, grades, size_bits, window, title_marks, marks } = self.scan(record);
         let snippet = match fits {
             true => snippet(&record.text, title_marks, marks, self.marked.len(), limits::SNIPPET),
             false => Snippet::default(),
         };
-        (fits, Showing { head: record.head(), weights, snippet })
+        (fits, Showing { head: record.head(), grades, size_bits, window, snippet })
     }
 
     /// Makes the snippet of a record with at most `most` characters of its text, even if the record does not match.
     #[cfg(test)]
     pub(super) fn snippet(&self, record: &Record, most: usize) -> Snippet {
-        let (_, _, title_marks, marks) = self.scan(record);
+        let Scanned { title_marks, marks, .. } = self.scan(record);
         snippet(&record.text, title_marks, marks, self.marked.len(), most)
     }
 
-    /// Returns true if the record matches, its weights, and the marks in its title and text.
-    fn scan(&self, record: &Record) -> (bool, Vec<Option<Weight>>, Marks, Marks) {
+    fn scan(&self, record: &Record) -> Scanned {
         let words = self.fit.words();
-        let (mut counts, mut phrases) = (vec![0_u32; words], vec![false; self.fit.phrases()]);
-        let mut length = 0_u32;
+        let (mut uses, mut phrases) = (vec![Use::default(); words], vec![false; self.fit.phrases()]);
+        let clauses: Vec<Vec<usize>> = self.fit.clauses().map(|clause| clause.words().collect()).collect();
+        let (mut length, mut window) = (0_u32, usize::MAX);
         let mut scan = |text: &str, times: u32| {
             let mut marks = Marks::default();
+            let mut last: Vec<Option<usize>> = vec![None; words];
             let all = self.fit.scan(text, true, |found, span| {
                 let of = match found {
-                    Found::Word(number) => {
-                        counts[number] = counts[number].saturating_add(times);
-                        number
+                    Found::Word { number, form, is_same, unit } => {
+                        let word = &mut uses[number];
+                        word.occurrences = word.occurrences.saturating_add(times);
+                        word.forms |= form;
+                        word.is_in_title |= times > 1;
+                        let fits = is_same || !self.fit.is_exact(number);
+                        word.fits |= fits;
+                        last[number] = Some(unit);
+                        for clause in clauses.iter().filter(|clause| clause.len() > 1 && clause.contains(&number)) {
+                            if let Some(first) = clause.iter().map(|&word| last[word]).min().flatten() {
+                                window = window.min(unit - first + 1);
+                            }
+                        }
+                        if fits { number } else { return }
                     }
                     Found::Phrase(number) => {
                         phrases[number] = true;
@@ -127,39 +145,71 @@ impl<'a> Showings<'a> {
         };
         let title_marks = scan(&record.title, Weight::TITLE);
         let marks = scan(&record.text, 1);
-        self.fit.sites(&record.url).for_each(|site| counts[site] = 1);
-        let has: Vec<bool> = counts.iter().map(|&count| count > 0).collect();
+        let is_there = Use { occurrences: 1, forms: Form::default().bit(), is_in_title: false, fits: true };
+        self.fit.sites(&record.url).for_each(|site| uses[site] = is_there);
+        let has: Vec<bool> = uses.iter().map(|it| it.fits).collect();
         let mut clauses = self.fit.clauses().peekable();
         let fits = clauses.peek().is_none() || clauses.any(|clause| clause.fits(&has, &phrases));
-        let most = counts.iter().max().map_or(0, |&most| record.counted(most));
-        let weight = |count: u32| (count > 0).then(|| Weight::new(count.min(most), length));
-        let weights = counts.into_iter().map(weight).collect();
-        (fits, weights, title_marks, marks)
+        let most = uses.iter().map(|it| it.occurrences).max().map_or(0, |most| record.counted(most));
+        let size_bits = record.size_bits(length);
+        let grade = |(word, it): (&str, Use)| {
+            let use_bits = Weight::use_of(it.occurrences.min(most), it.forms, it.is_in_title);
+            Asked::of(word).grade(Weight::of_bits(use_bits, size_bits)?)
+        };
+        let grades = self.words().into_iter().zip(uses).map(grade).collect();
+        let window = u8::try_from(window).unwrap_or(0);
+        Scanned { fits, grades, size_bits, window, title_marks, marks }
     }
 
-    /// True if a document with these weights, in the order of [`words`](Self::words), matches the words of one of the
-    /// clauses, ignoring phrases, about which lists have no information.
-    pub fn has_words(&self, weights: &[Option<Weight>]) -> bool {
+    /// True if a document with these grades, in the order of [`words`](Self::words), matches the words of one of the
+    /// clauses, ignoring phrases and different accents, about which lists have no information.
+    pub fn has_words(&self, grades: &[Option<Grade>]) -> bool {
         let mut clauses = self.fit.clauses();
-        weights.len() == self.fit.words() && clauses.any(|it| it.fits_words(|number| weights[number].is_some()))
+        grades.len() == self.fit.words() && clauses.any(|it| it.fits_words(|number| grades[number].is_some()))
     }
 
-    /// The score of a document with these weights, in the order of [`words`](Self::words), if the words have these
-    /// idfs: the highest score of all clauses whose words the document matches. `None` if it matches no clause, or the
-    /// number of weights is wrong.
+    /// The score of a document that answers the words, in the order of [`words`](Self::words), with these grades, and
+    /// has these [bits of its size](Showing::size_bits), if the words have these idfs: the highest score of all clauses
+    /// whose words the document matches. `None` if it matches no clause, or the number of grades is wrong.
     ///
     /// The nodes that keep the words' lists, which ignore phrases, compute the same score.
-    pub fn score(&self, weights: &[Option<Weight>], idfs: &[u32], scale: &Scale) -> Option<u32> {
-        if weights.len() != self.fit.words() || idfs.len() != weights.len() {
+    pub fn score(&self, grades: &[Option<Grade>], size_bits: u16, idfs: &[u32], scale: &Scale) -> Option<u32> {
+        if grades.len() != self.fit.words() || idfs.len() != grades.len() {
             return None;
         }
-        let fitting = self.fit.clauses().filter(|clause| clause.fits_words(|number| weights[number].is_some()));
+        let fitting = self.fit.clauses().filter(|clause| clause.fits_words(|number| grades[number].is_some()));
         let score = |clause: Numbered<'_>| {
-            let words = clause.clause.must.iter().map(|word| self.fit.number(word));
-            words.filter_map(|number| Some(scale.score(idfs[number], weights[number]?))).sum()
+            let (mut score, mut all) = (Score::default(), 0_u32);
+            for number in clause.clause.must.iter().map(|word| self.fit.number(word)) {
+                all = all.saturating_add(idfs[number]);
+                if let Some(grade) = grades[number] {
+                    score.add(scale, idfs[number], grade, size_bits);
+                }
+            }
+            score.of(all, size_bits)
         };
         fitting.map(score).max()
     }
+}
+
+/// What a record says about a query.
+struct Scanned {
+    fits: bool,
+    grades: Vec<Option<Grade>>,
+    size_bits: u16,
+    window: u8,
+    title_marks: Marks,
+    marks: Marks,
+}
+
+/// The occurrences of all forms of a word of the query in a record.
+#[derive(Clone, Copy, Default)]
+struct Use {
+    occurrences: u32,
+    forms: u8,
+    is_in_title: bool,
+    /// True if the record has a form that the query asks for.
+    fits: bool,
 }
 
 #[cfg(test)]
@@ -177,20 +227,20 @@ mod tests {
     fn scores_are_those_of_the_best_clause_whose_words_are_there() {
         let query = Query::parse("sieve filter OR sieve -\"fine sieve\" -tea OR site:a.example bloom").unwrap();
         let showings = Showings::new(query.clauses()).unwrap();
-        assert_eq!(showings.words(), ["sieve", "filter", "tea", "site:a.example", "bloom"]);
+        assert_eq!(showings.words(), ["sieve", "filter", "=tea", "site:a.example", "bloom"]);
         let (scale, idfs) = (Scale::new(10), [1000, 2000, 3000, 0, 4000]);
         let score = |url: &str, text: &str| {
-            let (_, Showing { weights, .. }) = showings.view(&record(url, "", text));
-            showings.score(&weights, &idfs, &scale)
+            let (_, Showing { grades, size_bits, .. }) = showings.view(&record(url, "", text));
+            showings.score(&grades, size_bits, &idfs, &scale)
         };
-        let part = |idf, length| scale.score(idf, Weight::new(1, length));
+        let part = |idf, length| scale.score(idf, Grade::default(), length);
         assert_eq!(score("u:1", "filter sieve"), Some(part(1000, 2) + part(2000, 2)));
         // A phrase does not affect the score; the word tea does.
         assert_eq!(score("u:1", "fine sieve"), Some(part(1000, 2)));
         assert_eq!(score("u:1", "tea sieve"), None);
         assert_eq!(score("http://a.example/", "bloom sieve x"), Some(part(4000, 3)));
-        assert_eq!(showings.score(&[None; 4], &idfs, &scale), None);
-        assert_eq!(showings.score(&[Some(Weight::new(1, 1)); 5], &idfs[1..], &scale), None);
+        assert_eq!(showings.score(&[None; 4], 0, &idfs, &scale), None);
+        assert_eq!(showings.score(&[Some(Grade::BEST); 5], 0, &idfs[1..], &scale), None);
     }
 
     proptest! {
@@ -211,13 +261,15 @@ mod tests {
             prop_assert_eq!(fits, Fit::new(query.clauses()).unwrap().fits(&record));
             prop_assert_eq!(showings.of(&record).is_some(), fits);
             let postings = record.postings();
-            let weights: Vec<_> = showings.words().iter().map(|word| postings.get(*word).copied()).collect();
-            prop_assert_eq!(&showing.weights, &weights);
+            let grade = |word: &&str| Asked::of(word).grade(*postings.get(Asked::of(word).list())?);
+            let grades: Vec<_> = showings.words().iter().map(grade).collect();
+            prop_assert_eq!(&showing.grades, &grades);
+            prop_assert!(postings.values().all(|weight| weight.size_bits() == showing.size_bits));
             prop_assert_eq!(showing.head.id(), super::super::ContentId::of(&record.encode().unwrap()));
             prop_assert!(showing.snippet.text.len() <= limits::SNIPPET_BYTES);
-            let score = showings.score(&weights, &vec![1; weights.len()], &Scale::new(1));
+            let score = showings.score(&grades, showing.size_bits, &vec![1; grades.len()], &Scale::new(1));
             prop_assert!(score.is_some() || !fits);
-            prop_assert_eq!(showings.has_words(&weights), score.is_some());
+            prop_assert_eq!(showings.has_words(&grades), score.is_some());
             prop_assert!(showing.snippet.is_of(&text));
         }
     }

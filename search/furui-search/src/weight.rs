@@ -1,9 +1,11 @@
 use std::fmt;
 
-/// The weight of a word in a document for the ranking: the number of the word's occurrences, and the length of the
-/// document, in 12 bits.
+use super::words::Form;
+
+/// The weight of a word in a document for the ranking, which a posting states: the number of the word's occurrences,
+/// the forms in which the document has it, if its title has it, and the lengths of the document and its title. 22 bits.
 ///
-/// Both numbers are rounded down to steps. Up to 8 occurrences and lengths up to 31 are exact. Up to the last step,
+/// The numbers are rounded down to steps. Up to 8 occurrences and lengths up to 31 are exact. Up to the last step,
 /// larger numbers of occurrences lose at most 29 %, and larger lengths at most 6 %. A weight depends on the document
 /// alone, so all publishers of a document agree.
 ///
@@ -14,42 +16,87 @@ use std::fmt;
 /// assert_eq!((weight.occurrences(), weight.length()), (3, 20));
 /// assert_eq!(Weight::new(11, 20).occurrences(), 10, "large numbers are rounded down to a step");
 /// ```
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Weight(u16);
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Weight {
+    use_: u16,
+    size: u16,
+}
 
 /// The numbers of occurrences at which the sixteen steps begin.
 const OCCURRENCES: [u32; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 19, 25, 33, 45, 64];
+/// The place of the forms in the use of a word.
+const FORMS: u32 = 4;
+/// The bit for the title in the use of a word.
+const TITLE: u16 = 1 << (FORMS + Form::BITS);
 
 impl Weight {
+    /// The [bits](Self::use_bits) of most words: one occurrence in the text, in the form that names the list.
+    pub const PLAIN_USE: u16 = 1 << FORMS;
     /// The size of a weight in a message, in bytes.
-    pub const BYTES: usize = 2;
+    pub const BYTES: usize = 3;
     /// The number of steps to which numbers of occurrences are rounded.
     pub const STEPS: u8 = OCCURRENCES.len() as u8;
     /// The number of steps to which lengths are rounded.
     pub(crate) const LENGTHS: usize = 256;
     /// One occurrence in the title counts as this number of occurrences in the text.
     pub const TITLE: u32 = 2;
+    /// The largest number of words of a title that is told from others.
+    pub(crate) const TITLE_WORDS: u8 = 15;
 
-    /// The weight of a word that occurs `occurrences` times, at least once, in a document of `length` words.
+    /// The weight of a word that occurs `occurrences` times, at least once, as it is in the name of its list, in the
+    /// text of a document of `length` words without a title.
     pub fn new(occurrences: u32, length: u32) -> Self {
-        let step = OCCURRENCES.partition_point(|&step| step <= occurrences).saturating_sub(1);
-        Self::of_steps(step as u8, length_step(length))
+        Self { use_: Self::use_of(occurrences, Form::default().bit(), false), size: Self::size_of(length, 0) }
     }
 
-    /// The weight with these steps of occurrences and length (see [`Weight`]). If the step `occurrences` does not
-    /// exist, the last one is used.
-    pub fn of_steps(occurrences: u8, length: u8) -> Self {
-        Self(u16::from(occurrences.min(Self::STEPS - 1)) << 8 | u16::from(length))
+    /// The part of a weight that differs from word to word.
+    pub(crate) fn use_of(occurrences: u32, forms: u8, is_in_title: bool) -> u16 {
+        let step = OCCURRENCES.partition_point(|&step| step <= occurrences).saturating_sub(1);
+        step as u16 | u16::from(forms) << FORMS | if is_in_title { TITLE } else { 0 }
+    }
+
+    /// The part of a weight that all words of a document have in common.
+    pub(crate) fn size_of(length: u32, title_words: usize) -> u16 {
+        let title_words = title_words.min(Self::TITLE_WORDS.into()) as u16;
+        u16::from(length_step(length)) | title_words << 8
+    }
+
+    /// Puts a weight together from [`use_bits`](Self::use_bits) and [`size_bits`](Self::size_bits). `None` if no weight
+    /// has them.
+    pub fn of_bits(use_bits: u16, size_bits: u16) -> Option<Self> {
+        let weight = Self { use_: use_bits, size: size_bits };
+        (use_bits < TITLE << 1 && weight.forms() > 0 && size_bits >> 8 <= Self::TITLE_WORDS.into()).then_some(weight)
+    }
+
+    /// The bits of the weight that differ from word to word: the step of its occurrences, its forms, and if it is in
+    /// the title.
+    pub fn use_bits(self) -> u16 {
+        self.use_
+    }
+
+    /// The bits of the weight that all words of a document have in common: the lengths of the document and its title.
+    pub fn size_bits(self) -> u16 {
+        self.size
     }
 
     /// The step to which the number of occurrences was rounded, below [`STEPS`](Self::STEPS).
     pub fn step(self) -> u8 {
-        (self.0 >> 8) as u8
+        (self.use_ & 0xf) as u8
+    }
+
+    /// The forms in which the document has the word, as a set of bits; see [`Form::bit`].
+    pub(crate) fn forms(self) -> u8 {
+        (self.use_ >> FORMS) as u8 & ((1 << Form::BITS) - 1)
+    }
+
+    /// True if the word is in the title.
+    pub fn is_in_title(self) -> bool {
+        self.use_ & TITLE != 0
     }
 
     /// The step to which the document's length was rounded.
     pub fn length_step(self) -> u8 {
-        self.0 as u8
+        self.size as u8
     }
 
     /// The approximate number of the word's occurrences: the lowest of the step.
@@ -59,12 +106,7 @@ impl Weight {
 
     /// The approximate number of words of the document.
     pub fn length(self) -> u32 {
-        let step = u32::from(self.length_step());
-        match step.checked_sub(32) {
-            None => step,
-            // From 32 on, there are sixteen steps between each power of two and the next. The last step is unbounded.
-            Some(above) => (16 + above % 16) << (1 + above / 16),
-        }
+        length_of(self.length_step())
     }
 
     /// The base-2 logarithm of the document's length in units of 1/16, linear between powers of two; 80 for all lengths
@@ -73,21 +115,46 @@ impl Weight {
         u64::from(self.length_step().max(32)) + 48
     }
 
-    /// Encodes the weight as two bytes, least significant first.
-    pub fn to_bytes(self) -> [u8; 2] {
-        self.0.to_le_bytes()
+    /// Encodes the weight as three bytes.
+    pub fn to_bytes(self) -> [u8; 3] {
+        let [first, second] = self.use_.to_le_bytes();
+        let [length, title_words] = self.size.to_le_bytes();
+        [first, second | title_words << 4, length]
     }
 
-    /// Decodes a weight from its two bytes; `None` if they are invalid.
-    pub fn from_bytes(bytes: [u8; 2]) -> Option<Self> {
-        Some(Self(u16::from_le_bytes(bytes))).filter(|weight| weight.step() < Self::STEPS)
+    /// Decodes a weight from its three bytes; `None` if they are invalid.
+    pub fn from_bytes([first, second, length]: [u8; 3]) -> Option<Self> {
+        Self::of_bits(u16::from_le_bytes([first, second & 0xf]), u16::from_le_bytes([length, second >> 4]))
+    }
+}
+
+impl Default for Weight {
+    /// The smallest weight: one occurrence in a document of no length.
+    fn default() -> Self {
+        Self::new(1, 0)
     }
 }
 
 impl fmt::Debug for Weight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {}", self.occurrences(), self.length())
+        let title = if self.is_in_title() { ", in the title" } else { "" };
+        write!(f, "{} of {} as {:05b}{title}", self.occurrences(), self.length(), self.forms())
     }
+}
+
+/// The lowest length of a step.
+pub(crate) fn length_of(step: u8) -> u32 {
+    let step = u32::from(step);
+    match step.checked_sub(32) {
+        None => step,
+        // From 32 on, there are sixteen steps between each power of two and the next. The last step is unbounded.
+        Some(above) => (16 + above % 16) << (1 + above / 16),
+    }
+}
+
+/// The lowest number of occurrences of a step.
+pub(crate) fn occurrences_of(step: u8) -> u32 {
+    OCCURRENCES[usize::from(step)]
 }
 
 fn length_step(length: u32) -> u8 {
@@ -118,8 +185,11 @@ mod tests {
         assert_eq!(Weight::new(0, 0), Weight::default());
         assert_eq!(Weight::new(u32::MAX, u32::MAX).occurrences(), 64);
         assert_eq!(Weight::new(1, u32::MAX).length(), 31 << 14);
-        assert_eq!(Weight::from_bytes([0, 16]), None);
-        let lengths: Vec<u32> = (0..=255).map(|step| Weight::of_steps(0, step).length()).collect();
+        assert_eq!(Weight::from_bytes([0, 0, 0]), None);
+        let full = Weight::of_bits(0x3ff, 0xfff).unwrap();
+        assert_eq!((Weight::from_bytes(full.to_bytes()), full.is_in_title(), full.forms()), (Some(full), true, 31));
+        assert_eq!(Weight::of_bits(0x400, 0), None);
+        let lengths: Vec<u32> = (0..=255).map(length_of).collect();
         assert!(lengths.is_sorted_by(|a, b| a < b));
         for (length, sixteenths) in [(0, 80), (31, 80), (32, 80), (64, 96), (96, 104), (4096, 192)] {
             assert_eq!(Weight::new(1, length).log_length(), sixteenths);

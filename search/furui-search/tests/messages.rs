@@ -68,7 +68,7 @@ fn wants() -> impl Strategy<Value = Wants> {
 }
 
 fn weight() -> impl Strategy<Value = Weight> {
-    (0..Weight::STEPS, any::<u8>()).prop_map(|(step, length)| Weight::of_steps(step, length))
+    (0..1_u16 << 10, 0..1_u16 << 12).prop_filter_map("no form", |(uses, size)| Weight::of_bits(uses, size))
 }
 
 fn place() -> impl Strategy<Value = Place> {
@@ -199,7 +199,7 @@ fn response() -> impl Strategy<Value = Response> {
         vec(size, 0..5).prop_map(Response::Sizes),
         ranked.prop_map(Response::Ranked),
         (bytes(), any::<bool>(), any::<Option<u64>>(), bytes())
-            .prop_map(|(matches, whole, session, steps)| { Response::Met(Met { matches, whole, session, steps }) }),
+            .prop_map(|(matches, whole, session, grades)| { Response::Met(Met { matches, whole, session, grades }) }),
         any::<bool>().prop_map(Response::Settled),
         (vec(shown(), 0..9), any::<bool>()).prop_map(|(documents, settled)| Response::Shown { documents, settled }),
         any::<u64>().prop_map(|new| Response::Stored { new }),

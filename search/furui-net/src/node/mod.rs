@@ -51,7 +51,7 @@ use search::KnownTerms;
 use serve::{claims, keeper};
 use versions::Opinion;
 
-pub use answer::{Hit, SearchError, SearchEvent, Version};
+pub use answer::{Hit, Instead, SearchError, SearchEvent, Version};
 pub use document::{DocumentError, KeptDocument};
 pub use filling::FURTHER;
 pub use history::{SPAN, SPANS, Span};

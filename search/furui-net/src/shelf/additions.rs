@@ -132,7 +132,7 @@ impl Additions<'_> {
         known.sort_unstable();
         known.dedup();
         let recent = self.recent.lists.get(&word).map_or(&[][..], |fresh| &fresh.postings);
-        let mut new: Vec<Posting> = known.iter().map(|&(number, _)| Posting { number, step: 0 }).collect();
+        let mut new: Vec<Posting> = known.iter().map(|&(number, _)| Posting { number, uses: 0 }).collect();
         new.retain(|known| !posting::has(recent, known.number));
         lists::retain_new(self.view, word, &mut new)?;
         for (_, at) in known.iter().filter(|(number, _)| posting::has(&new, *number)) {

@@ -172,10 +172,10 @@ impl Shelf {
         let mut first = First::new(options.run_ids);
         let mut older = Documents::new(view);
         let mut show = |postings: &[Posting]| {
-            for &Posting { number, step } in postings {
+            for &Posting { number, uses } in postings {
                 let document = recent.known(&mut older, number)?;
                 if document.id.head() >= from {
-                    first.push((document.id, document.weight(step)));
+                    first.push((document.id, document.weight(uses)));
                 }
             }
             Ok(())

@@ -33,11 +33,11 @@ pub(super) struct Change {
     pub(super) words: Vec<(String, u32)>,
     /// The number of the first new document.
     pub(super) first: u32,
-    /// The new documents, numbered consecutively from `first`, each with its length as the step of a weight.
-    pub(super) documents: Vec<(ContentId, u8)>,
+    /// The new documents, numbered consecutively from `first`, each with the [bits of its size](furui_search::Weight::size_bits).
+    pub(super) documents: Vec<(ContentId, u16)>,
     /// The numbers of known documents whose expiry is extended, in ascending order.
     pub(super) refreshed: Vec<u32>,
-    /// The known documents whose length was unknown or wrong before, each with its length as the step of a weight.
+    /// The known documents whose size was unknown or wrong before, each with the [bits of its size](furui_search::Weight::size_bits).
     pub(super) measured: Vec<Posting>,
     /// For each word, the new postings of its list. Words and documents are in ascending order.
     pub(super) postings: Vec<(u32, Vec<Posting>)>,
@@ -94,9 +94,9 @@ impl Change {
             put_bytes(&mut out, word.as_bytes());
         }
         varint::put(&mut out, self.documents.len() as u64);
-        for (id, length) in &self.documents {
+        for (id, size) in &self.documents {
             out.extend(id.as_bytes());
-            out.push(*length);
+            out.extend(size.to_le_bytes());
         }
         put_numbers(&mut out, &self.refreshed);
         put_numbers(&mut out, &self.claimed);
@@ -128,7 +128,7 @@ impl Change {
             })?,
             documents: take_all(bytes, |bytes| {
                 let id = bytes.split_off(..ContentId::BYTES)?.try_into().ok()?;
-                Some((ContentId::new(id), *bytes.split_off_first()?))
+                Some((ContentId::new(id), u16::from_le_bytes(bytes.split_off(..2)?.try_into().ok()?)))
             })?,
             refreshed: take_numbers(bytes)?,
             claimed: take_numbers(bytes)?,
@@ -146,7 +146,7 @@ fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 fn put_numbers(out: &mut Vec<u8>, numbers: &[u32]) {
-    put_postings(out, &numbers.iter().map(|&number| Posting { number, step: 0 }).collect::<Vec<_>>());
+    put_postings(out, &numbers.iter().map(|&number| Posting { number, uses: 0 }).collect::<Vec<_>>());
 }
 
 fn put_postings(out: &mut Vec<u8>, postings: &[Posting]) {
@@ -184,8 +184,8 @@ mod tests {
             origin: 77,
             claimed: vec![2, 5],
             refreshed: vec![1, 2, 900],
-            measured: vec![Posting { number: 3, step: 200 }],
-            postings: vec![(7, [1000, 1001].map(|number| Posting { number, step: 2 }).to_vec()), (8, vec![])],
+            measured: vec![Posting { number: 3, uses: 200 }],
+            postings: vec![(7, [1000, 1001].map(|number| Posting { number, uses: 2 }).to_vec()), (8, vec![])],
             records: vec![(1001, b"text".repeat(100)), (5, vec![])],
         };
         let row = change.encode();

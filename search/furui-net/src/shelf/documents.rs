@@ -10,8 +10,8 @@ use super::fault::{Fault, Outcome};
 use super::tables::{Row, Tablets, View};
 
 /// The number of documents in a row of the table: as many as fit into a page of the database.
-pub(super) const CHUNK: u32 = 110;
-const ENTRY: usize = ContentId::BYTES + 17;
+pub(super) const CHUNK: u32 = 107;
+const ENTRY: usize = ContentId::BYTES + 18;
 /// The bit in the origin field of an encoded entry for [`proven`](DocumentEntry::proven).
 const PROVEN: u32 = 1 << 31;
 /// The bit in the origin field of an encoded entry for [`mixed`](DocumentEntry::mixed).
@@ -25,9 +25,9 @@ pub(super) struct DocumentEntry {
     pub(super) expires: u32,
     /// The number of the block with the document's record; `None` if no record is kept.
     pub(super) block: Option<u32>,
-    /// The length of the document, as the step of a [`Weight`](furui_search::Weight); 0 if no posting has stated it
-    /// yet.
-    pub(super) length: u8,
+    /// The lengths of the document and its title, as the [bits](Weight::size_bits) of a weight; 0 if no posting has
+    /// stated them yet.
+    pub(super) size: u16,
     /// The number of the origin (the peer) that has brought the document first.
     pub(super) origin: u32,
     /// True if the data that another origin brought for the document was compared with the record, so that the document
@@ -46,16 +46,16 @@ impl DocumentEntry {
         id: ContentId::new([0; ContentId::BYTES]),
         expires: 0,
         block: None,
-        length: 0,
+        size: 0,
         origin: 0,
         proven: false,
         mixed: false,
         bytes: 0,
     };
 
-    /// The weight of a posting of the document, in whose list the word has this step of occurrences.
-    pub(super) fn weight(&self, step: u8) -> Weight {
-        Weight::of_steps(step, self.length)
+    /// The weight of a posting of the document, which has these [uses](super::posting::Posting::uses).
+    pub(super) fn weight(&self, uses: u16) -> Weight {
+        Weight::of_bits(uses ^ Weight::PLAIN_USE, self.size).unwrap_or_default()
     }
 
     fn read(entry: &[u8; ENTRY]) -> Self {
@@ -70,7 +70,7 @@ impl DocumentEntry {
             proven: u32::from_le_bytes(words[2]) & PROVEN != 0,
             mixed: u32::from_le_bytes(words[2]) & MIXED != 0,
             bytes: u32::from_le_bytes(words[3]),
-            length: entry[ENTRY - 1],
+            size: u16::from_le_bytes([entry[ENTRY - 2], entry[ENTRY - 1]]),
         }
     }
 
@@ -82,7 +82,7 @@ impl DocumentEntry {
         let origin = self.origin | flag(self.proven, PROVEN) | flag(self.mixed, MIXED);
         entry[28..32].copy_from_slice(&origin.to_le_bytes());
         entry[32..36].copy_from_slice(&self.bytes.to_le_bytes());
-        entry[ENTRY - 1] = self.length;
+        entry[ENTRY - 2..].copy_from_slice(&self.size.to_le_bytes());
     }
 }
 

@@ -12,6 +12,7 @@ mod flush;
 mod holdings;
 mod listed;
 mod lists;
+mod near;
 mod options;
 mod origins;
 pub(crate) mod packed;

@@ -1,26 +1,34 @@
+use furui_search::Weight;
+
 use super::varint;
 
-/// A posting of a list: the number of a document, and the word's frequency in it, as the step of a
-/// [`Weight`](furui_search::Weight).
+/// A posting of a list: the number of a document, and the use of the word in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Posting {
     pub(super) number: u32,
-    pub(super) step: u8,
+    /// The [bits](Weight::use_bits) of a weight that differ from those of [most words](Weight::PLAIN_USE).
+    pub(super) uses: u16,
 }
 
 impl Posting {
-    /// The encoded length of the posting in bytes, given that its number is at least `least`.
-    pub(super) fn length(self, least: u64) -> usize {
-        varint::length((u64::from(self.number) - least) << 1) + usize::from(self.step > 0)
+    /// The posting of a document with this number, in which a word has this weight.
+    pub(super) fn new(number: u32, weight: Weight) -> Self {
+        Self { number, uses: weight.use_bits() ^ Weight::PLAIN_USE }
     }
 
-    /// Encodes the posting: twice the difference of its number and `least`, plus 1 if its step is not 0; then its step,
-    /// unless it is 0. Most steps are 0.
+    /// The encoded length of the posting in bytes, given that its number is at least `least`.
+    pub(super) fn length(self, least: u64) -> usize {
+        let uses = if self.uses > 0 { varint::length(self.uses.into()) } else { 0 };
+        varint::length((u64::from(self.number) - least) << 1) + uses
+    }
+
+    /// Encodes the posting: twice the difference of its number and `least`, plus 1 if its uses are not 0; then its uses,
+    /// unless they are 0. Those of most postings are.
     pub(super) fn put(self, least: u64, out: &mut Vec<u8>) {
         let gap = u64::from(self.number) - least;
-        varint::put(out, gap << 1 | u64::from(self.step > 0));
-        if self.step > 0 {
-            out.push(self.step);
+        varint::put(out, gap << 1 | u64::from(self.uses > 0));
+        if self.uses > 0 {
+            varint::put(out, self.uses.into());
         }
     }
 
@@ -45,8 +53,8 @@ pub(super) fn take_all(mut bytes: &[u8], out: &mut Vec<Posting>) -> Option<()> {
     while !bytes.is_empty() {
         let coded = varint::take(&mut bytes)?;
         let number = u32::try_from(least.checked_add(coded >> 1)?).ok()?;
-        let step = if coded & 1 == 0 { 0 } else { *bytes.split_off_first()? };
-        let posting = Posting { number, step };
+        let uses = if coded & 1 == 0 { 0 } else { u16::try_from(varint::take(&mut bytes)?).ok()? };
+        let posting = Posting { number, uses };
         out.push(posting);
         least = posting.next();
     }
@@ -85,9 +93,9 @@ mod tests {
 
         #[test]
         fn postings_come_back_from_as_many_bytes_as_was_said(
-            postings in prop::collection::btree_map(any::<u32>(), 0..16u8, 0..50),
+            postings in prop::collection::btree_map(any::<u32>(), 0..1u16 << 12, 0..50),
         ) {
-            let postings: Vec<_> = postings.into_iter().map(|(number, step)| Posting { number, step }).collect();
+            let postings: Vec<_> = postings.into_iter().map(|(number, uses)| Posting { number, uses }).collect();
             let (mut out, mut found, mut least, mut length) = (vec![], vec![], 0, 0);
             put_all(&mut out, &postings);
             for posting in &postings {

@@ -77,19 +77,19 @@ impl Recent {
         totals.documents += change.documents.len() as u64;
         origins.add(change.origin, change.documents.len() as u64, 0);
         let charges = change.charges();
-        for (id, length) in change.documents {
+        for (id, size) in change.documents {
             self.ids.insert(id, self.next());
             let origin = change.origin;
-            self.documents.push(DocumentEntry { id, expires: change.expires, length, origin, ..DocumentEntry::NONE });
+            self.documents.push(DocumentEntry { id, expires: change.expires, size, origin, ..DocumentEntry::NONE });
         }
         let mut older = Documents::new(view);
-        for Posting { number, step: length } in change.measured {
+        for Posting { number, uses: size } in change.measured {
             let document = self.entry(&mut older, number)?;
-            if document.length > 0 {
-                // The cached weights contain the old length of the document.
+            if document.size > 0 {
+                // The cached weights contain the old size of the document.
                 runs.clear();
             }
-            document.length = length;
+            document.size = size;
         }
         for number in change.refreshed {
             let document = self.entry(&mut older, number)?;
@@ -120,9 +120,9 @@ impl Recent {
         }
         for (word, postings) in change.postings {
             let (mut added, mut weighted) = (Extent::default(), Vec::with_capacity(postings.len()));
-            for &Posting { number, step } in &postings {
+            for &Posting { number, uses } in &postings {
                 let document = self.known(&mut older, number)?;
-                let weight = document.weight(step);
+                let weight = document.weight(uses);
                 let one = Extent { ids: 1, sum: document.id.hash().get(), lengths: weight.log_length() };
                 added = added.with(one);
                 weighted.push((document.id, weight));

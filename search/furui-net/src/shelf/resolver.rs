@@ -36,8 +36,8 @@ pub(super) struct Resolver<'s> {
     view: &'s View,
     older: Documents<'s>,
     hash: HashSpec,
-    /// The number of each document of the call so far, and its length as the step of a weight, or 0 if it is unknown.
-    numbers: HashMap<ContentId, (u32, u8)>,
+    /// The number of each document of the call so far, and its size, or 0 if it is unknown.
+    numbers: HashMap<ContentId, (u32, u16)>,
     bringing: Bringing<'s>,
     change: Change,
 }
@@ -49,26 +49,26 @@ impl<'s> Resolver<'s> {
         Self { recent, view, older: Documents::new(view), hash, numbers: HashMap::new(), bringing, change }
     }
 
-    /// Returns the number of a document; a new document gets the next number. `length` is the document's length, as the
-    /// step of a [`Weight`](furui_search::Weight), or 0 if the length is unknown.
-    pub(super) fn number(&mut self, id: ContentId, length: u8) -> Outcome<u32> {
+    /// Returns the number of a document; a new document gets the next number. `size` has the [bits of its
+    /// size](Weight::size_bits), or is 0 if the size is unknown.
+    pub(super) fn number(&mut self, id: ContentId, size: u16) -> Outcome<u32> {
         let (number, known) = match self.numbers.get(&id) {
             Some(&numbered) => numbered,
-            None => self.look_up(id, length)?,
+            None => self.look_up(id, size)?,
         };
         let is_exact = self.bringing.exact.contains(&id);
-        if length > 0 && (known == 0 || is_exact && known != length) {
+        if size > 0 && (known == 0 || is_exact && known != size) {
             match number.checked_sub(self.change.first) {
-                Some(index) => self.change.documents[index as usize].1 = length,
-                None => self.change.measured.push(Posting { number, step: length }),
+                Some(index) => self.change.documents[index as usize].1 = size,
+                None => self.change.measured.push(Posting { number, uses: size }),
             }
         }
-        let length = if length > 0 && (known == 0 || is_exact) { length } else { known };
-        self.numbers.insert(id, (number, length));
+        let size = if size > 0 && (known == 0 || is_exact) { size } else { known };
+        self.numbers.insert(id, (number, size));
         Ok(number)
     }
 
-    fn look_up(&mut self, id: ContentId, length: u8) -> Outcome<(u32, u8)> {
+    fn look_up(&mut self, id: ContentId, size: u16) -> Outcome<(u32, u16)> {
         if let Some(number) = self.recent.find(&mut self.older, self.hash, id)? {
             let document = self.recent.known(&mut self.older, number)?;
             if document.expires < self.change.expires {
@@ -82,24 +82,23 @@ impl<'s> Resolver<'s> {
             if is_claimed {
                 self.change.claimed.push(number);
             }
-            return Ok((number, document.length));
+            return Ok((number, document.size));
         }
         let number = self.change.first.checked_add(self.change.documents.len() as u32);
-        self.change.documents.push((id, length));
+        self.change.documents.push((id, size));
         let number = number
             .filter(|&number| number < u32::MAX)
             .ok_or_else(|| Fault::Other(furui::Error::NoNumberLeft { to: "documents" }))?;
         if self.change.origin != OWN && !self.bringing.taken_over && self.bringing.proven.contains(&id) {
             self.change.claimed.push(number);
         }
-        Ok((number, length))
+        Ok((number, size))
     }
 
     /// Adds the new ones of these postings of a word to the change.
     pub(super) fn postings(&mut self, word: u32, postings: &[(ContentId, Weight)]) -> Outcome<()> {
-        let postings = postings
-            .iter()
-            .map(|&(id, weight)| Ok(Posting { number: self.number(id, weight.length_step())?, step: weight.step() }));
+        let postings =
+            postings.iter().map(|&(id, weight)| Ok(Posting::new(self.number(id, weight.size_bits())?, weight)));
         let postings = postings.collect::<Outcome<Vec<_>>>()?;
         self.change.postings.push((word, postings));
         Ok(())
@@ -109,7 +108,7 @@ impl<'s> Resolver<'s> {
     pub(super) fn record(&mut self, id: ContentId, record: &[u8]) -> Outcome<()> {
         let number = self.number(id, 0)?;
         self.change.records.push((number, record.to_vec()));
-        self.change.postings.push((RECORDS, vec![Posting { number, step: 0 }]));
+        self.change.postings.push((RECORDS, vec![Posting { number, uses: 0 }]));
         Ok(())
     }
 

@@ -16,7 +16,7 @@ const LONG: Duration = Duration::from_secs(60);
 
 /// The weight that ranks highest.
 fn highest() -> Weight {
-    Weight::of_steps(15, 1)
+    Weight::of_bits(Weight::PLAIN_USE | 15, 1).unwrap()
 }
 
 /// A network of five nodes with documents, and a hostile peer.

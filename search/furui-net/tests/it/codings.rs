@@ -282,7 +282,7 @@ fn add(cost: &mut Cost, round: &Round, own: &[ContentId], other: &[ContentId], c
     let body = |bytes: u64| vec![0; bytes as usize];
     let meet = Request::Meet(Meet { word: round.words[1].clone(), set: body(predicted.sent.bytes), weighted: false });
     let session = predicted.claim.map(|_| 0);
-    let met = Response::Met(Met { matches: body(predicted.back.bytes), whole: true, session, steps: vec![] });
+    let met = Response::Met(Met { matches: body(predicted.back.bytes), whole: true, session, grades: vec![] });
     cost.sent_bits += predicted.sent.bits;
     cost.back_bits += predicted.back.bits;
     cost.sent_bytes += meet.encode().unwrap().len() as u64;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use furui_net::net::{Config, Identity, Transport};
 use furui_net::node::{Document, Node, PublishError, Published, SearchError};
-use furui_search::{Act, PublisherKey, Record, Signature};
+use furui_search::{Act, Asked, PublisherKey, Record, Scale, Score, Signature, Weight};
 
 use crate::answer::{all, search};
 
@@ -117,4 +117,14 @@ impl Drop for Directory {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// The score of a document for words of a query, each with its idf and the weight of its posting.
+pub fn score_of<'a>(scale: Scale, words: impl IntoIterator<Item = (&'a str, u32, Weight)>) -> u32 {
+    let (mut score, mut idfs, mut size) = (Score::default(), 0, 0);
+    for (word, idf, weight) in words {
+        (idfs, size) = (idfs + idf, weight.size_bits());
+        score.add(&scale, idf, Asked::of(word).grade(weight).unwrap(), size);
+    }
+    score.of(idfs, size)
 }

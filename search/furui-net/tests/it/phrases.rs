@@ -8,8 +8,8 @@ use crate::common::{config, network};
 use furui_net::net::Net;
 use furui_net::node::{Document, Node, SearchOptions};
 use furui_search::{
-    Clause, ContentId, Part, Publication, Query, Record, Refusal, Request, Response, Showings, Shown, ShownDocument,
-    Signature, Weight,
+    Clause, ContentId, Grade, Part, Publication, Query, Record, Refusal, Request, Response, Showings, Shown,
+    ShownDocument, Signature,
 };
 
 const HOSTS: [&str; 3] = ["a.example", "www.a.example", "b.example"];
@@ -140,7 +140,7 @@ async fn join_as_liar(first: &Node) -> Net {
                         }
                         let record = Record::decode(record).unwrap();
                         let (_, mut showing) = Showings::new(&clauses).unwrap().view(&record);
-                        showing.weights.fill(Some(Weight::new(1, 8)));
+                        showing.grades.fill(Some(Grade::default()));
                         match part {
                             Part::Presence => Shown::Kept { others: vec![] },
                             _ => Shown::Document(Box::new(ShownDocument { showing, signature, others: vec![] })),

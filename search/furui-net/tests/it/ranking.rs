@@ -1,6 +1,6 @@
 //! The best documents come first, in the same order on every node.
 
-use crate::common::{NOBODY, Publishes, all_by};
+use crate::common::{NOBODY, Publishes, all_by, score_of};
 use std::collections::BTreeMap;
 
 use crate::answer::search;
@@ -60,8 +60,8 @@ async fn every_node_gives_the_best_documents_in_one_order() {
         let score = |document: &&Document| {
             let words: BTreeMap<&str, _> = document.words.iter().map(|(word, weight)| (&**word, *weight)).collect();
             let fits = !query.contains('-') || !words.contains_key("other3");
-            let parts = must.iter().map(|word| Some(scale.score(idf(longest, sizes[word]), *words.get(word)?)));
-            Some(Place { score: parts.sum::<Option<u32>>()?, id: document.id }).filter(|_| fits)
+            let must = must.iter().map(|word| Some((*word, idf(longest, sizes[word]), *words.get(word)?)));
+            Some(Place { score: score_of(scale, must.collect::<Option<Vec<_>>>()?), id: document.id }).filter(|_| fits)
         };
         let mut truth: Vec<Place> = documents.iter().filter_map(|document| score(&document)).collect();
         truth.sort_unstable();

@@ -26,8 +26,10 @@ fn id(n: u64) -> ContentId {
 
 /// A weight that depends on the word and the document only.
 fn weight(word: &str, id: ContentId) -> Weight {
-    let (steps, lengths) = (id.as_bytes()[1] % 7, id.as_bytes()[2]);
-    Weight::of_steps(steps.saturating_sub(word.len() as u8 % 7), lengths.max(1))
+    let [_, steps, length, title, ..] = *id.as_bytes();
+    let uses = (steps % 7).saturating_sub(word.len() as u8 % 7);
+    let (uses, title) = (u16::from(uses) | (1 + u16::from(steps ^ length) % 31) << 4, u16::from(title % 16));
+    Weight::of_bits(uses | u16::from(title > 8) << 9, u16::from(length.max(1)) | title << 8).unwrap()
 }
 
 fn weighted(postings: &[(String, Vec<ContentId>)]) -> Vec<(String, Vec<(ContentId, Weight)>)> {
@@ -234,13 +236,13 @@ fn long_lists_that_grow_in_any_order_are_whole_and_sorted() {
 #[test]
 fn the_first_weight_of_a_posting_stays_and_a_record_tells_no_length() {
     let mut shelf = Shelf::in_memory(OFTEN).unwrap();
-    let posting = |step, length| [("word".to_owned(), vec![(id(1), Weight::of_steps(step, length))])];
+    let posting = |step, length| [("word".to_owned(), vec![(id(1), Weight::new(step, length))])];
     shelf.store((&[], &[(id(1), record(1))], &[]), 9).unwrap();
     shelf.compact().unwrap();
     for (step, length) in [(3, 40), (5, 50)] {
         shelf.store((&posting(step, length), &[], &[]), 9).unwrap();
         let (_, weights) = shelf.slice("word", IdRange::ALL, 9).unwrap();
-        assert_eq!(*weights, [Weight::of_steps(3, 40)]);
+        assert_eq!(*weights, [Weight::new(3, 40)]);
         shelf.compact().unwrap();
         assert_eq!(shelf.slice("word", IdRange::ALL, 9).unwrap().1, weights);
     }

@@ -13,7 +13,7 @@ fn id(number: u8) -> ContentId {
 }
 
 fn weight(step: u8) -> Weight {
-    Weight::of_steps(step, 20)
+    Weight::of_bits(Weight::PLAIN_USE | u16::from(step), 20).unwrap()
 }
 
 fn postings(word: &str, numbers: impl IntoIterator<Item = u8>) -> Vec<WordPostings> {
@@ -153,7 +153,7 @@ fn nobody_is_sure_to_have_brought_what_others_may_have_brought() {
 fn postings_are_removed_and_put_right() {
     Steps::all("right", |steps| {
         // A false length is that of all postings of its document.
-        let false_weight = Weight::of_steps(15, 1);
+        let false_weight = Weight::of_bits(Weight::PLAIN_USE | 15, 1).unwrap();
         let forged = vec![("word".to_owned(), vec![(id(1), false_weight), (id(2), weight(1))])];
         store(steps.next(), &origin(1), &[], &forged);
         store(steps.next(), &origin(2), &[1], &[("true".to_owned(), vec![(id(1), weight(2))])]);
@@ -161,9 +161,9 @@ fn postings_are_removed_and_put_right() {
         assert_eq!(weights(steps.next(), "true"), [weight(2)]);
         assert_eq!(steps.next().remove_postings("word", &[id(1), id(9)]).unwrap(), 1);
         assert_eq!(listed(steps.next(), "word"), [2]);
-        assert_eq!(steps.next().put_right("word", &[(id(1), Weight::of_steps(3, 7))]).unwrap(), 1);
-        assert_eq!(weights(steps.next(), "word"), [Weight::of_steps(3, 7), weight(1)]);
-        assert_eq!(weights(steps.next(), "true"), [Weight::of_steps(2, 7)]);
+        assert_eq!(steps.next().put_right("word", &[(id(1), Weight::new(4, 7))]).unwrap(), 1);
+        assert_eq!(weights(steps.next(), "word"), [Weight::new(4, 7), weight(1)]);
+        assert_eq!(weights(steps.next(), "true"), [Weight::new(3, 7)]);
         assert_eq!(steps.next().remove_postings("word", &[id(1), id(2)]).unwrap(), 2);
         assert_eq!(steps.next().size("word").unwrap().ids, 0);
         assert_eq!(steps.next().words_after("", 9).unwrap().len(), 1);

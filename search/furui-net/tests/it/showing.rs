@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::answer::best;
-use crate::common::{NOBODY, Publishes, by, config, find, network};
+use crate::common::{NOBODY, Publishes, by, config, find, network, score_of};
 use furui_net::net::{Identity, Net};
 use furui_net::node::{Document, Hit, Node};
 use furui_search::{
-    ContentId, Listed, Part, Place, PublisherKey, Record, Refusal, Report, Request, Response, Scale, Showings, Shown,
-    ShownDocument, Signature, Snippet, Weight,
+    ContentId, Grade, Listed, Part, Place, PublisherKey, Record, Refusal, Report, Request, Response, Scale, Showings,
+    Shown, ShownDocument, Signature, Snippet, Weight,
 };
 
 /// Texts in which `sieve` occurs more or less often.
@@ -85,7 +85,7 @@ fn shown(manner: Manner, record: Option<&(Signature, Vec<u8>)>, part: Part, show
         Manner::SaysUnfit if part == Part::Snippet => return Shown::Unfit,
         Manner::ShowsOnly if part == Part::Record => return Shown::Unknown,
         Manner::FalseTitle => showing.head.title = "A false title".into(),
-        Manner::FalseWeights => showing.weights.fill(Some(Weight::new(64, 64))),
+        Manner::FalseWeights => showing.grades.fill(Grade::of_bits(15 << 3)),
         Manner::FalseSnippet => {
             showing.snippet.text = "buy a sieve here".into();
             showing.snippet.marks.clear();
@@ -106,7 +106,7 @@ fn is_true(hit: &Hit) -> bool {
     let number = hit.url.rsplit('/').next().unwrap().parse().unwrap();
     let record = record(number);
     let snippet = Snippet { title_marks: vec![], text: hit.snippet.clone(), marks: vec![] };
-    let score = Scale::new(0).score(1024, record.postings()["sieve"]);
+    let score = score_of(Scale::new(0), [("sieve", 1024, record.postings()["sieve"])]);
     let score = f64::from(score) / f64::from(Place::ONE);
     (&hit.url, &hit.title, hit.score) == (&record.url, &record.title, score) && snippet.is_of(&record.text)
 }
@@ -227,7 +227,7 @@ async fn false_postings_neither_push_documents_up_nor_push_others_off_the_page()
     let much = "nothing ".repeat(300) + "sieve";
     let forged = Record { url: "http://false.example/".into(), title: "Forged".into(), text: much, publisher: NOBODY };
     let forged = Document::new(&forged).unwrap();
-    let most = Weight::new(64, 1);
+    let most = Weight::of_bits(Weight::PLAIN_USE | 15, 1).unwrap();
     let mut ids: Vec<ContentId> = (0..30).map(|number| ContentId::new([number * 8; 20])).collect();
     ids.extend([by(&nodes[0], &Document::new(&other).unwrap()).id, forged.id]);
     let request = Request::Store {

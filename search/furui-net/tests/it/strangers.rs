@@ -65,7 +65,7 @@ fn lie(request: &Request) -> Vec<u8> {
             costs: Vec::new(),
         }),
         Request::Meet(_) => {
-            Response::Met(Met { matches: vec![0xff; 5000], whole: true, session: Some(1), steps: vec![] })
+            Response::Met(Met { matches: vec![0xff; 5000], whole: true, session: Some(1), grades: vec![] })
         }
         Request::Settle(_) => Response::Settled(true),
         Request::Show { documents, .. } => {

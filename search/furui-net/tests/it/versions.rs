@@ -35,7 +35,7 @@ fn key(n: u32) -> PublisherKey {
 /// Lists of all lengths: some fit into the row of their word, some into one block, and some take several blocks.
 fn postings() -> Vec<WordPostings> {
     let of = |step: u32| (0..DOCUMENTS).filter(move |n| n % step == 0);
-    let weighted = |n: u32| (id(n), Weight::of_steps((n % 5) as u8, 1 + (n % 90) as u8));
+    let weighted = |n: u32| (id(n), Weight::new(1 + n % 5, 1 + n % 30));
     [1, 2, 3, 7, 10, 300, 2999].map(|step| (format!("every-{step}"), of(step).map(weighted).collect())).to_vec()
 }
 
@@ -60,7 +60,7 @@ fn fill(shelf: &mut Shelf) {
     let (last, first) = postings().split_last().map(|(last, first)| (last.clone(), first.to_vec())).unwrap();
     shelf.store((&first, &records(), &published()), EXPIRES).unwrap();
     assert_eq!(shelf.withdraw(&[withdrawal(60)], EXPIRES, false).unwrap(), 1);
-    let other = [("of-another".to_owned(), vec![(id(DOCUMENTS + 1), Weight::of_steps(1, 1))])];
+    let other = [("of-another".to_owned(), vec![(id(DOCUMENTS + 1), Weight::new(2, 1))])];
     shelf.store_of(&origin(), &HashSet::new(), (&other, &[], &[]), EXPIRES).unwrap().unwrap();
     shelf.compact().unwrap();
     shelf.store((&[last], &[], &[]), EXPIRES).unwrap();
@@ -103,7 +103,7 @@ fn what_was_kept_is_there_and_can_be_changed() {
     let open = || Shelf::open(&directory, ShelfOptions::default()).unwrap();
     check(&mut open());
     let mut shelf = open();
-    let more = [("every-1".to_owned(), vec![(id(DOCUMENTS), Weight::of_steps(1, 1))])];
+    let more = [("every-1".to_owned(), vec![(id(DOCUMENTS), Weight::new(2, 1))])];
     assert_eq!(shelf.store((&more, &[], &[]), EXPIRES).unwrap().new, 1);
     shelf.compact().unwrap();
     assert_eq!(shelf.size("every-1").unwrap().ids, u64::from(DOCUMENTS) + 1);

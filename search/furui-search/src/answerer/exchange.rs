@@ -1,6 +1,6 @@
-use super::super::codec::{decode_steps, encode_steps};
+use super::super::codec::{decode_grades, encode_grades};
 use super::super::message::{Cost, Meet, Met, Refusal, Request, Response, Settle, Term, Wants};
-use super::super::{CodecError, CodedSet, Coding, ContentId, Peer, plan, settle};
+use super::super::{CodecError, CodedSet, Coding, ContentId, Grade, Peer, plan, settle};
 
 /// The set of ids that an exchange sends to the node that keeps another list, and the parameters of its coding.
 #[derive(Clone, Copy, Debug)]
@@ -10,7 +10,7 @@ pub(super) struct Question<'a> {
     pub(super) salt: u64,
     /// True if an earlier exchange for the same search has already removed ids.
     pub(super) narrowed: bool,
-    /// True if the answer must contain the number of the word's occurrences in each document.
+    /// True if the answer must say how well each document answers the word.
     pub(super) weighted: bool,
 }
 
@@ -43,11 +43,10 @@ enum Stage {
 }
 
 /// The answer of a node that keeps a word's list: the indices of those sent ids that are also in its list, each with
-/// the [`step`](super::super::Weight::step) of the word's occurrences in the document, or with 0 if steps were not
-/// requested.
+/// how well the document answers the word, or with the default if that was not requested.
 #[derive(Debug)]
 pub(super) struct Answer {
-    pub(super) both: Vec<(u32, u8)>,
+    pub(super) both: Vec<(u32, Grade)>,
     pub(super) whole: bool,
 }
 
@@ -119,15 +118,15 @@ impl Exchange {
     fn on_met(&mut self, met: Met, question: Question<'_>, cost: &mut Cost) -> Then {
         let Ok(settlement) = settle(question.ids, self.coding, &met.matches) else { return Then::Lied };
         cost.back_bits += settlement.bits;
-        let mut steps = vec![0; settlement.matches];
+        let mut grades = vec![Grade::default(); settlement.matches];
         if question.weighted {
-            match decode_steps(&met.steps, settlement.matches) {
-                Ok(told) => steps = told,
+            match decode_grades(&met.grades, settlement.matches) {
+                Ok(told) => grades = told,
                 Err(_) => return Then::Lied,
             }
-            cost.back_bits += encode_steps(&steps).bits;
+            cost.back_bits += encode_grades(&grades).bits;
         }
-        let both = settlement.both.iter().zip(&settlement.of).map(|(&place, &of)| (place, steps[of as usize]));
+        let both = settlement.both.iter().zip(&settlement.of).map(|(&place, &of)| (place, grades[of as usize]));
         let answer = Answer { both: both.collect(), whole: met.whole };
         match (settlement.claim, met.session) {
             (None, None) => Then::Answered(answer),

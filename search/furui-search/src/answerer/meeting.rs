@@ -2,7 +2,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use super::super::message::{Cost, Ranked, Refusal, Response, Search, Term, Wants};
-use super::super::{ContentId, Index, Listing, Peer, Shunned};
+use super::super::{ContentId, Grade, Index, Listing, Peer, Shunned};
 use super::exchange::{Answer, Exchange, Question, Then};
 use super::lists;
 use super::scoring::Scoring;
@@ -46,9 +46,8 @@ pub(super) struct Meeting {
     hedge_at: Duration,
     /// The nodes that were asked about the current word.
     asked: Vec<Peer>,
-    /// The matches reported by nodes with incomplete lists, each as an index into the ids and a step of the word's
-    /// occurrences; `None` if no such node has answered.
-    partial: Option<Vec<(u32, u8)>>,
+    /// The matches reported by nodes with incomplete lists, each as an index into the ids and a grade; `None` if no such node has answered.
+    partial: Option<Vec<(u32, Grade)>>,
     costs: Vec<Cost>,
 }
 
@@ -81,7 +80,7 @@ impl Meeting {
         let first = others.remove(0);
         let must = others.len();
         others.extend(without);
-        let listing = index.size(&first.word)?;
+        let listing = lists::size(index, &first.word)?;
         let (scoring, ids) = Scoring::begin(ranking, index, &first.word, most as usize)?;
         Ok(Self {
             from,
@@ -222,19 +221,19 @@ impl Meeting {
         if !term.holders.contains(me) {
             return Ok(false);
         }
-        let Listing { ids, whole, .. } = index.size(&term.word)?;
+        let Listing { ids, whole, .. } = lists::size(index, &term.word)?;
         if !whole && ids == 0 {
             return Ok(false);
         }
         let (mut both, mut next) = (Vec::new(), 0);
-        let streamed = lists::stream(index, &term.word, |list, weights| {
+        let streamed = lists::stream(index, &term.word, |list, matches| {
             let mut place = 0;
             while let (Some(own), Some(other)) = (self.ids.get(next), list.get(place)) {
                 match own.cmp(other) {
                     std::cmp::Ordering::Less => next += 1,
                     std::cmp::Ordering::Greater => place += 1,
                     std::cmp::Ordering::Equal => {
-                        both.push((next as u32, weights[place].step()));
+                        both.push((next as u32, matches[place].0));
                         next += 1;
                     }
                 }
@@ -278,9 +277,9 @@ impl Meeting {
 
     /// For a required word, adds to the matches in the complete list those in incomplete lists: the node with the
     /// complete list may hide documents, and records show whether they contain the word. A match is the index of a
-    /// document among the ids, and the [step](crate::Weight::step) of the word's occurrences in it; if nodes state
-    /// different steps, that from the complete list is used. The result ascends by index.
-    fn with_partial(&mut self, mut both: Vec<(u32, u8)>) -> Vec<(u32, u8)> {
+    /// document among the ids, and how well it answers the word; if nodes state
+    /// different grades, that from the complete list is used. The result ascends by index.
+    fn with_partial(&mut self, mut both: Vec<(u32, Grade)>) -> Vec<(u32, Grade)> {
         let partial = self.partial.take().filter(|_| self.at < self.must).unwrap_or_default();
         // The stable sort keeps the entry from the complete list first among equal indices.
         both.extend(partial);
@@ -291,7 +290,7 @@ impl Meeting {
 
     /// Keeps the ids at the ascending indices in `both` or, if the word is excluded, all other ids. Then continues with
     /// the next word.
-    fn narrow(&mut self, both: &[(u32, u8)]) {
+    fn narrow(&mut self, both: &[(u32, Grade)]) {
         if self.at < self.must {
             self.scoring.add(self.at + 1, both);
             self.ids = both.iter().map(|&(place, _)| self.ids[place as usize]).collect();

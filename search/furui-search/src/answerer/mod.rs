@@ -10,9 +10,9 @@ mod sessions;
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use super::codec::encode_steps;
+use super::codec::encode_grades;
 use super::message::{Meet, Met, Refusal, Request, Response, Search, Settle};
-use super::{CodecError, CodedSet, Coding, Index, Matcher, Peer, Shunned, Weight, limits};
+use super::{CodecError, CodedSet, Coding, Index, Matcher, Peer, Shunned, limits};
 use keys::Keys;
 use meeting::{Meeting, Next};
 use sessions::Sessions;
@@ -273,18 +273,18 @@ impl Answerer {
     fn meet(&mut self, from: &Peer, meet: &Meet, now: Duration, index: &mut impl Index) -> Result<Met, Refusal> {
         let set = CodedSet::decode(&meet.set).map_err(|_| Refusal::Invalid)?;
         let mut matcher = Matcher::new(set);
-        let whole = index.size(&meet.word).map_err(|_| Refusal::Failed)?.whole;
+        let whole = lists::size(index, &meet.word).map_err(|_| Refusal::Failed)?.whole;
         let is_ringed = matches!(matcher.coding(), Coding::Ringed(_));
         let keys = &mut self.keys;
-        let mut steps = Vec::new();
-        let feed = |ids: &[_], weights: &[Weight]| {
+        let mut grades = Vec::new();
+        let feed = |ids: &[_], graded: &[lists::Match]| {
             match if is_ringed { keys.of(&meet.word, ids) } else { None } {
                 Some(keys) => matcher.feed_keys(ids, keys)?,
                 None => matcher.feed(ids)?,
             }
             if meet.weighted {
                 let matched = matcher.matched().iter();
-                steps.extend(matched.map(|&place| weights[place as usize].step()));
+                grades.extend(matched.map(|&place| graded[place as usize].0));
             }
             Ok::<(), CodecError>(())
         };
@@ -293,15 +293,15 @@ impl Answerer {
             matcher = matcher.without_session();
         }
         let matches = matcher.finish();
-        let steps = encode_steps(&steps).bytes;
-        if matches.coded.bytes.len() + steps.len() > limits::MESSAGE_BYTES - MET_OVERHEAD {
+        let grades = encode_grades(&grades).bytes;
+        if matches.coded.bytes.len() + grades.len() > limits::MESSAGE_BYTES - MET_OVERHEAD {
             return Err(Refusal::Crowded);
         }
         let session = match matches.session {
             Some(session) => Some(self.sessions.keep(from, session, now).ok_or(Refusal::Busy)?),
             None => None,
         };
-        Ok(Met { matches: matches.coded.bytes, session, whole, steps })
+        Ok(Met { matches: matches.coded.bytes, session, whole, grades })
     }
 
     fn settle(&mut self, from: &Peer, settle: &Settle) -> Response {

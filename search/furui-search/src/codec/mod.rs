@@ -18,12 +18,12 @@ mod bit_writer;
 mod coded_set;
 mod coding;
 mod error;
+mod grades;
 mod matcher;
 pub(super) mod rice;
 mod session;
 mod settle;
 mod short_checks;
-mod steps;
 
 pub use coded_set::CodedSet;
 pub use coding::{Coding, Golomb};
@@ -33,7 +33,7 @@ pub use session::{Claim, Session};
 pub use settle::{Settlement, settle};
 pub use short_checks::{ShortChecks, THIRD_MESSAGE_BITS};
 
-pub(super) use steps::{decode_steps, encode_steps};
+pub(super) use grades::{decode_grades, encode_grades};
 
 /// The maximum number of ids in a coded set.
 pub const MAX_SET: usize = 1 << 18;

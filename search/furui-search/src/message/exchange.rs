@@ -10,7 +10,7 @@ pub struct Meet {
     pub word: String,
     /// The coded set of ids (docs/protocol.md, "Coded sets").
     pub set: Vec<u8>,
-    /// True if the answer must contain the number of the word's occurrences in each document.
+    /// True if the answer must say how well each document answers the word.
     pub weighted: bool,
 }
 
@@ -25,8 +25,8 @@ pub struct Met {
     /// In an exchange of three messages, the number of the session that the answering node keeps. [`Settle`] repeats
     /// it.
     pub session: Option<u64>,
-    /// The coded steps of the matches' [`Weight`](super::super::Weight)s. Empty unless they were requested.
-    pub steps: Vec<u8>,
+    /// The coded [`Grade`](super::super::Grade)s of the matches. Empty unless they were requested.
+    pub grades: Vec<u8>,
 }
 
 /// The third message of an exchange: the rejected matches, and a checksum of the remaining ids.
@@ -52,7 +52,7 @@ pub struct Cost {
     pub in_three: bool,
     /// T₁: the bits of all sets and third messages, as the paper of Sei et al. counts them.
     pub sent_bits: u64,
-    /// T₂: the bits of all answers, including the coded steps of weights.
+    /// T₂: the bits of all answers, including the coded grades.
     pub back_bits: u64,
     /// The total size of all requests of the exchange, in bytes.
     pub sent_bytes: u64,

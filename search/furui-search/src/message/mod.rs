@@ -81,6 +81,11 @@ pub enum Request {
         /// The maximum number of ids that are requested from each list.
         most: u32,
     },
+    /// Asks for the words of the receiver's lists whose spelling is nearest to that of a word that no document has.
+    Near {
+        /// The word, normalised.
+        word: String,
+    },
     /// Reports to a node that keeps lists that some of its postings contradict the documents' records. The node checks
     /// this itself, whoever reports it.
     Doubt {
@@ -139,6 +144,9 @@ pub enum Response {
     /// Answers a [`Request::List`]: the lists of the first words, up to the maximum size of a message. At least a part
     /// of the first list is included.
     Listed(Vec<Listed>),
+    /// Answers a [`Request::Near`]: names of lists, the nearest first, each with the number of its documents; at most
+    /// [`NEAR`](super::limits::NEAR).
+    Near(Vec<(String, u64)>),
     /// Refuses a request for the stated reason.
     Refused(Refusal),
 }

@@ -124,7 +124,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn word_or_none(&mut self) -> Result<String, MessageError> {
-        self.text("a word, which is not UTF-8,", "bytes of a word", limits::WORD_BYTES)
+        self.text("a word, which is not UTF-8,", "bytes of a word", limits::ASKED_BYTES)
     }
 
     /// Reads UTF-8 text. If it is invalid, the error names the field `what`.

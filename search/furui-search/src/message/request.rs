@@ -51,6 +51,7 @@ impl Request {
                 to.range(*range);
                 to.varint(u64::from(*most));
             }
+            Self::Near { word } => to.word(word),
             Self::Doubt { claims } => to.all("claims", claims, limits::DOUBTS, |to, (word, id)| {
                 to.word(word);
                 to.id(*id);
@@ -100,6 +101,7 @@ impl Request {
                 range: from.range()?,
                 most: from.varint32("ids of a list")?,
             },
+            0x0e => Self::Near { word: from.word()? },
             0x0d => Self::Doubt {
                 claims: from
                     .all("claims", limits::DOUBTS, 2 + ContentId::BYTES, |from| Ok((from.word()?, from.id()?)))?,
@@ -123,6 +125,7 @@ impl Request {
             Self::Withdraw { .. } => 0x09,
             Self::Withdrawn { .. } => 0x0b,
             Self::Doubt { .. } => 0x0d,
+            Self::Near { .. } => 0x0e,
         }
     }
 }

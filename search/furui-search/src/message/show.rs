@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use super::super::{
-    ContentId, MAX_TITLE, MAX_URL, Publication, PublisherKey, RecordHead, Showing, Signature, Snippet, Weight,
+    ContentId, Grade, MAX_TITLE, MAX_URL, Publication, PublisherKey, RecordHead, Showing, Signature, Snippet, Weight,
     Withdrawal, limits,
 };
 use super::MessageError;
@@ -11,7 +11,7 @@ use super::writer::Writer;
 /// The part of a document that a [`Request::Show`](super::Request::Show) asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
-    /// The title, snippet and weights, answered with [`Shown::Document`].
+    /// The title, snippet and grades, answered with [`Shown::Document`].
     Snippet,
     /// The presence of the document on the node, answered with [`Shown::Kept`]. If the query has phrases and the
     /// document does not match, the answer is [`Shown::Unfit`].
@@ -25,7 +25,7 @@ pub enum Part {
 /// What a node shows of a document that matches the query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownDocument {
-    /// The title, snippet and weights.
+    /// The title, snippet and grades.
     pub showing: Showing,
     /// The publisher's signature of the publication.
     pub signature: Signature,
@@ -215,12 +215,11 @@ fn decode_head(from: &mut Reader<'_>) -> Result<RecordHead, MessageError> {
     Ok(head)
 }
 
-fn encode(Showing { head, weights, snippet }: &Showing, to: &mut Writer) {
+fn encode(Showing { head, grades, size_bits, window, snippet }: &Showing, to: &mut Writer) {
     encode_head(head, to);
-    let length = weights.iter().flatten().next().map(|weight| weight.length_step());
-    to.require(weights.iter().flatten().all(|it| Some(it.length_step()) == length), "the length of a document");
-    to.all("weights", weights, limits::QUERY_WORDS, |to, weight| to.byte(weight.map_or(0, |it| it.step() + 1)));
-    length.into_iter().for_each(|length| to.byte(length));
+    to.all("grades", grades, limits::QUERY_WORDS, |to, grade| to.byte(grade.map_or(0, |it| it.bits() + 1)));
+    to.raw(&size_bits.to_le_bytes());
+    to.byte(*window);
     encode_marks(&snippet.title_marks, &head.title, to);
     to.bytes("bytes of a snippet", snippet.text.as_bytes(), limits::SNIPPET_BYTES);
     encode_marks(&snippet.marks, &snippet.text, to);
@@ -228,13 +227,19 @@ fn encode(Showing { head, weights, snippet }: &Showing, to: &mut Writer) {
 
 fn decode(from: &mut Reader<'_>) -> Result<Showing, MessageError> {
     let head = decode_head(from)?;
-    let steps = from.all("weights", limits::QUERY_WORDS, 1, |from| from.tag("a weight", Weight::STEPS + 1))?;
-    let length = if steps.iter().any(|&step| step > 0) { from.byte("the length of a document")? } else { 0 };
-    let weights = steps.iter().map(|step| step.checked_sub(1).map(|step| Weight::of_steps(step, length))).collect();
+    let grades = from.all("grades", limits::QUERY_WORDS, 1, |from| {
+        let bits = from.byte("a grade")?.checked_sub(1);
+        let grade = bits.and_then(Grade::of_bits);
+        from.require(grade.is_some() || bits.is_none(), "a grade")?;
+        Ok(grade)
+    })?;
+    let size_bits = u16::from_le_bytes(from.raw("the lengths of a document")?);
+    from.require(Weight::of_bits(1 << 4, size_bits).is_some(), "the lengths of a document")?;
+    let window = from.byte("a window")?;
     let title_marks = decode_marks(&head.title, from)?;
     let text = from.text("a snippet, which is not UTF-8,", "bytes of a snippet", limits::SNIPPET_BYTES)?;
     let marks = decode_marks(&text, from)?;
-    Ok(Showing { head, weights, snippet: Snippet { title_marks, text, marks } })
+    Ok(Showing { head, grades, size_bits, window, snippet: Snippet { title_marks, text, marks } })
 }
 
 /// Encodes each mark as the number of bytes since the previous mark, and its own length in bytes.

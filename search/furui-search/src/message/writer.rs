@@ -75,7 +75,7 @@ impl Writer {
     }
 
     pub(super) fn word_or_none(&mut self, word: &str) {
-        self.bytes("bytes of a word", word.as_bytes(), limits::WORD_BYTES);
+        self.bytes("bytes of a word", word.as_bytes(), limits::ASKED_BYTES);
     }
 
     pub(super) fn log_length(&mut self, log_length: u8) {

@@ -84,7 +84,9 @@ impl Branch {
 
     /// Ends the branch (a conjunction of the query) if one of its required words occurs in no document.
     pub(super) fn end_if_empty(&mut self, words: &Words) {
-        if self.most == 0 && self.must.iter().any(|&word| words.all[word].is_empty()) {
+        // All sizes are awaited, because a query without a result is followed by one for most of its words.
+        let are_known = self.must.iter().all(|&word| words.all[word].is_settled());
+        if self.most == 0 && are_known && self.must.iter().any(|&word| words.all[word].is_empty()) {
             self.next = None;
         }
     }

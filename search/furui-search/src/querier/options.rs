@@ -100,7 +100,7 @@ pub(super) fn check(clauses: &[Clause], options: &QueryOptions) -> Result<(), Qu
         if must.len() + without.len() > limits::WORDS {
             return Err(QueryRefused::Words(must.len() + without.len()));
         }
-        let bad = must.iter().chain(without).find(|word| !(1..=limits::WORD_BYTES).contains(&word.len()));
+        let bad = must.iter().chain(without).find(|word| !(1..=limits::ASKED_BYTES).contains(&word.len()));
         if let Some(word) = bad {
             return Err(QueryRefused::WordBytes(word.len()));
         }

@@ -150,6 +150,11 @@ impl Word {
         !matches!(self.stage, Stage::Known { whole: false, .. })
     }
 
+    /// True if the size of the list is known, or will not become known.
+    pub(super) fn is_settled(&self) -> bool {
+        matches!(self.stage, Stage::Known { .. } | Stage::Lost)
+    }
+
     pub(super) fn is_lost(&self) -> bool {
         matches!(self.stage, Stage::Lost)
     }

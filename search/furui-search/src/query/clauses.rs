@@ -1,4 +1,5 @@
-use super::super::Clause;
+use super::super::asked::{exactly, list_of};
+use super::super::{Asked, Clause, PhraseWord};
 use super::error::QueryFault;
 use super::expression::Expression;
 use crate::limits;
@@ -8,13 +9,21 @@ pub(super) fn clauses(expression: &Expression<'_>, negated: bool) -> Result<Vec<
     match expression {
         &Expression::Words { words, is_quoted } => {
             let several = words.words().len() > 1;
-            let phrases = if several && (is_quoted || negated) { vec![words.clone()] } else { vec![] };
+            let is_phrase = is_quoted || negated || words.is_unspaced();
+            let phrases = if several && is_phrase { vec![words.clone()] } else { vec![] };
             if negated && several {
                 return Ok(vec![Clause { without_phrases: phrases, ..Clause::default() }]);
             }
             let mut clause = Clause { phrases, ..Clause::default() };
             let found = if negated { &mut clause.without } else { &mut clause.must };
-            words.words().iter().for_each(|word| add_new(found, &word.word));
+            for PhraseWord { word, .. } in words.words() {
+                match is_phrase {
+                    true => add_new(found, &exactly(word)),
+                    // Another form of a word is the same word.
+                    false if found.iter().any(|other| list_of(other) == list_of(word)) => {}
+                    false => found.push(word.clone()),
+                }
+            }
             Ok(vec![clause])
         }
         &Expression::Site(site) => {
@@ -54,7 +63,7 @@ fn all(parts: impl Iterator<Item = Result<Vec<Clause>, QueryFault>>) -> Result<V
         for left in &found {
             for right in &part {
                 let mut clause = left.clone();
-                right.must.iter().for_each(|word| add_new(&mut clause.must, word));
+                right.must.iter().for_each(|word| add_word(&mut clause.must, word));
                 right.without.iter().for_each(|word| add_new(&mut clause.without, word));
                 right.phrases.iter().for_each(|phrase| add_new(&mut clause.phrases, phrase));
                 right.without_phrases.iter().for_each(|phrase| add_new(&mut clause.without_phrases, phrase));
@@ -68,9 +77,20 @@ fn all(parts: impl Iterator<Item = Result<Vec<Clause>, QueryFault>>) -> Result<V
     Ok(found)
 }
 
+/// Adds a required word, unless its list is required already. An exact word takes the place of any form of it.
+fn add_word(must: &mut Vec<String>, word: &String) {
+    let is_exact = Asked::of(word).is_exact();
+    match must.iter_mut().find(|other| list_of(other) == list_of(word) && !(is_exact && Asked::of(other).is_exact())) {
+        Some(other) if is_exact => *other = word.clone(),
+        Some(_) => {}
+        None => add_new(must, word),
+    }
+}
+
 fn contradicts(clause: &Clause) -> bool {
-    clause.must.iter().any(|word| clause.without.contains(word))
-        || clause.phrases.iter().any(|phrase| clause.without_phrases.contains(phrase))
+    let is_excluded =
+        |word: &String| clause.without.iter().any(|other| Asked::of(other).word() == Asked::of(word).word());
+    clause.must.iter().any(is_excluded) || clause.phrases.iter().any(|phrase| clause.without_phrases.contains(phrase))
 }
 
 fn add_new<T: Clone + PartialEq>(all: &mut Vec<T>, new: &T) {
@@ -94,7 +114,11 @@ fn add(clauses: &mut Vec<Clause>, clause: Clause) -> Result<(), QueryFault> {
 
 /// True if every document that matches the narrow clause matches the wide one.
 fn includes(wide: &Clause, narrow: &Clause) -> bool {
-    wide.must.iter().all(|word| narrow.must.contains(word))
+    let has = |word: &String| {
+        let has_any = !Asked::of(word).is_exact() && narrow.must.iter().any(|other| list_of(other) == list_of(word));
+        has_any || narrow.must.contains(word)
+    };
+    wide.must.iter().all(has)
         && wide.without.iter().all(|word| narrow.without.contains(word))
         && wide.phrases.iter().all(|phrase| narrow.phrases.contains(phrase))
         && wide.without_phrases.iter().all(|phrase| narrow.without_phrases.contains(phrase))

@@ -78,6 +78,9 @@ pub enum QueryFault {
     /// A word is longer than [`limits::WORD_BYTES`].
     #[error("this word has more than {} bytes; write a shorter one, or only its parts", limits::WORD_BYTES)]
     TooLongWord,
+    /// A word ends with a star.
+    #[error("there is no search for beginnings of words; leave out the star, or write the whole word")]
+    Prefix,
     /// A quotation mark is never closed.
     #[error("this quotation mark is never closed; add one after the phrase, or leave it out")]
     QuoteNotClosed,

@@ -97,6 +97,9 @@ fn word(text: &str) -> Result<Option<Item>, QueryFault> {
         });
         return Ok(Some(Item::Site(site?)));
     }
+    if text.strip_suffix('*').is_some_and(|word| word.ends_with(char::is_alphanumeric)) {
+        return Err(QueryFault::Prefix);
+    }
     match text {
         "OR" => Ok(Some(Item::Or)),
         "AND" => Ok(Some(Item::And)),

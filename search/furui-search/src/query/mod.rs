@@ -4,8 +4,10 @@ mod clauses;
 mod error;
 mod expression;
 mod items;
+mod relaxed;
 
-use super::{Clause, limits};
+use super::words::telling_tokens;
+use super::{Clause, limits, list_of};
 use clauses::clauses;
 use error::fault;
 use expression::Parser;
@@ -68,6 +70,38 @@ impl Query {
         Ok(Self { clauses })
     }
 
+    /// Parses a query or, if it cannot be understood, takes it literally, as the words that are in it: what somebody has
+    /// pasted, such as an error message or a line of a program, is searched for and not refused. Returns the query, and
+    /// the reason that it was taken literally, if it was. Of a long text, the first words are taken.
+    ///
+    /// ```
+    /// use furui_search::{Query, QueryFault};
+    ///
+    /// let (query, why) = Query::read("printf(\"%d\\n\", x")?;
+    /// assert_eq!(query.clauses()[0].must, ["printf", "d", "n", "x"]);
+    /// assert_eq!(why.map(|why| why.fault), Some(QueryFault::NotClosed));
+    /// # Ok::<(), furui_search::QueryError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the text has no words.
+    pub fn read(text: &str) -> Result<(Self, Option<QueryError>), QueryError> {
+        let why = match Self::parse(text) {
+            Ok(query) => return Ok((query, None)),
+            Err(why) => why,
+        };
+        let mut must: Vec<String> = Vec::new();
+        for token in telling_tokens(text) {
+            if must.len() < limits::WORDS && !must.iter().any(|word| list_of(word) == list_of(&token.word)) {
+                must.push(token.word.into_owned());
+            }
+        }
+        match must.is_empty() {
+            true => Err(why),
+            false => Ok((Self { clauses: vec![Clause { must, ..Clause::default() }] }, Some(why))),
+        }
+    }
+
     /// The clauses of the query: at least one, at most [`limits::CLAUSES`], none of which includes another.
     pub fn clauses(&self) -> &[Clause] {
         &self.clauses
@@ -78,7 +112,8 @@ impl Query {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Fit, Phrase};
+    use super::super::asked::exactly;
+    use super::super::{Fit, Phrase, PhraseWord};
     use super::*;
 
     /// Formats the clauses like `a b -c | d`, with phrases in brackets, and excluded phrases as `-[…]`.
@@ -89,10 +124,11 @@ mod tests {
             words.join(" ")
         };
         let clause = |clause: &Clause| {
-            let without = clause.without.iter().map(|word| format!("-{word}"));
+            let word = |word: &String| word.trim_start_matches('=').to_owned();
+            let without = clause.without.iter().map(|it| format!("-{}", word(it)));
             let phrases = clause.phrases.iter().map(|it| format!("[{}]", phrase(it)));
             let without_phrases = clause.without_phrases.iter().map(|it| format!("-[{}]", phrase(it)));
-            let all = clause.must.iter().cloned().chain(without).chain(phrases).chain(without_phrases);
+            let all = clause.must.iter().map(word).chain(without).chain(phrases).chain(without_phrases);
             all.collect::<Vec<_>>().join(" ")
         };
         query.clauses().iter().map(clause).collect::<Vec<_>>().join(" | ")
@@ -114,7 +150,7 @@ mod tests {
             ("a -foo-bar", "a -[foo bar]"),
             ("a --foo-bar", "a foo bar"),
             ("a -東京タワー", "a -[東京 京タ タワ ワー]"),
-            ("東京タワー -大阪", "東京 京タ タワ ワー -大阪"),
+            ("東京タワー -大阪", "東京 京タ タワ ワー -大阪 [東京 京タ タワ ワー]"),
             ("東京　（大阪 OR 京都）", "東京 大阪 | 東京 京都"),
             ("a b a A", "a b"),
             ("a OR a b", "a"),
@@ -149,6 +185,31 @@ mod tests {
             ("これ は の", "これ は の"),
         ] {
             assert_eq!(parsed(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn words_have_all_forms_unless_they_are_quoted_or_excluded() {
+        for (text, must, without) in [
+            ("commits", &["commits"][..], &[][..]),
+            ("commits commit -commit", &["commits"], &["=commit"]),
+            ("\"commits\" commit -tea", &["=commits"], &["=tea"]),
+            ("commit \"commits\" \"commit\"", &["=commits", "=commit"], &[]),
+            ("\"new york\" york's", &["=new", "=york", "s"], &[]),
+            ("東京 \"東京\" site:a.example", &["東京", "site:a.example"], &[]),
+            ("C++ v3.11 .NET", &["c++", "3.11", ".net"], &[]),
+        ] {
+            let Ok([clause]) = Query::parse(text).map(|query| <[Clause; 1]>::try_from(query.clauses).unwrap()) else {
+                panic!("{text}")
+            };
+            assert_eq!(
+                (&clause.must[..], &clause.without[..]),
+                (
+                    &must.iter().map(|it| it.to_string()).collect::<Vec<_>>()[..],
+                    &without.iter().map(|it| it.to_string()).collect::<Vec<_>>()[..]
+                ),
+                "{text}"
+            );
         }
     }
 
@@ -243,7 +304,7 @@ mod tests {
             match Query::parse(&text) {
                 Ok(query) => {
                     for assignment in 0..16u16 {
-                        let has = |word: &String| assignment >> (word.as_bytes()[0] - b'a') & 1 == 1;
+                        let has = |word: &String| assignment >> (word.trim_start_matches('=').as_bytes()[0] - b'a') & 1 == 1;
                         let fits = |clause: &Clause| clause.must.iter().all(has) && !clause.without.iter().any(has);
                         prop_assert_eq!(query.clauses().iter().any(fits), holds >> assignment & 1 == 1, "{}", text);
                     }
@@ -264,7 +325,8 @@ mod tests {
                     for clause in query.clauses() {
                         prop_assert!(!clause.must.is_empty() && clause.must.len() + clause.without.len() <= limits::WORDS);
                         let words = clause.phrases.iter().flat_map(Phrase::words);
-                        prop_assert!(words.into_iter().all(|word| clause.must.contains(&word.word)));
+                        let is_required = |word: &PhraseWord| clause.must.contains(&exactly(&word.word));
+                        prop_assert!(words.into_iter().all(is_required));
                     }
                 }
                 Err(error) => {

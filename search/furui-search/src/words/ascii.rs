@@ -5,14 +5,14 @@ use std::ops::Range;
 /// The byte ranges of the words in ASCII text: the longest runs of letters and digits, where a full stop between two
 /// digits belongs to a word.
 pub(super) struct AsciiWords<'a> {
-    text: &'a [u8],
+    text: &'a str,
     at: usize,
 }
 
 impl<'a> AsciiWords<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         debug_assert!(text.is_ascii());
-        Self { text: text.as_bytes(), at: 0 }
+        Self { text, at: 0 }
     }
 }
 
@@ -20,16 +20,32 @@ impl Iterator for AsciiWords<'_> {
     type Item = Range<usize>;
 
     fn next(&mut self) -> Option<Range<usize>> {
-        let start = self.at + self.text[self.at..].iter().position(u8::is_ascii_alphanumeric)?;
+        let text = self.text.as_bytes();
+        let start = self.at + text[self.at..].iter().position(u8::is_ascii_alphanumeric)?;
         let mut end = start + 1;
-        while let Some(byte) = self.text.get(end)
-            && (byte.is_ascii_alphanumeric() || joins(&self.text[end - 1..]))
+        while let Some(byte) = text.get(end)
+            && (byte.is_ascii_alphanumeric() || joins(&text[end - 1..]))
         {
             end += 1;
         }
-        self.at = end;
-        Some(start..end)
+        let word = named(self.text, start..end);
+        self.at = word.end;
+        Some(word)
     }
+}
+
+/// The byte range of the word with the marks that belong to a few names: `C++`, `g++`, `C#`, `F#` and `.NET`.
+pub(super) fn named(text: &str, mut word: Range<usize>) -> Range<usize> {
+    let (before, after) = (&text[..word.start], &text[word.end..]);
+    match &text[word.clone()] {
+        "c" | "C" | "g" if after.starts_with("++") => word.end += 2,
+        "c" | "C" | "f" | "F" if after.starts_with('#') => word.end += 1,
+        "net" | "Net" | "NET" if before.strip_suffix('.').is_some_and(|it| !it.ends_with(char::is_alphanumeric)) => {
+            word.start -= 1;
+        }
+        _ => {}
+    }
+    word
 }
 
 /// True if the second of these bytes is a full stop between two digits.
@@ -52,6 +68,21 @@ pub(super) fn count(text: &str) -> u32 {
 mod tests {
     use super::*;
     use crate::words::words;
+
+    #[test]
+    fn a_few_names_have_marks() {
+        for (text, expected) in [
+            (
+                "C++ c# F# .NET g++ i++ (.net) a.net c++11 ..net C# 7",
+                "c++ c# f# .net g++ i .net a net c++ 11 .net c# 7",
+            ),
+            ("cc++ c+ c ++", "cc c c"),
+        ] {
+            let found = |text: &str| words(text).map(|word| word.into_owned()).collect::<Vec<_>>().join(" ");
+            assert_eq!(found(text), expected);
+            assert_eq!(found(&text.replace(' ', "篩 ")).replace(" 篩", ""), expected);
+        }
+    }
 
     #[test]
     fn every_short_text_has_the_words_of_unicode() {

@@ -12,10 +12,8 @@ pub(super) enum Kind {
     None,
     /// The character forms one word with its neighbours, as in scripts that put spaces between words.
     Spaced,
-    /// The character forms a word with the next one.
-    Paired,
-    /// The character forms a word with the next one, and also a word on its own.
-    Syllable,
+    /// The character forms a word on its own, and one with the next character.
+    Unspaced,
 }
 
 /// Normalises a piece of text: normal form NFKC, case folded, without invisible characters.
@@ -60,14 +58,18 @@ pub(super) fn kind(c: char) -> Kind {
         // Chinese characters, and Korean.
         '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}' | '\u{3038}'..='\u{303b}' | '\u{3400}'..='\u{4dbf}'
         | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}'
-        | '\u{1100}'..='\u{11ff}' | '\u{a960}'..='\u{a97f}' | '\u{ac00}'..='\u{d7ff}' => Kind::Syllable,
+        | '\u{1100}'..='\u{11ff}' | '\u{a960}'..='\u{a97f}' | '\u{ac00}'..='\u{d7ff}'
         // Japanese kana.
-        '\u{3031}'..='\u{3035}' | '\u{3040}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{1aff0}'..='\u{1b16f}'
+        | '\u{3031}'..='\u{3035}' | '\u{3040}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{1aff0}'..='\u{1b16f}'
         // Thai and Lao, Burmese, Khmer, the scripts of Tai languages.
         | '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{a9e0}'..='\u{a9ff}' | '\u{aa60}'..='\u{aa7f}'
         | '\u{1780}'..='\u{17ff}' | '\u{1950}'..='\u{19df}' | '\u{1a20}'..='\u{1aaf}' | '\u{aa80}'..='\u{aadf}'
-            // Digits of these scripts form numbers, not pairs.
-            if !c.is_numeric() => Kind::Paired,
+            => if ('\u{e00}'..='\u{1aaf}').contains(&c) && c.is_numeric() {
+                // Digits of these scripts form numbers, not pairs.
+                Kind::Spaced
+            } else {
+                Kind::Unspaced
+            },
         _ => Kind::Spaced,
     }
 }

@@ -8,11 +8,15 @@ use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::{UnicodeSegmentation, UnicodeWordIndices};
 
 use super::Token;
-use super::ascii::{self, AsciiWords};
+use super::ascii::{self, AsciiWords, named};
 use super::character::{Kind, kind, normalised};
+use super::parts::{parts, without_v};
 use super::stretches::Stretches;
 use crate::limits;
 
+/// The maximum number of letters before a number that make one name with it: `UTF-8` is `utf8`, `RFC 2616` is `rfc2616`.
+/// Chosen: most abbreviations have so many, and few other words.
+const JOINED: usize = 4;
 /// The maximum size, in bytes, of a character with its combining marks in scripts without spaces. Two such characters
 /// form a word.
 const MAX_CLUSTER: usize = limits::WORD_BYTES / 2;
@@ -37,6 +41,8 @@ pub(in super::super) struct Tokens<'a> {
     /// The number of units (words or characters) of the text before the current one.
     units: usize,
     skipped: u32,
+    /// The last word of at most [`JOINED`] ASCII letters, as it is written, with its unit and its start in the text.
+    letters: Option<(&'a str, usize, usize)>,
     located: bool,
     /// For each character of the piece, its end offsets in the normal form and in the original. Empty if the two are
     /// equal, or are not needed.
@@ -49,7 +55,6 @@ pub(in super::super) struct Tokens<'a> {
 /// A character with its combining marks, in a script without spaces.
 struct Cluster {
     text: String,
-    kind: Kind,
     unit: usize,
     span: Range<usize>,
     /// True if the previous character also belongs to a script without spaces.
@@ -70,6 +75,7 @@ impl<'a> Tokens<'a> {
             end: 0,
             units: 0,
             skipped: 0,
+            letters: None,
             located,
             ends: Vec::new(),
             last: None,
@@ -96,13 +102,14 @@ impl<'a> Tokens<'a> {
                 return Some(token);
             }
             if self.at < self.piece.len() {
-                if let Some(token) = self.step() {
-                    return Some(token);
-                }
+                self.step();
                 continue;
             }
             if let Some(word) = self.ascii.next() {
-                return Some(self.ascii_token(word));
+                self.units += 1;
+                let token = self.ascii_token(word);
+                self.push_parts(&token);
+                return Some(token);
             }
             match self.pieces.next() {
                 Some((start, piece)) => self.begin(self.offset + start, piece),
@@ -148,21 +155,40 @@ impl<'a> Tokens<'a> {
         self.ends = if self.located && !piece.is_ascii() { ends(piece, &self.piece) } else { Vec::new() };
     }
 
-    /// The token of a word of an ASCII stretch, given its byte range in the stretch.
-    fn ascii_token(&mut self, word: Range<usize>) -> Token<'a> {
+    /// The token of an ASCII word of the current unit, given its byte range in the stretch.
+    fn ascii_token(&self, word: Range<usize>) -> Token<'a> {
         let span = self.offset + word.start..self.offset + word.end;
         let is_cut = word.len() > limits::WORD_BYTES;
-        let word = normalised(cut(&self.stretch[word], limits::WORD_BYTES));
-        let unit = self.units;
-        self.units += 1;
-        Token { word, implied: false, is_cut, unit, span }
+        let word = normalised(without_v(cut(&self.stretch[word], limits::WORD_BYTES)));
+        Token { word, implied: false, is_part: false, is_cut, unit: self.units - 1, span }
     }
 
-    /// Reads the next unit of the piece. Returns the word of this unit if it is the next word of the text; otherwise
-    /// words are added to `ready`.
-    fn step(&mut self) -> Option<Token<'a>> {
+    /// Adds the parts of an ASCII word, which was just read, to `ready`, and the name that a number makes with letters
+    /// before it.
+    fn push_parts(&mut self, token: &Token<'a>) {
+        let start = token.span.start - self.offset;
+        let raw = cut(&self.stretch[start..token.span.end - self.offset], limits::WORD_BYTES);
+        let part = |word, span| Token { word, implied: false, is_part: true, is_cut: false, unit: token.unit, span };
+        for range in parts(raw) {
+            let span = token.span.start + range.start..token.span.start + range.end;
+            self.ready.push_back(part(normalised(&raw[range]), span));
+        }
+        if raw.len() <= JOINED && raw.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+            self.letters = Some((raw, token.unit, token.span.start));
+        } else if let Some((letters, unit, start)) = self.letters.take()
+            && unit + 1 == token.unit
+            && raw.len() <= 2 * JOINED
+            && raw.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            let word = normalised(&format!("{letters}{raw}")).into_owned().into();
+            self.ready.push_back(part(word, start..token.span.end));
+        }
+    }
+
+    /// Reads the next unit of the piece, and adds its words to `ready`.
+    fn step(&mut self) {
         let rest = &self.piece[self.at..];
-        let c = rest.chars().next()?;
+        let Some(c) = rest.chars().next() else { return };
         let kind = kind(c);
         if kind == Kind::None {
             let span = self.span(self.at..self.at + c.len_utf8());
@@ -175,7 +201,7 @@ impl<'a> Tokens<'a> {
                 }
                 _ => self.end_run(),
             }
-            return None;
+            return;
         }
         let length = if kind == Kind::Spaced { word_length(rest) } else { cluster_length(rest) };
         let start = self.at;
@@ -184,20 +210,23 @@ impl<'a> Tokens<'a> {
         self.units += 1;
         if kind == Kind::Spaced {
             self.end_run();
+            let is_raw = self.stretch.get(self.start - self.offset..self.end - self.offset).is_some_and(str::is_ascii);
+            if is_raw {
+                let first = self.start - self.offset + start;
+                let token = self.ascii_token(named(self.stretch, first..first + length));
+                self.ready.push_back(token.clone());
+                return self.push_parts(&token);
+            }
             let word = match &self.piece {
                 Cow::Borrowed(piece) => Cow::Borrowed(cut(&piece[start..self.at], limits::WORD_BYTES)),
                 Cow::Owned(piece) => Cow::Owned(cut(&piece[start..self.at], limits::WORD_BYTES).to_owned()),
             };
-            let token = Token { word, implied: false, is_cut: length > limits::WORD_BYTES, unit, span };
-            if self.ready.is_empty() {
-                return Some(token);
-            }
-            self.ready.push_back(token);
+            let is_cut = length > limits::WORD_BYTES;
+            self.ready.push_back(Token { word, implied: false, is_part: false, is_cut, unit, span });
         } else {
             let text = cut(&self.piece[start..self.at], MAX_CLUSTER).to_owned();
-            self.push_cluster(Cluster { text, kind, unit, span, follows: self.last.is_some() });
+            self.push_cluster(Cluster { text, unit, span, follows: self.last.is_some() });
         }
-        None
     }
 
     fn push_cluster(&mut self, cluster: Cluster) {
@@ -205,19 +234,16 @@ impl<'a> Tokens<'a> {
             let pair = format!("{}{}", last.text, cluster.text);
             let span = last.span.start..cluster.span.end;
             let unit = last.unit;
-            if last.kind == Kind::Syllable {
-                self.ready.push_back(last.into_token(true));
-            }
-            self.ready.push_back(Token { word: pair.into(), implied: false, is_cut: false, unit, span });
+            self.ready.push_back(last.into_token(true));
+            let word = pair.into();
+            self.ready.push_back(Token { word, implied: false, is_part: false, is_cut: false, unit, span });
         }
         self.last = Some(cluster);
     }
 
     /// Ends a run of characters that form words in pairs. The last character forms no word with a next one.
     fn end_run(&mut self) {
-        if let Some(last) = self.last.take()
-            && (last.kind == Kind::Syllable || !last.follows)
-        {
+        if let Some(last) = self.last.take() {
             let implied = last.follows;
             self.ready.push_back(last.into_token(implied));
         }
@@ -226,7 +252,8 @@ impl<'a> Tokens<'a> {
 
 impl Cluster {
     fn into_token<'a>(self, implied: bool) -> Token<'a> {
-        Token { word: self.text.into(), implied, is_cut: false, unit: self.unit, span: self.span }
+        let Self { text, unit, span, .. } = self;
+        Token { word: text.into(), implied, is_part: false, is_cut: false, unit, span }
     }
 }
 

@@ -7,8 +7,8 @@ use crate::villain::{self, Villain};
 
 use furui::Result;
 use furui_search::{
-    Answerer, ContentId, IdRange, Index, ListPart, Listed, Listing, Met, Peer, Place, Ranked, Refusal, Request,
-    Response, Weight, limits,
+    Answerer, Asked, ContentId, IdRange, Index, ListPart, Listed, Listing, Met, Peer, Place, Ranked, Refusal, Request,
+    Response, Scale, Score, Weight, limits,
 };
 
 use crate::random::Random;
@@ -121,7 +121,21 @@ pub const LOG_LENGTH: u8 = 10;
 /// The weight of a word in a document: mostly that of one occurrence.
 pub fn weight(word: &str, id: ContentId) -> Weight {
     let mixed = word.bytes().fold(id.hash().get(), |hash, byte| Random(hash ^ u64::from(byte)).next());
-    Weight::of_steps(mixed.trailing_zeros().min(15) as u8, 80 + id.as_bytes()[19] % 80)
+    let (step, length) = (mixed.trailing_zeros().min(15) as u16, 80 + u16::from(id.as_bytes()[19] % 80));
+    // Each has the word as it is asked for, and some have it in a title of four words.
+    Weight::of_bits(step | 1 << 4 | u16::from(mixed % 5 == 0) << 9, length | 4 << 8).expect("it has a form")
+}
+
+/// The score of a document that has the words of a conjunction, of which each has this idf.
+pub fn score<'a>(words: impl Iterator<Item = &'a String>, idf: impl Fn(&str) -> u32, id: ContentId) -> u32 {
+    let scale = Scale::new(LOG_LENGTH);
+    let (mut score, mut all, mut size) = (Score::default(), 0, 0);
+    for word in words {
+        let weight = weight(word, id);
+        (all, size) = (all + idf(word), weight.size_bits());
+        score.add(&scale, idf(word), Asked::of(word).grade(weight).expect("it has a form"), size);
+    }
+    score.of(all, size)
 }
 
 pub fn peer(node: usize) -> Peer {
@@ -139,7 +153,7 @@ pub fn mischief(manner: Manner, request: &Request) -> Option<Vec<u8>> {
         (Manner::Oversized, _) => return Some(vec![1; limits::MESSAGE_BYTES + 1]),
         (Manner::Forgetful, Request::Settle(_)) => Response::Refused(Refusal::Forgotten),
         (Manner::Liar, Request::Meet(_)) => {
-            Response::Met(Met { matches: vec![0xff; 50], whole: true, session: None, steps: vec![9] })
+            Response::Met(Met { matches: vec![0xff; 50], whole: true, session: None, grades: vec![9] })
         }
         (Manner::Liar, Request::Search(search)) => {
             let place = |score, id: u32| {

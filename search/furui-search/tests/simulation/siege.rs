@@ -6,10 +6,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use furui_search::{Clause, ContentId, Peer, Place, Querier, QueryEvent, QueryOptions, Scale, Shunned, limits};
+use furui_search::{Clause, ContentId, Peer, Place, Querier, QueryEvent, QueryOptions, Shunned, limits};
 
-use crate::node::LOG_LENGTH;
-use crate::node::weight;
+use crate::node;
 use crate::random::Random;
 use crate::villain::Villain;
 use crate::world::World;
@@ -114,11 +113,8 @@ impl Reader {
 
 /// The score that a record proves, by the idfs of the query.
 fn score(querier: &Querier, clauses: &[Clause], id: ContentId) -> u32 {
-    let scale = Scale::new(LOG_LENGTH);
-    let of = |clause: &Clause| {
-        let words: BTreeSet<&String> = clause.must.iter().collect();
-        words.iter().map(|word| scale.score(querier.idf(word).unwrap_or_default(), weight(word, id))).sum::<u32>()
-    };
+    let idf = |word: &str| querier.idf(word).unwrap_or_default();
+    let of = |clause: &Clause| node::score(clause.must.iter().collect::<BTreeSet<_>>().into_iter(), idf, id);
     clauses.iter().map(of).max().unwrap_or_default()
 }
 

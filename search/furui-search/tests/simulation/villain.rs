@@ -58,7 +58,7 @@ impl Villain {
 /// The weight of a posting in a false list.
 pub fn weight(word: &str, id: ContentId) -> Weight {
     match id.as_bytes().ends_with(&MARK) || id.as_bytes()[9].is_multiple_of(4) {
-        true => Weight::of_steps(Weight::STEPS - 1, 1),
+        true => Weight::of_bits(u16::from(Weight::STEPS - 1) | 1 << 4, 1).expect("it has a form"),
         false => true_weight(word, id),
     }
 }

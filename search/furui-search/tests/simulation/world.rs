@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use furui_search::{
     AnswerEvent, Clause, ContentId, Index, KnownWord, Listed, Listing, Peer, Place, Querier, QueryEvent, Report,
-    Request, Response, Scale, WordSize, idf, limits,
+    Request, Response, WordSize, idf, limits,
 };
 
-use crate::node::{LOG_LENGTH, Manner, Node, mischief, number, peer, weight};
+use crate::node::{self, Manner, Node, mischief, number, peer};
 use crate::random::Random;
 use crate::villain::{self, PATIENT, Villain};
 
@@ -191,14 +191,12 @@ impl World {
 
     /// The right answer, in the order of the scores that these idfs give.
     pub fn ranked_by(&self, clauses: &[Clause], idf: impl Fn(&str) -> u32) -> Vec<Place> {
-        let scale = Scale::new(LOG_LENGTH);
         let mut scores: BTreeMap<ContentId, u32> = BTreeMap::new();
         for clause in clauses {
             for id in self.truth(std::slice::from_ref(clause)) {
                 let words: BTreeSet<&String> = clause.must.iter().collect();
-                let parts = words.iter().map(|word| scale.score(idf(word), weight(word, id)));
                 let best = scores.entry(id).or_default();
-                *best = parts.sum::<u32>().max(*best);
+                *best = node::score(words.into_iter(), &idf, id).max(*best);
             }
         }
         let mut places: Vec<Place> = scores.into_iter().map(|(id, score)| Place { score, id }).collect();

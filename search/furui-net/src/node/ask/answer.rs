@@ -1,3 +1,4 @@
+use std::fmt;
 use std::ops::Range;
 
 use furui_search::{ContentId, Place, PublisherKey, QueryRefused, Report, Showing, Snippet};
@@ -9,6 +10,8 @@ use thiserror::Error;
 pub enum SearchEvent {
     /// Found documents in rank order. All of them fit the query, including its phrases.
     Hits(Vec<Hit>),
+    /// No document fits the query, and what follows was found for another one.
+    Instead(Instead),
     /// The last event of the answer.
     Done {
         /// The number of documents that the search found and sent as [`SearchEvent::Hits`].
@@ -22,6 +25,38 @@ pub enum SearchEvent {
         /// The traffic and the work that the search has cost.
         report: Box<Report>,
     },
+}
+
+/// The query that was searched for instead of one that finds nothing. It is not a query for the same documents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Instead {
+    /// The query has words that are spelled like words that no document has.
+    Corrected {
+        /// The words of the query.
+        query: String,
+    },
+    /// The documents have most of the words, and not all of them.
+    Most {
+        /// The words that no document has, as the names of their lists.
+        missing: Vec<String>,
+    },
+}
+
+impl fmt::Display for Instead {
+    /// Writes a sentence for the user.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Corrected { query } => {
+                write!(f, "nothing has all of these words; these are the results for: {query}")
+            }
+            Self::Most { missing } if missing.is_empty() => {
+                write!(f, "nothing has all of these words; these have most of them")
+            }
+            Self::Most { missing } => {
+                write!(f, "nothing has the words: {}; these have most of the others", missing.join(", "))
+            }
+        }
+    }
 }
 
 /// A document that was found. In JSON, it is a line of the answer to `GET /search`.

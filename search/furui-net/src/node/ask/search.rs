@@ -1,10 +1,9 @@
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use furui_search::{
-    Clause, KnownWord, Peer, Place, Querier, Query, QueryEvent, QueryOptions, Response, Showings, Wants, limits,
+    Clause, KnownWord, Peer, Place, Querier, QueryEvent, QueryOptions, Response, Showings, Wants, limits, list_of,
 };
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -36,11 +35,13 @@ pub struct SearchOptions {
     pub wants: Wants,
     /// True if the report describes each round of the search.
     pub explain: bool,
+    /// True if another query is searched for when no document fits: see [`Instead`](crate::node::Instead).
+    pub relaxed: bool,
 }
 
 impl Default for SearchOptions {
     fn default() -> Self {
-        Self { limit: 20, shared: false, after: None, wants: Wants::Best, explain: false }
+        Self { limit: 20, shared: false, after: None, wants: Wants::Best, explain: false, relaxed: false }
     }
 }
 
@@ -102,24 +103,22 @@ enum Outcome {
 }
 
 impl Node {
-    /// Searches for documents. Sends the events of the answer to `events`; the last one is [`SearchEvent::Done`]. Stops
-    /// early if the receiver is dropped.
+    /// Searches once for documents that fit the clauses, and sends those found to `events`. Returns the last event of the
+    /// answer; `None` if the receiver was dropped, and the search stopped.
     ///
     /// # Errors
-    /// If the query is invalid, or none of the nodes that keep the list of a word answers.
-    pub async fn search(
+    /// Those of [`search`](Self::search).
+    pub(in crate::node) async fn search_once(
         &self,
-        query: &Query,
-        options: SearchOptions,
-        events: mpsc::Sender<SearchEvent>,
-    ) -> Result<(), SearchError> {
+        clauses: &[Clause],
+        options: &SearchOptions,
+        events: &mpsc::Sender<SearchEvent>,
+    ) -> Result<Option<SearchEvent>, SearchError> {
         let inner = &*self.0;
         let started = Instant::now();
-        inner.searches.fetch_add(1, Ordering::Relaxed);
-        let clauses = query.clauses();
         let showings = Showings::new(clauses).expect("a query has half as many phrases as words at most");
         let has_phrases = clauses.iter().any(Clause::has_phrases);
-        let mut filling = Filling::new(inner, clauses, &showings, &options);
+        let mut filling = Filling::new(inner, clauses, &showings, options);
         let asked = QueryOptions {
             page: filling.page(),
             // The number of candidates that a query with phrases needs is unknown before some were examined.
@@ -145,7 +144,7 @@ impl Node {
                         // One keeper could name its accomplices as the other keepers, so all keepers are looked up
                         // independently.
                         tasks.spawn(async move {
-                            let holders = reputation.keepers(&word_key(&word), limits::REPLICAS).await;
+                            let holders = reputation.keepers(&word_key(&list_of(&word)), limits::REPLICAS).await;
                             Outcome::Holders { word, holders }
                         });
                     }
@@ -157,7 +156,7 @@ impl Node {
                         });
                     }
                     QueryEvent::Prove { word, ids } => {
-                        let proof = showing::prove(inner, word.clone(), &ids).await;
+                        let proof = showing::prove(inner, list_of(&word).into_owned(), &ids).await;
                         querier.on_proof(&word, &proof.holds);
                         filling.gathering.spent.add(proof.spent);
                         filling.doubts.extend(proof.doubts);
@@ -169,17 +168,15 @@ impl Node {
                         let hits = filling.sift(&mut querier, places).await;
                         if events.is_closed() || !hits.is_empty() && events.send(SearchEvent::Hits(hits)).await.is_err()
                         {
-                            return Ok(());
+                            return Ok(None);
                         }
                         if filling.is_done() {
-                            self.end(&mut filling, &querier, true, &events).await;
-                            return Ok(());
+                            return Ok(Some(self.end(&mut filling, &querier, true, events).await));
                         }
                     }
                     QueryEvent::Done { more, .. } => {
                         let Some(missing) = filling.missing().filter(|_| more) else {
-                            self.end(&mut filling, &querier, more, &events).await;
-                            return Ok(());
+                            return Ok(Some(self.end(&mut filling, &querier, more, events).await));
                         };
                         querier.resume(missing.clamp(1, limits::PAGE as u64));
                     }
@@ -198,13 +195,20 @@ impl Node {
                     Outcome::Answer { call, response: None, .. } => querier.on_failure(call, started.elapsed()),
                 },
                 () = tokio::time::sleep_until(started + deadline) => {}
-                () = events.closed() => return Ok(()),
+                () = events.closed() => return Ok(None),
             }
         }
     }
 
-    /// Sends the last events of an answer, and reports false postings to the nodes that keep the lists.
-    async fn end(&self, filling: &mut Filling<'_>, querier: &Querier, more: bool, events: &mpsc::Sender<SearchEvent>) {
+    /// Sends the last documents of an answer, reports false postings to the nodes that keep the lists, and returns the
+    /// last event.
+    async fn end(
+        &self,
+        filling: &mut Filling<'_>,
+        querier: &Querier,
+        more: bool,
+        events: &mpsc::Sender<SearchEvent>,
+    ) -> SearchEvent {
         self.0.known.learn(querier.known());
         let doubts = std::mem::take(&mut filling.doubts);
         if !doubts.is_empty() {
@@ -212,11 +216,11 @@ impl Node {
             doubts::tell(self.0.net.clone(), doubts);
         }
         let rest = if more { vec![] } else { filling.release(None) };
-        // Sending fails if the receiver was dropped.
         if !rest.is_empty() {
+            // Sending fails if the receiver was dropped.
             let _ = events.send(SearchEvent::Hits(rest)).await;
         }
-        let _ = events.send(filling.done(querier, more)).await;
+        filling.done(querier, more)
     }
 }
 

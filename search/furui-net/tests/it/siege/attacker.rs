@@ -65,7 +65,7 @@ impl Tally {
 
 /// The weight that ranks highest.
 fn highest() -> Weight {
-    Weight::of_steps(15, 1)
+    Weight::of_bits(Weight::PLAIN_USE | 15, 1).unwrap()
 }
 
 fn stored(postings: Vec<WordPostings>) -> Request {

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use furui_net::net::Net;
 use furui_net::node::Node;
 use furui_search::{
-    CodedSet, ContentId, Listed, Matcher, Met, Part, Peer, Place, Publication, PublisherKey, Ranked, Refusal, Request,
-    Response, Shown, Weight, Withdrawal, WordSize,
+    CodedSet, ContentId, Grade, Listed, Matcher, Met, Part, Peer, Place, Publication, PublisherKey, Ranked, Refusal,
+    Request, Response, Shown, Weight, Withdrawal, WordSize,
 };
 
 use super::town::{LONG, config};
@@ -78,7 +78,7 @@ fn falsify(response: Response) -> Response {
             // Sometimes it only shows another piece of text.
             if showing.head.title.len() % 2 == 0 {
                 showing.head.title.push_str(", forged");
-                showing.weights.fill(Some(Weight::new(64, 64)));
+                showing.grades.fill(Grade::of_bits(15 << 3));
             }
         }
     }
@@ -97,7 +97,7 @@ pub fn hide(request: &Request) -> Response {
         Request::Meet(meet) => match CodedSet::decode(&meet.set) {
             Ok(set) => {
                 let nothing = Matcher::new(set).without_session().finish();
-                Response::Met(Met { matches: nothing.coded.bytes, whole: true, session: None, steps: vec![] })
+                Response::Met(Met { matches: nothing.coded.bytes, whole: true, session: None, grades: vec![] })
             }
             Err(_) => Response::Refused(Refusal::Invalid),
         },
@@ -124,7 +124,7 @@ fn forge(request: &Request) -> Response {
             let places = (0..10).map(|number| Place { score: 1 << 20, id: id(number) }).collect();
             Response::Ranked(Ranked { places, next: None, seen: 20, found: 20, whole: true, costs: vec![] })
         }
-        Request::Meet(_) => Response::Met(Met { matches: vec![0xff; 500], whole: true, session: None, steps: vec![] }),
+        Request::Meet(_) => Response::Met(Met { matches: vec![0xff; 500], whole: true, session: None, grades: vec![] }),
         Request::Show { documents, .. } => {
             let lie = |(id, part): &(ContentId, Part)| match part {
                 Part::Presence => {
@@ -148,7 +148,8 @@ fn forge(request: &Request) -> Response {
         }
         Request::List { words, .. } => {
             let ids: Vec<ContentId> = (0..20).map(id).collect();
-            let (weights, days) = (vec![Weight::of_steps(15, 1); ids.len()], vec![29; ids.len()]);
+            let (weights, days) =
+                (vec![Weight::of_bits(Weight::PLAIN_USE | 15, 1).unwrap(); ids.len()], vec![29; ids.len()]);
             Response::Listed(vec![Listed { ids, weights, days, more: false }; words.len()])
         }
         other => hide(other),

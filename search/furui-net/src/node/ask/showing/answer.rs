@@ -113,8 +113,8 @@ impl Room {
 
 /// An upper bound of the encoded size of a shown document, in bytes.
 fn most_bytes(showing: &Showing) -> usize {
-    let Showing { head: RecordHead { url, title, .. }, weights, snippet } = showing;
+    let Showing { head: RecordHead { url, title, .. }, grades, snippet, .. } = showing;
     let Snippet { title_marks, text, marks } = snippet;
     let texts = url.len() + title.len() + text.len();
-    OTHER_BYTES + texts + weights.len() + MARK_BYTES * (title_marks.len() + marks.len())
+    OTHER_BYTES + texts + grades.len() + MARK_BYTES * (title_marks.len() + marks.len())
 }

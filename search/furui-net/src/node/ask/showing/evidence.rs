@@ -264,7 +264,7 @@ impl Evidence {
             return self.is_sampled && self.keepers.first().is_some_and(|first| first.peer != criteria.me);
         };
         let agrees = match showing {
-            Some(showing) => criteria.agrees(&showing.weights, self.place) && !self.is_disputed(criteria),
+            Some(showing) => criteria.agrees(showing, self.place) && !self.is_disputed(criteria),
             // The lists cannot contradict a statement about phrases.
             None => criteria.has_phrases && !self.is_disputed(criteria),
         };
@@ -330,7 +330,7 @@ impl Evidence {
 mod tests {
     use std::collections::HashSet;
 
-    use furui_search::{Query, Record, Scale, Showings, Weight};
+    use furui_search::{Grade, Query, Record, Scale, Showings};
 
     use super::super::truth::Ranks;
     use super::*;
@@ -368,7 +368,7 @@ mod tests {
         let showings = Showings::new(query.clauses()).unwrap();
         let ranks = Ranks { idfs: vec![2000], scale: Scale::new(8) };
         let true_showing = showings.of(&record).unwrap();
-        let score = showings.score(&true_showing.weights, &ranks.idfs, &ranks.scale).unwrap();
+        let score = showings.score(&true_showing.grades, true_showing.size_bits, &ranks.idfs, &ranks.scale).unwrap();
         let mut criteria = Criteria {
             me: Peer::new(b"me", b""),
             clauses: query.clauses(),
@@ -414,7 +414,7 @@ mod tests {
                         Heard::Withdrawn
                     }
                     (Is::Exaggerates, Part::Snippet) => {
-                        showing.weights[0] = Some(Weight::new(64, 64));
+                        showing.grades[0] = Grade::of_bits(15 << 3);
                         evidence.is_published(key(1), &signature(5));
                         Heard::Showing(Box::new(showing))
                     }

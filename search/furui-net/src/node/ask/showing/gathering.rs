@@ -186,7 +186,7 @@ impl<'a> Gathering<'a> {
             (Part::Snippet, Shown::Document(document)) => {
                 let ShownDocument { showing, signature, others } = *document;
                 let publisher = showing.head.publisher;
-                let is_of_query = showing.weights.len() == self.showings.words().len();
+                let is_of_query = showing.grades.len() == self.showings.words().len();
                 if showing.head.id() != id || !is_of_query || !self.is_signed(&publisher, Act::Publish, id, &signature)
                 {
                     return None;

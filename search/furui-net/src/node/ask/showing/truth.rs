@@ -1,6 +1,6 @@
 use std::collections::{BTreeSet, HashSet};
 
-use furui_search::{Clause, ContentId, Peer, Place, Record, Scale, Showing, Showings, Weight};
+use furui_search::{Clause, ContentId, Grade, Peer, Place, Record, Scale, Showing, Showings, list_of};
 
 use super::verdict::Verdict;
 
@@ -20,7 +20,7 @@ impl Truth {
     /// True if a node's statement about the document is consistent with the record. The snippet need not be the same,
     /// because nodes of different versions may choose different ones.
     pub(super) fn allows(&self, stated: &Showing) -> bool {
-        self.fits && stated.weights == self.showing.weights && stated.snippet.is_of(&self.text)
+        self.fits && is_same(stated, &self.showing) && stated.snippet.is_of(&self.text)
     }
 }
 
@@ -47,31 +47,36 @@ pub(super) struct Criteria<'a> {
     pub(super) slow: HashSet<Peer>,
 }
 
+/// True if both showings say the same of a query's words.
+fn is_same(one: &Showing, other: &Showing) -> bool {
+    (&one.grades, one.size_bits, one.window) == (&other.grades, other.size_bits, other.window)
+}
+
 impl Criteria<'_> {
     pub(super) fn is_slow(&self, peer: &Peer) -> bool {
         self.slow.contains(peer)
     }
 
-    /// The score of a document whose query words have these weights; 0 without a ranking. `None` if the document lacks
-    /// the words of every clause.
-    fn score(&self, weights: &[Option<Weight>]) -> Option<u32> {
+    /// The score of a document that shows this; 0 without a ranking. `None` if the document lacks the words of every
+    /// clause.
+    fn score(&self, showing: &Showing) -> Option<u32> {
         match self.ranks {
-            Some(Ranks { idfs, scale }) => self.showings.score(weights, idfs, scale),
-            None => self.showings.has_words(weights).then_some(0),
+            Some(Ranks { idfs, scale }) => self.showings.score(&showing.grades, showing.size_bits, idfs, scale),
+            None => self.showings.has_words(&showing.grades).then_some(0),
         }
     }
 
-    /// True if a document whose query words have these weights has the score of this place.
-    pub(super) fn agrees(&self, weights: &[Option<Weight>], place: Place) -> bool {
-        self.score(weights) == Some(place.score)
+    /// True if a document that shows this has the score of this place.
+    pub(super) fn agrees(&self, showing: &Showing, place: Place) -> bool {
+        self.score(showing) == Some(place.score)
     }
 
     /// The verdict on a document. `fits` and `showing` tell if it fits the query and what it shows, proved or
     /// undisputed; `place` is the place that the lists claim; `others` are the other documents of the URL.
     pub(super) fn verdict(&self, place: Place, fits: bool, showing: &Showing, others: &BTreeSet<ContentId>) -> Verdict {
         let id = place.id;
-        let score = self.score(&showing.weights);
-        let doubts = if score == Some(place.score) { vec![] } else { self.doubts(id, Some(&showing.weights)) };
+        let score = self.score(showing);
+        let doubts = if score == Some(place.score) { vec![] } else { self.doubts(id, Some(&showing.grades)) };
         match score {
             Some(score) if fits => {
                 let others = others.iter().copied().collect();
@@ -83,12 +88,12 @@ impl Criteria<'_> {
     }
 
     /// The postings of the document that may be false, each as its word and the document's id: those of words that it
-    /// lacks or, if it lacks none, those of all words whose weights affect its score.
-    pub(super) fn doubts(&self, id: ContentId, weights: Option<&[Option<Weight>]>) -> Vec<(String, ContentId)> {
+    /// lacks or, if it lacks none, those of all words that affect its score.
+    pub(super) fn doubts(&self, id: ContentId, grades: Option<&[Option<Grade>]>) -> Vec<(String, ContentId)> {
         let words = self.showings.words();
         let has = |word: &String| {
             let at = words.iter().position(|other| other == word);
-            at.and_then(|at| weights?.get(at)).is_some_and(Option::is_some)
+            at.and_then(|at| grades?.get(at)).is_some_and(Option::is_some)
         };
         let must = || self.clauses.iter().flat_map(|clause| &clause.must);
         let without = self.clauses.iter().flat_map(|clause| &clause.without);
@@ -99,6 +104,6 @@ impl Criteria<'_> {
         }
         doubted.sort_unstable();
         doubted.dedup();
-        doubted.into_iter().map(|word| (word.clone(), id)).collect()
+        doubted.into_iter().map(|word| (list_of(word).into_owned(), id)).collect()
     }
 }

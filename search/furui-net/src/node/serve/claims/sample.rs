@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
-use furui_search::{ContentId, Scale};
+use furui_search::{Asked, ContentId, Scale, Score};
 
 use crate::shelf::Addition;
 
@@ -41,7 +41,12 @@ pub(in crate::node) fn sample(additions: &[Addition], known: bool) -> HashSet<Co
         false => rest.len().div_ceil(ONE_IN).max(LEAST),
     };
     let high = count / 2;
-    rest.sort_by_cached_key(|addition| std::cmp::Reverse(scale.score(1024, addition.best)));
+    rest.sort_by_cached_key(|addition| {
+        let (grade, size) = (Asked::of("").grade(addition.best).unwrap_or_default(), addition.best.size_bits());
+        let mut score = Score::default();
+        score.add(&scale, 1024, grade, size);
+        std::cmp::Reverse(score.of(1024, size))
+    });
     let highest = &mut rest[..];
     let among = highest.len().min(high * AMONG);
     highest[..among].sort_by_cached_key(|addition| dice.hash_one(addition.id));

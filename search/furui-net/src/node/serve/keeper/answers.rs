@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use furui_search::{
-    ContentId, IdRange, Index, Listed, Listing, Peer, Refusal, Request, Response, Weight, WordSize, limits,
+    ContentId, IdRange, Index, Listed, Listing, Peer, Refusal, Request, Response, Spelling, Weight, WordSize, limits,
+    list_of,
 };
 
 use super::event_loop::EventLoop;
@@ -56,6 +57,10 @@ impl EventLoop {
             Request::Withdrawn { range } => self.withdrawn(from, range)?,
             Request::Compare { from: after, since } => self.compare(from, &after, since)?,
             Request::List { words, range, most } => Response::Listed(self.list(from, &words, range, most)?),
+            Request::Near { word } => Response::Near(match Spelling::of(&word) {
+                Some(spelling) => self.kept.shelf.words_near(&spelling, limits::NEAR)?,
+                None => Vec::new(),
+            }),
             Request::Doubt { claims } => self.doubt((from, prefix), claims)?,
             // Searches and meetings are handled by the answerer before this function is called.
             Request::Search(_) | Request::Meet(_) | Request::Settle(_) => Response::Refused(Refusal::Invalid),
@@ -64,10 +69,10 @@ impl EventLoop {
 
     /// Answers with the sizes of lists, when their keepers are known.
     fn sizes(&mut self, call: u64, words: Vec<String>) -> furui::Result<()> {
-        let listings = words.iter().map(|word| self.kept.size(word)).collect::<furui::Result<Vec<_>>>()?;
+        let listings = words.iter().map(|word| self.kept.size(&list_of(word))).collect::<furui::Result<Vec<_>>>()?;
         let net = self.net.clone();
         self.later(async move {
-            let keys = words.iter().map(|word| word_key(word)).collect();
+            let keys = words.iter().map(|word| word_key(&list_of(word))).collect();
             let holders = net.replicas(keys, limits::REPLICAS).await;
             let sizes = listings.into_iter().zip(holders);
             let sizes =
@@ -114,7 +119,7 @@ impl EventLoop {
             // The empty word stands for the list of all records.
             let (ids, weights) = match word.as_str() {
                 "" => (shelf.records(range, most)?, Arc::default()),
-                word => shelf.slice(word, range, most)?,
+                word => shelf.slice(&list_of(word), range, most)?,
             };
             let (more, looked_at) = (ids.len() == most, ids.len());
             let (mut ids, weights) = (ids.to_vec(), weights.to_vec());

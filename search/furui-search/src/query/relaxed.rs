@@ -1,0 +1,91 @@
+use std::collections::HashMap;
+
+use super::super::{Clause, list_of};
+use super::Query;
+
+/// The number of words, the rarest ones of a query, of which documents may have some only. Chosen: all sets of half of
+/// them and more are as many conjunctions as a query may have.
+const RAREST: usize = 5;
+
+impl Query {
+    /// The words of the query if it is a conjunction of words only, none of which is quoted: if no document has all of
+    /// them, documents with most of them are what its writer wants. `None` for any other query.
+    pub fn plain_words(&self) -> Option<&[String]> {
+        let [Clause { must, without, phrases, without_phrases }] = &self.clauses[..] else { return None };
+        let is_plain =
+            without.is_empty() && without_phrases.is_empty() && must.iter().all(|word| !word.starts_with('='));
+        let are_unspaced = phrases.iter().all(|phrase| phrase.is_unspaced());
+        (is_plain && are_unspaced).then_some(must)
+    }
+
+    /// Queries that find documents with most of the words of this one, for a query of [plain words](Self::plain_words)
+    /// that has no result: the first finds those with the most words, and each further one those with fewer. `sizes`
+    /// has the numbers of documents with each word. Words that no document has are left out, and only the rarest five
+    /// of the others count, but for documents that lack one word of a longer query.
+    pub fn relaxed(&self, sizes: &HashMap<&str, u64>) -> Vec<Self> {
+        let size = |word: &String| sizes.get(&**word).copied().unwrap_or_default();
+        let mut words: Vec<&String> = self.plain_words().unwrap_or_default().iter().filter(|it| size(it) > 0).collect();
+        words.sort_by_key(|word| size(word));
+        let query = |sets: Vec<Vec<&String>>| Self {
+            clauses: sets
+                .into_iter()
+                .map(|set| Clause { must: set.into_iter().cloned().collect(), ..Clause::default() })
+                .collect(),
+        };
+        let mut queries = Vec::new();
+        if (RAREST + 1..=crate::limits::CLAUSES).contains(&words.len()) {
+            let without =
+                |left_out| words.iter().enumerate().filter(move |(place, _)| *place != left_out).map(|(_, it)| *it);
+            queries.push(query((0..words.len()).map(|left_out| without(left_out).collect()).collect()));
+        }
+        words.truncate(RAREST);
+        let sets: Vec<Vec<&String>> = (1..1_u32 << words.len())
+            .map(|set| (0..words.len()).filter(|place| set >> place & 1 == 1).map(|place| words[place]).collect())
+            .collect();
+        let half = words.len().div_ceil(2).max(2);
+        let (large, small) = sets.into_iter().partition::<Vec<_>, _>(|set| set.len() >= half);
+        queries.extend([large, small].into_iter().filter(|sets| !sets.is_empty()).map(query));
+        queries
+    }
+
+    /// The query with other words in the places of some, as in a suggestion. `None` if it is not a query of [plain
+    /// words](Self::plain_words).
+    pub fn corrected(&self, others: &HashMap<String, String>) -> Option<Self> {
+        let mut must: Vec<String> = Vec::new();
+        for word in self.plain_words()? {
+            let word = others.get(word).unwrap_or(word);
+            if !must.iter().any(|other| list_of(other) == list_of(word)) {
+                must.push(word.clone());
+            }
+        }
+        Some(Self { clauses: vec![Clause { must, phrases: self.clauses[0].phrases.clone(), ..Clause::default() }] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_with_most_words_come_first_and_rare_words_count() {
+        let query = Query::parse("one two three").unwrap();
+        let sets = |query: &Query| query.clauses.iter().map(|it| it.must.join(" ")).collect::<Vec<_>>();
+        let all: Vec<_> = query.relaxed(&HashMap::from([("one", 9), ("three", 1)])).iter().map(sets).collect();
+        assert_eq!(all, [vec!["three one"], vec!["three", "one"]]);
+        let words: Vec<String> = (0..9).map(|number| format!("w{number}")).collect();
+        let query = Query::parse(&words.join(" ")).unwrap();
+        let sizes = words.iter().zip(1..).map(|(word, size)| (&**word, size)).collect();
+        let relaxed = query.relaxed(&sizes);
+        assert_eq!(relaxed.iter().map(|it| it.clauses.len()).collect::<Vec<_>>(), [9, 16, 15]);
+        assert!(relaxed.iter().all(|it| it.clauses.len() <= crate::limits::CLAUSES));
+        assert!(query.relaxed(&HashMap::new()).is_empty());
+        for text in ["\"a b\"", "a OR b", "a -b", "\"a\""] {
+            assert_eq!(Query::parse(text).unwrap().plain_words(), None, "{text}");
+        }
+        let others = HashMap::from([("dictionery".to_owned(), "dictionary".to_owned())]);
+        assert_eq!(
+            Query::parse("dictionery python").unwrap().corrected(&others),
+            Some(Query::parse("dictionary python").unwrap())
+        );
+    }
+}
