@@ -17,16 +17,18 @@ const LESS: &str = "FRX";
 /// until the user has read everything.
 pub struct Pager<'a> {
     program: &'a dyn Program,
+    /// True if the pager is to be started with the first output.
+    is_wanted: bool,
     child: Option<Child>,
 }
 
 impl<'a> Pager<'a> {
-    /// Starts the user's pager (`PAGER`) if `is_wanted`, standard output is a terminal, and `NO_PAGER` is not set. If
-    /// it does not start, output is printed as it is.
+    /// Output for the user's pager (`PAGER`) if `is_wanted`, standard input and output are terminals, and `NO_PAGER` is
+    /// not set. If the pager does not start, output is printed as it is.
     pub fn new(program: &'a dyn Program, is_wanted: bool) -> Self {
         let refuses = env::var_os("NO_PAGER").is_some_and(|value| !value.is_empty());
         let is_wanted = is_wanted && !refuses && io::stdout().is_terminal() && io::stdin().is_terminal();
-        Self { program, child: is_wanted.then(start).flatten() }
+        Self { program, is_wanted, child: None }
     }
 
     /// Prints bytes. Returns false if nobody reads them any more.
@@ -34,6 +36,9 @@ impl<'a> Pager<'a> {
     /// # Errors
     /// If standard output is closed, or cannot be written to.
     pub fn print(&mut self, bytes: &[u8]) -> Result<bool, Error> {
+        if std::mem::take(&mut self.is_wanted) {
+            self.child = start();
+        }
         match self.child.as_mut().and_then(|child| child.stdin.as_mut()) {
             // A user who ends the pager has read enough.
             Some(stdin) => Ok(stdin.write_all(bytes).and_then(|()| stdin.flush()).is_ok()),

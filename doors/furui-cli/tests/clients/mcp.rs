@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::{node, python};
-use crate::support::TempDir;
+use crate::support::{TempDir, stdout};
 
 /// What a client gets for these calls of tools: each answer, after the greeting and the list of tools.
 fn calls(dir: &TempDir, node: &str, calls: &Value) -> Vec<Value> {
@@ -74,4 +74,23 @@ fn a_model_reads_why_a_tool_fails() {
     }
     let nobody = calls(&dir, "http://127.0.0.1:9", &json!([["search", { "query": "a" }]]));
     assert!(nobody[2]["isError"] == true && text(&nobody[2]).contains("start `furui node`"), "{}", nobody[2]);
+}
+
+#[test]
+fn a_server_ends_when_its_input_does_and_goes_on_after_what_is_no_message() {
+    assert_eq!(stdout(&["mcp"], b""), b"");
+    let hello = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": { "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "a", "version": "1" } },
+    });
+    let begun = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
+    let unknown = json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": { "name": "rm" } });
+    let printed = stdout(&["mcp"], format!("{hello}\n{begun}\nnot JSON\n\u{0}\n{list}\n{unknown}\n").as_bytes());
+    let printed = String::from_utf8(printed).unwrap();
+    let answers: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let answer = |id: u64| answers.iter().find(|answer| answer["id"] == id).unwrap();
+    assert_eq!(answer(1)["result"]["protocolVersion"], "2025-06-18");
+    assert_eq!(answer(2)["result"]["tools"][1]["name"], "fetch");
+    assert!(answer(3)["error"]["message"].as_str().unwrap().contains("call search or fetch"), "{printed}");
 }

@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
 use axum::response::Response;
@@ -43,41 +45,45 @@ pub(super) async fn search<N: Backend>(
     asked: Result<Parameters<Asked>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let Parameters(asked) = asked.map_err(|error| ApiError::parameters(error.body_text()))?;
-    let format = asked.format;
-    let (limit, pageno) = (asked.limit.unwrap_or(DEFAULT_LIMIT), asked.pageno.unwrap_or(1));
-    if !(1..=MAX_LIMIT).contains(&limit) {
-        return Err(ApiError::invalid(format_args!(
-            "a limit is a number from 1 to {MAX_LIMIT}; use the cursor of the answer to get more"
-        )));
-    }
-    let is_numbered = asked.pageno.is_some();
-    if is_numbered && (format == Format::Lines || asked.cursor.is_some()) {
-        return Err(ApiError::parameters("pageno is for format=json without a cursor, which continues anywhere"));
-    }
-    if asked.explain && format == Format::Json {
-        return Err(ApiError::parameters("explain is for the answer in lines, without format=json"));
-    }
-    // A page is found by all results before it.
-    let most = limit.checked_mul(pageno).filter(|most| (1..=MAX_LIMIT).contains(most)).ok_or_else(|| {
-        let last = MAX_LIMIT / limit;
-        ApiError::invalid(format_args!(
-            "pageno is a number from 1 to {last} for pages of {limit}; use the cursor of the answer to get more"
-        ))
-    })?;
-    let text = asked.q.clone();
-    let (query, options) = asked.read(most, face.wants)?;
+    let ranks = asked.ranks()?;
+    let (format, text) = (asked.format, asked.q.clone());
+    let (query, options) = asked.read(ranks.end, face.wants)?;
     match format {
         Format::Lines => search_lines::answer(&face, query, options),
         Format::Json => {
             let is_first = options.after.is_none();
             // The number of all results is estimated from what the report says of each round.
             let search = RunningSearch::begin(&face, query, SearchOptions { explain: true, ..options })?;
-            search_json::answer(search, &text, (most - limit).into(), is_first).await
+            search_json::answer(search, &text, ranks.start.into(), is_first).await
         }
     }
 }
 
 impl Asked {
+    /// The ranks, from 0 on, of the wanted results. All before them are searched for, too, and left out.
+    fn ranks(&self) -> Result<Range<u32>, ApiError> {
+        let limit = self.limit.unwrap_or(DEFAULT_LIMIT);
+        if !(1..=MAX_LIMIT).contains(&limit) {
+            return Err(ApiError::invalid(format_args!(
+                "a limit is a number from 1 to {MAX_LIMIT}; use the cursor of the answer to get more"
+            )));
+        }
+        if self.explain && self.format == Format::Json {
+            return Err(ApiError::parameters("explain is for the answer in lines, without format=json"));
+        }
+        let Some(pageno) = self.pageno else { return Ok(0..limit) };
+        if self.format == Format::Lines || self.cursor.is_some() {
+            return Err(ApiError::parameters("pageno is for format=json without a cursor, which continues anywhere"));
+        }
+        let last = MAX_LIMIT / limit;
+        if !(1..=last).contains(&pageno) {
+            return Err(ApiError::invalid(format_args!(
+                "pageno is a number from 1 to {last} for pages of {limit}; use the cursor of the answer to get more"
+            )));
+        }
+        Ok((pageno - 1) * limit..pageno * limit)
+    }
+
     /// Parses the query and the options of a search for at most `most` documents. `usual` is the coding of sets if the
     /// request does not state one.
     fn read(self, most: u32, usual: Wants) -> Result<(Query, SearchOptions), ApiError> {

@@ -67,16 +67,19 @@ pub(super) async fn answer(
     skipped: u64,
     is_first: bool,
 ) -> Result<Response, ApiError> {
-    let mut hits: Vec<Hit> = vec![];
+    let (mut hits, mut ranks) = (vec![], 1..);
     let (found, cursor, whole, report) = loop {
         match search.next().await? {
-            SearchEvent::Hits(more) => hits.extend(more),
+            // The results of earlier pages take no memory.
+            SearchEvent::Hits(more) => {
+                hits.extend(more.into_iter().zip(&mut ranks).filter(|(_, rank)| *rank > skipped))
+            }
             SearchEvent::Done { found, cursor, whole, report } => break (found, cursor, whole, report),
         }
     };
     let about = estimate(&report).unwrap_or(0).max(found + u64::from(cursor.is_some()));
     let number_of_results = if cursor.is_none() && is_first { found } else { about };
-    let results = (1..).zip(&hits).filter(|(rank, _)| *rank > skipped).filter_map(|(rank, hit)| result(hit, rank));
+    let results = hits.iter().filter_map(|(hit, rank)| result(hit, *rank));
     let Summary { bytes, cursor, whole, bounded, .. } = Summary::new(found, cursor, whole, &report);
     Ok(json(&Answer {
         query,

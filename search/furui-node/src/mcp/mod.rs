@@ -6,6 +6,7 @@ mod tools;
 use std::process::ExitCode;
 
 use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio;
 
 use crate::Error;
@@ -20,7 +21,11 @@ pub fn run(options: &McpOptions) -> Result<ExitCode, Error> {
     let runtime = runtime.map_err(|source| Error::io("cannot start", "threads", source))?;
     let failed = |why: String| Error::Message(format!("the program at standard input and output: {why}"));
     runtime.block_on(async {
-        let service = Server(client).serve(stdio()).await.map_err(|error| failed(error.to_string()))?;
+        let service = match Server(client).serve(stdio()).await {
+            Ok(service) => service,
+            Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(ExitCode::SUCCESS),
+            Err(error) => return Err(failed(error.to_string())),
+        };
         service.waiting().await.map_err(|error| failed(error.to_string()))?;
         Ok(ExitCode::SUCCESS)
     })
