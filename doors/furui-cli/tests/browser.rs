@@ -6,6 +6,7 @@ use crate::support::chromium::Chromium;
 use crate::support::demo::Demo;
 use crate::support::node::{Node, PATIENCE, status};
 use crate::support::{TempDir, stdout};
+use furui_node::ureq;
 use serde_json::{Value, json};
 
 #[test]
@@ -15,6 +16,7 @@ fn the_page_does_what_it_says() {
     let demo = Demo::start(dir.path().to_str().unwrap());
     let mut browser = Chromium::start();
     searching_needs_no_mouse(&mut browser, &demo.url);
+    browsers_can_add_the_page_to_their_search_engines(&mut browser, &demo.url);
     the_next_page_is_a_link(&mut browser, &demo.url);
     a_phrase_is_found_and_marked(&mut browser, &demo.url);
     nothing_found_is_said(&mut browser, &demo.url);
@@ -108,6 +110,29 @@ fn searching_needs_no_mouse(browser: &mut Chromium, url: &str) {
     assert_ne!(browser.value("getComputedStyle(document.activeElement).outlineStyle"), "none");
     browser.press("/");
     assert_eq!(browser.value("document.activeElement.id"), "q");
+}
+
+fn browsers_can_add_the_page_to_their_search_engines(browser: &mut Chromium, url: &str) {
+    browser.open(url);
+    let description = browser.value("document.head.querySelector('link[rel=search]').href");
+    assert_eq!(description, format!("{url}/opensearch.xml"));
+    let get = |url: &str| ureq::get(url).call().unwrap().body_mut().read_to_string().unwrap();
+    let read = format!(
+        "(() => {{
+            const read = new DOMParser().parseFromString({}, 'text/xml');
+            const text = (name) => [...read.getElementsByTagName(name)].map((element) => element.textContent);
+            const templates = [...read.getElementsByTagName('Url')].map((element) => element.getAttribute('template'));
+            return [text('parsererror'), text('ShortName'), templates];
+        }})()",
+        Value::from(get(description.as_str().unwrap())),
+    );
+    let [problems, names, templates]: [Vec<String>; 3] = serde_json::from_value(browser.value(&read)).unwrap();
+    assert_eq!((problems, names), (vec![], vec!["furui".to_owned()]));
+    // What a browser makes of them leads to results, and to completions.
+    browser.open(&templates[0].replace("{searchTerms}", "bloom%20filter"));
+    assert_eq!(browser.text("h1"), "Results for bloom filter");
+    let completed = get(&templates[1].replace("{searchTerms}", "helium%20bloo"));
+    assert_eq!(completed, "[\"helium bloo\",[\"helium bloom\"]]\n");
 }
 
 fn the_next_page_is_a_link(browser: &mut Chromium, url: &str) {

@@ -5,6 +5,8 @@
 #[cfg(all(unix, feature = "node"))]
 mod browser;
 mod cascade_filter;
+#[cfg(all(unix, feature = "node"))]
+mod clients;
 mod combine;
 mod commit;
 #[cfg(unix)]

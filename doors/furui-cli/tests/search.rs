@@ -7,6 +7,8 @@ use std::thread;
 use std::{fs::File, process::Command};
 
 use crate::support::fake_node::FakeNode;
+#[cfg(unix)]
+use crate::support::{TempDir, feed, furui};
 use crate::support::{failure, run, stdout};
 
 const LINES: &str = concat!(
@@ -111,7 +113,13 @@ fn on_a_terminal(args: &[&str], variables: &[(&str, &str)]) -> String {
     let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
     let end = File::options().read(true).write(true).open(name).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_furui"));
-    command.args(args).stdout(end).env_remove("NO_COLOR").env("TERM", "xterm").envs(variables.iter().copied());
+    command.args(args).stdin(end.try_clone().unwrap()).stdout(end);
+    command
+        .env_remove("NO_COLOR")
+        .env_remove("NO_PAGER")
+        .env_remove("PAGER")
+        .env("TERM", "xterm")
+        .envs(variables.iter().copied());
     let mut process = command.spawn().unwrap();
     // The terminal's other side is closed when the process ends, which a reader sees as an error.
     drop(command);
@@ -119,6 +127,77 @@ fn on_a_terminal(args: &[&str], variables: &[(&str, &str)]) -> String {
     let _ = File::from(terminal).read_to_end(&mut text);
     assert!(process.wait().unwrap().success());
     String::from_utf8(text).unwrap().replace("\r\n", "\n")
+}
+
+/// A program in a directory of its own, which writes its arguments and its input to a file there.
+#[cfg(unix)]
+fn recorder(dir: &TempDir, name: &str) -> String {
+    use std::os::unix::fs::PermissionsExt;
+    let script = format!("#!/bin/sh\n{{ echo \"$@\"; [ -t 0 ] || cat; }} > '{}'\n", dir.join("record"));
+    let file = dir.file(name, script.as_bytes());
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    format!("{}:{}", dir.path().display(), std::env::var("PATH").unwrap())
+}
+
+#[test]
+#[cfg(unix)]
+fn a_result_of_the_web_is_opened_and_nothing_else() {
+    let node = FakeNode::new();
+    let lines = ["https://a.example/x?a=b&c", "javascript:alert(1)", "file:///etc/passwd", "ssh://a.example/"]
+        .map(|url| format!("{}\n", serde_json::json!({ "url": url, "title": "Walrus", "text": url })))
+        .concat();
+    stdout(&["publish", "--node", &node.url(), "-"], lines.as_bytes());
+    let dir = TempDir::new();
+    let path = recorder(&dir, "xdg-open");
+    let open = |number: &str, query: &str| {
+        let mut command = furui();
+        // Without a display, the libraries of a desktop look for other programs first.
+        command.args(["search", "--node", &node.url(), "--open", number, query]).env("PATH", &path);
+        feed(command, b"")
+    };
+    let output = open("1", "walrus site:a.example https");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.stdout, b"Walrus\n    https://a.example/x?a=b&c\n");
+    let opened = || std::fs::read_to_string(dir.join("record"));
+    assert_eq!(opened().unwrap(), "https://a.example/x?a=b&c\n");
+    std::fs::remove_file(dir.join("record")).unwrap();
+    for (query, why) in [
+        ("walrus javascript", "neither of the web nor a file"),
+        ("walrus ssh", "neither of the web nor a file"),
+        ("walrus passwd", "files are opened for"),
+        ("walrus https", "there is no document 2 to open; 1 were found"),
+    ] {
+        let output = open(if why.contains('2') { "2" } else { "1" }, query);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && said.contains(why), "{query}: {said}");
+    }
+    assert_eq!(open("1", "nothing").status.code(), Some(1));
+    assert!(opened().is_err(), "it was opened");
+    let message = failure(&["search", "--open", "0", "a"], b"");
+    assert!(message.contains("not a whole number from 1"), "{message}");
+}
+
+#[test]
+#[cfg(unix)]
+fn results_are_shown_in_a_pager_on_a_terminal_only() {
+    let (node, dir) = (node(), TempDir::new());
+    let path = recorder(&dir, "mypager");
+    let args = ["search", "--node", &node.url(), "bloom"];
+    let variables = [("PATH", path.as_str()), ("PAGER", "mypager --all")];
+    let paged = || std::fs::read_to_string(dir.join("record"));
+    assert_eq!(on_a_terminal(&args, &variables), "");
+    let shown = paged().unwrap();
+    assert!(shown.starts_with("--all\n1. \u{1b}[1mBloom") && shown.ends_with("rate\n"), "{shown}");
+    std::fs::remove_file(dir.join("record")).unwrap();
+    let refusing = ["search", "--no-pager", "--node", &node.url(), "bloom"];
+    for (args, more) in [(&args[..], ("NO_PAGER", "1")), (&args, ("PAGER", "cat")), (&args, ("PAGER", ""))] {
+        assert!(on_a_terminal(args, &[&variables[..], &[more]].concat()).contains("Bloom"));
+    }
+    assert!(on_a_terminal(&refusing, &variables).contains("Bloom"));
+    let mut piped = furui();
+    piped.args(args).envs(variables);
+    assert!(feed(piped, b"").stdout.starts_with(b"Bloom"));
+    assert!(paged().is_err(), "there was a pager");
 }
 
 #[test]
@@ -129,10 +208,11 @@ fn what_was_asked_for_is_bold_on_a_terminal() {
     let plain = "Bloom filters\n    http://a.example/\n    a set, wrong at a rate\n";
     let bold = "\x1b[1mBloom filters\x1b[22m\n    http://\x1b[4ma.example\x1b[24m/\n    a set, wrong at a rate\n";
     let evil = "evil [2J\n    http://\x1b[4md.example\x1b[24m/\n    \x1b[1mterminal\x1b[22m\n";
-    let shown = on_a_terminal(&args, &[]);
-    assert!(shown == [bold, evil].concat() || shown == [evil, bold].concat(), "{shown}");
+    let shown = on_a_terminal(&args, &[("PAGER", "cat")]);
+    let one = |first, second| shown == format!("1. {first}2. {second}");
+    assert!(one(bold, evil) || one(evil, bold), "{shown}");
     for variable in [("NO_COLOR", "1"), ("TERM", "dumb")] {
-        let shown = on_a_terminal(&args, &[variable]);
+        let shown = on_a_terminal(&args, &[variable, ("PAGER", "cat")]);
         assert!(shown.contains(plain) && !shown.contains('\x1b'), "{shown}");
     }
 }

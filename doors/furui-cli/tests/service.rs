@@ -84,7 +84,7 @@ fn a_result_in_a_watched_folder_opens_on_the_page_and_nothing_else_does() {
     for url in &urls {
         assert!(page.contains(&format!("<a href=\"{}\">", link(url))), "{url}: {page}");
     }
-    assert!(page.contains("file:///etc/passwd") && page.matches("href=\"/open").count() == 2, "{page}");
+    assert!(page.contains("file:///etc/passwd") && page.matches("href=\"/open?").count() == 2, "{page}");
 
     let (status, head, body) = get(&node, &link(&urls[0]), &[]);
     assert!(status == 200 && head.contains("content-type: text/plain; charset=utf-8"), "{head}");
@@ -248,6 +248,26 @@ fn the_unit_of_systemd_is_one() {
 }
 
 #[test]
+fn a_node_completes_words_that_it_keeps_the_commonest_first() {
+    let dir = TempDir::new();
+    let node = Node::start(&dir, "node", &[]);
+    let words = ["takin tak", "takahe takin", "takahe TAKAPU, of the takins"];
+    let lines =
+        words.map(|text| serde_json::json!({ "url": format!("http://tak.example/{}", text.len()), "text": text }));
+    node.publish(&lines.map(|line| format!("{line}\n")).concat());
+    for (typed, completed) in [
+        ("tak", &["takahe", "takin", "takapu", "takins"][..]),
+        ("%22rare+Taka", &["\"rare takahe", "\"rare takapu"]),
+        ("zebra", &[]),
+        ("site:tak", &[]),
+    ] {
+        let (status, _, body) = get(&node, &format!("/suggest?q={typed}"), &[]);
+        let suggested: (String, Vec<String>) = serde_json::from_str(&body).unwrap();
+        assert_eq!((status, suggested.1), (200, completed.iter().map(ToString::to_string).collect()), "{typed}");
+    }
+}
+
+#[test]
 fn a_proxy_passes_on_the_name_of_the_host() {
     let nginx = ["/usr/sbin/nginx", "nginx"].into_iter().find(|nginx| Command::new(nginx).arg("-v").output().is_ok());
     let Some(nginx) = nginx else {
@@ -262,7 +282,7 @@ fn a_proxy_passes_on_the_name_of_the_host() {
         "daemon off; master_process off; pid {0}/pid; error_log stderr; events {{}} http {{ access_log off; \
          client_body_temp_path {0}/a; proxy_temp_path {0}/b; fastcgi_temp_path {0}/c; uwsgi_temp_path {0}/d; \
          scgi_temp_path {0}/e; server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass {1}; \
-         proxy_set_header Host $host; proxy_buffering off; }} }} }}",
+         proxy_set_header Host $host; proxy_set_header X-Forwarded-Proto $scheme; proxy_buffering off; }} }} }}",
         dir.path().display(),
         node.url
     );

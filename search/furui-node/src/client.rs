@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::time::Duration;
 
-use furui_net::http::{Token, TokenError};
+use furui_net::http::{MAX_LINE, Token, TokenError};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use ureq::http::Response;
@@ -19,8 +19,6 @@ const CONNECT: Duration = Duration::from_secs(10);
 const BEGIN: Duration = Duration::from_secs(120);
 /// The environment variable that has the token of a node, if `--token` names no file.
 const TOKEN: &str = "FURUI_TOKEN";
-/// The maximum length of a line of a node's answer, in bytes.
-const MAX_LINE: u64 = 1 << 20;
 
 /// A client of the HTTP interface of a node. Clones share its connections.
 #[derive(Clone)]
@@ -153,7 +151,7 @@ impl Lines {
     /// Reads the next line of the answer. Returns false at the end.
     fn next(&mut self) -> Result<bool, Error> {
         self.line.clear();
-        let read = self.reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut self.line);
+        let read = self.reader.by_ref().take(MAX_LINE as u64).read_until(b'\n', &mut self.line);
         read.map_err(|error| Error::io("cannot read the answer of", &self.url, error))?;
         match self.line.pop() {
             None => Ok(false),

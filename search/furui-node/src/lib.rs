@@ -10,8 +10,11 @@ mod error;
 mod invite;
 mod log;
 mod logging;
+mod mcp;
 mod node;
+mod opening;
 mod options;
+mod pager;
 mod program;
 mod publish;
 mod search;
@@ -27,6 +30,7 @@ pub use error::Error;
 use options::block::{BlockOptions, PurgeOptions, TrustOptions, UnblockOptions, UntrustOptions};
 use options::demo::DemoOptions;
 use options::invite::InviteOptions;
+use options::mcp::McpOptions;
 use options::node::NodeOptions;
 use options::publish::PublishOptions;
 use options::search::SearchOptions;
@@ -47,6 +51,7 @@ pub enum NetworkCommand {
     Publish(PublishOptions),
     Unpublish(UnpublishOptions),
     Search(SearchOptions),
+    Mcp(McpOptions),
     Block(BlockOptions),
     Unblock(UnblockOptions),
     Purge(PurgeOptions),
@@ -66,6 +71,7 @@ pub fn run(command: &NetworkCommand, program: &'static dyn Program) -> Result<Ex
         NetworkCommand::Publish(options) => publish::run(options, program),
         NetworkCommand::Unpublish(options) => unpublish::run(options, program),
         NetworkCommand::Search(options) => search::run(options, program),
+        NetworkCommand::Mcp(options) => mcp::run(options),
         NetworkCommand::Block(options) => block::block(options, program),
         NetworkCommand::Unblock(options) => block::unblock(options, program),
         NetworkCommand::Purge(options) => block::purge(options, program),

@@ -9,7 +9,9 @@ use furui_search::{Place, PublisherKey, Wants};
 
 use crate::Error;
 use crate::client::{Client, Lines};
+use crate::opening;
 use crate::options::search::SearchOptions;
+use crate::pager::Pager;
 use crate::program::Program;
 
 /// The maximum number of publishers who are named with a result. The value is a choice, not a measurement.
@@ -28,11 +30,14 @@ pub fn run(options: &SearchOptions, program: &dyn Program) -> Result<ExitCode, E
     let rate = rate.map(|rate| rate.to_string());
     let client = Client::of(&options.node)?;
     let query = options.query.join(" ");
+    let limit = options.open.unwrap_or(options.limit);
     let mut search = Search {
         options,
-        program,
+        pager: Pager::new(program, !options.no_pager && options.open.is_none()),
         bold: program.is_styled(),
-        left: options.limit,
+        left: limit,
+        rank: 0,
+        chosen: None,
         total: 0,
         bytes: 0,
         whole: true,
@@ -54,15 +59,24 @@ pub fn run(options: &SearchOptions, program: &dyn Program) -> Result<ExitCode, E
             Page::Unwanted => return Ok(ExitCode::SUCCESS),
         }
     }
-    if search.bounded {
+    let Search { bounded, whole, left, rank, chosen, pager, .. } = search;
+    // Messages follow what the user reads.
+    drop(pager);
+    if let Some(url) = chosen {
+        return opening::open(&url, &client, &options.node.url).map(|()| ExitCode::SUCCESS);
+    }
+    if bounded {
         program.complain("not all documents with these words were examined, and others may fit; add a rarer word");
     }
-    if !search.whole {
+    if !whole {
         let short =
             "a node in this search has not received everything that it should hold: there may be more documents";
         program.complain(short);
     }
-    if search.left < options.limit {
+    if let Some(wanted) = options.open.filter(|_| rank > 0) {
+        return Err(Error::Message(format!("there is no document {wanted} to open; {rank} were found")));
+    }
+    if left < limit {
         return Ok(ExitCode::SUCCESS);
     }
     program.complain("nothing was found; ask for fewer words, or put OR between words that mean the same");
@@ -71,11 +85,15 @@ pub fn run(options: &SearchOptions, program: &dyn Program) -> Result<ExitCode, E
 
 struct Search<'a> {
     options: &'a SearchOptions,
-    program: &'a dyn Program,
-    /// True if the words of the query are printed in bold.
+    pager: Pager<'a>,
+    /// True on a terminal that shows styles: the words of the query are printed in bold, and results have numbers.
     bold: bool,
     /// The number of further documents to print.
     left: u64,
+    /// The rank of the last result so far, from 1 on.
+    rank: u64,
+    /// The URL of the result that is to be opened.
+    chosen: Option<String>,
     /// The number of documents found, summed over all pages.
     total: u64,
     bytes: u64,
@@ -99,8 +117,12 @@ impl Search<'_> {
             let line = lines.read()?;
             let end = match &line {
                 SearchLine::Hit(_) if self.left == 0 => continue,
-                SearchLine::Hit(_) => {
+                SearchLine::Hit(hit) => {
                     self.left -= 1;
+                    self.rank += 1;
+                    if self.options.open == Some(self.rank) {
+                        self.chosen = Some(hit.url.clone());
+                    }
                     None
                 }
                 SearchLine::Step(_) => None,
@@ -115,10 +137,11 @@ impl Search<'_> {
             let text = match end {
                 // The summary of a page is printed only if no other page follows.
                 Some(Page::Next(_)) => String::new(),
+                _ if self.options.open.is_some_and(|open| open != self.rank) => String::new(),
                 _ if self.options.json => self.json(lines.line(), &line),
                 _ => self.text(&line),
             };
-            if !self.program.print(text.as_bytes())? {
+            if !text.is_empty() && !self.pager.print(text.as_bytes())? {
                 return Ok(Page::Unwanted);
             }
             if let Some(end) = end {
@@ -150,6 +173,11 @@ impl Search<'_> {
         }
         let title = Shown::new(&hit.title, &hit.title_marks, TITLE);
         let title = if title.text.is_empty() { String::new() } else { self.marked(&title) + "\n    " };
+        let number = if self.bold { format!("{}. ", self.rank) } else { String::new() };
+        let url = self.address(&hit.url);
+        if self.options.open.is_some() {
+            return format!("{title}{url}\n");
+        }
         let snippet = Shown::new(&hit.snippet, &hit.marks, SNIPPET);
         let snippet = match snippet.text.is_empty() {
             true => String::new(),
@@ -161,7 +189,7 @@ impl Search<'_> {
             true => String::new(),
             false => format!("    published by {}{trusted}\n", names(&hit.publishers)),
         };
-        format!("{title}{}\n{snippet}{by}{also}", self.address(&hit.url))
+        format!("{number}{title}{url}\n{snippet}{by}{also}")
     }
 
     /// Formats a URL, with its host underlined. It is not cut, so that it can be copied.

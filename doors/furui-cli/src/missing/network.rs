@@ -16,7 +16,7 @@ pub const NOTES: &[Notes] = &[];
 /// The text below the list of all commands in the help, which says that the commands of the search engine are missing.
 pub fn missing() -> Option<String> {
     Some(format!(
-        "This build has no search engine. The commands node, invite, publish, unpublish, search, block, unblock, \
+        "This build has no search engine. The commands node, invite, publish, unpublish, search, mcp, block, unblock, \
          purge, trust, untrust and demo are in a build with it: {}",
         install("node")
     ))
@@ -34,6 +34,8 @@ pub enum NetworkCommand {
     Unpublish(Anything),
     #[command(hide = true, disable_help_flag = true)]
     Search(Anything),
+    #[command(hide = true, disable_help_flag = true)]
+    Mcp(Anything),
     #[command(hide = true, disable_help_flag = true)]
     Block(Anything),
     #[command(hide = true, disable_help_flag = true)]
@@ -63,6 +65,7 @@ pub fn run(command: &NetworkCommand) -> Result<ExitCode, Error> {
         NetworkCommand::Publish(_) => "publish",
         NetworkCommand::Unpublish(_) => "unpublish",
         NetworkCommand::Search(_) => "search",
+        NetworkCommand::Mcp(_) => "mcp",
         NetworkCommand::Block(_) => "block",
         NetworkCommand::Unblock(_) => "unblock",
         NetworkCommand::Purge(_) => "purge",

@@ -44,7 +44,16 @@ pub const NOTES: &[Notes] = &[
         examples: &[
             ("furui search bloom filter", "documents with both words"),
             ("furui search --limit 3 site:example.org filter -coffee", "three of one site, with one word and without another"),
+            ("furui search --open 1 bloom filter", "show the best document with both words in the browser"),
             ("furui search --coding ringed --explain bloom filter", "send ringed filters, and print what was sent"),
+        ],
+    },
+    Notes {
+        command: "mcp",
+        statuses: DONE,
+        examples: &[
+            ("furui mcp", "what a program for language models is told to start"),
+            ("furui mcp --node http://192.0.2.1:7717 --token token", "the same, for a node on another machine"),
         ],
     },
     Notes {

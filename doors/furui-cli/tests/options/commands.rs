@@ -33,8 +33,20 @@ pub struct Mode {
 const TABLES: [&[Command]; 3] = [FILTERS, DICTS, OTHERS];
 
 /// The commands of the search engine, which other builds do not have.
-const NETWORK: [&str; 11] =
-    ["node", "invite", "publish", "unpublish", "search", "demo", "block", "unblock", "purge", "trust", "untrust"];
+const NETWORK: [&str; 12] = [
+    "node",
+    "invite",
+    "publish",
+    "unpublish",
+    "search",
+    "mcp",
+    "demo",
+    "block",
+    "unblock",
+    "purge",
+    "trust",
+    "untrust",
+];
 
 /// A frame of zstd with `a`, and a window of 1 MiB.
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd\x00\x50\x11\x00\x00a\n";

@@ -134,6 +134,10 @@ impl Backend for Index {
         Ok(())
     }
 
+    async fn completions(&self, _: &str) -> Result<Vec<String>, NodeError> {
+        Ok(vec![])
+    }
+
     async fn document(&self, id: ContentId) -> Result<KeptDocument, DocumentError> {
         Err(DocumentError::Unknown(id))
     }

@@ -36,7 +36,7 @@ impl RunningSearch {
     }
 
     /// Waits for the next event of the search. No event follows [`SearchEvent::Done`] or an error.
-    async fn next(&mut self) -> Result<SearchEvent, ApiError> {
+    pub(super) async fn next(&mut self) -> Result<SearchEvent, ApiError> {
         match timeout(PATIENCE, self.events.recv()).await {
             Ok(Some(event)) => {
                 self.note(&event);

@@ -35,6 +35,8 @@ pub trait Backend: Clone + Send + Sync + 'static {
         options: SearchOptions,
         events: mpsc::Sender<SearchEvent>,
     ) -> impl Future<Output = Result<(), SearchError>> + Send;
+    /// Completes the beginning of a word.
+    fn completions(&self, beginning: &str) -> impl Future<Output = Result<Vec<String>, NodeError>> + Send;
     /// Fetches a document from the nodes that keep it.
     fn document(&self, id: ContentId) -> impl Future<Output = Result<KeptDocument, DocumentError>> + Send;
     /// Blocks at most [`MAX_IDS`](super::MAX_IDS) peers, networks, sites and words, or unblocks them.
@@ -81,6 +83,10 @@ impl Backend for Node {
         events: mpsc::Sender<SearchEvent>,
     ) -> Result<(), SearchError> {
         self.search(query, options, events).await
+    }
+
+    async fn completions(&self, beginning: &str) -> Result<Vec<String>, NodeError> {
+        self.completions(beginning).await
     }
 
     async fn document(&self, id: ContentId) -> Result<KeptDocument, DocumentError> {

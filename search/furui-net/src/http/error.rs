@@ -45,8 +45,8 @@ impl ApiError {
 
     /// Makes the error for a path that does not exist.
     pub(super) fn not_found() -> Self {
-        let text = "nothing here; ask for / in a browser, /search?q=WORDS, /document?id=ID, /status, /blocked or \
-                    /metrics, or post to /wanted, /publish, /unpublish, /snapshot, /block, /unblock, /purge, /trust, \
+        let text = "nothing here; ask for / in a browser, /search?q=WORDS, /document?id=ID, /status, /blocked, \
+                    /metrics or /openapi.json, which describes all, or post to /wanted, /publish, /unpublish, /snapshot, /block, /unblock, /purge, /trust, \
                     /untrust or /invite";
         Self::new(StatusCode::NOT_FOUND, text)
     }

@@ -16,7 +16,8 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
                       frame-ancestors 'none'; base-uri 'none'";
 
 /// The paths that need no token.
-const PUBLIC: [&str; 6] = ["/healthz", "/robots.txt", "/login", "/style.css", "/script.js", "/icon.svg"];
+const PUBLIC: [&str; 8] =
+    ["/healthz", "/robots.txt", "/opensearch.xml", "/openapi.json", "/login", "/style.css", "/script.js", "/icon.svg"];
 
 /// What a request must show.
 #[derive(Clone, Debug)]

@@ -10,6 +10,10 @@
 //! | `POST /unpublish`, a body of URLs, one in each line, at most 4096 lines and one MiB | `{"withdrawn":…,"unknown":[…],"others":[{"at":…,"publishers":[…]},…]}`: the number of URLs under which something was published, the indices, from 0, of the other URLs, and of those of which others have published the same text |
 //! | `POST /unpublish?all=true` | `{"withdrawn":…}`: the number of documents that this request withdrew, perhaps only a part of all; repeat the request until the number is 0 |
 //! | `GET /search?q=…` and, if wanted, `&limit=…&cursor=…&coding=…&rate=…&explain=true` ([`Wants::named`](furui_search::Wants::named)) | lines: `{"id":…,"url":…,"title":…,"snippet":…,"title_marks":[[0,5],…],"marks":[[…],…],"score":…}` as they are found (marks in bytes), `{"step":…,"sent":…,"received":…,"ms":…}` for each step if explained (`ms` only if the time is known); the last line is `{"total":…,"bytes":…,"cursor":…,"whole":…}` |
+//! | the same with `&format=json` and, if wanted, `&pageno=…` | one JSON document as of SearXNG: `{"query":…,"number_of_results":…,"results":[{"url":…,"title":…,"content":…,"score":…,…},…],…,"cursor":…,"whole":…}` |
+//! | `GET /suggest?q=…` | `["wor",["word","words"]]`: what has been typed, and its completions |
+//! | `GET /opensearch.xml` | the description by which browsers add the node to their search engines; needs no token |
+//! | `GET /openapi.json` | the description of all that programs may ask (OpenAPI 3.1); needs no token |
 //! | `GET /document?id=…` | the document, from the nodes that keep it: a page for clients that accept `text/html`, and `{"id":…,"url":…,"title":…,"text":…,"publishers":[…],"trusted":…}` for all others |
 //! | `POST /block`, `/unblock` and `/purge`, a body of what is meant ([`Block`](crate::node::Block)), one in each line, at most 4096 lines | `{"changed":…}`: how many were not blocked, or were blocked, before; for `/purge` `{"removed":…}`: the number of documents and postings |
 //! | `POST /trust` and `/untrust`, a body of names of peers (`12D3…`), one in each line, at most 4096 lines | `{"changed":…}`: how many were not trusted, or were trusted, before |
@@ -40,21 +44,27 @@ mod block;
 mod client;
 mod connections;
 mod error;
+mod estimate;
 mod guard;
 mod health;
 mod invite;
 mod lines;
 mod login;
 mod open;
+mod openapi;
+mod opensearch;
 mod options;
 mod page;
 mod publish;
+mod search;
+mod search_json;
 mod search_lines;
 mod shown;
 mod shown_url;
 mod snapshot;
 mod status;
 mod step;
+mod suggest;
 mod token;
 mod unpublish;
 mod wanted;
@@ -166,7 +176,10 @@ fn router<N: Backend>(node: N, options: ServeOptions) -> Router {
         .route("/trust", post(block::trust::<N>))
         .route("/untrust", post(block::trust::<N>))
         .route("/trusted", get(block::trusted::<N>))
-        .route("/search", get(search_lines::search::<N>))
+        .route("/search", get(search::search::<N>))
+        .route("/suggest", get(suggest::suggest::<N>))
+        .route("/opensearch.xml", get(opensearch::opensearch))
+        .route("/openapi.json", get(openapi::openapi))
         .route("/snapshot", post(snapshot::snapshot::<N>))
         .route("/open", get(open::open::<N>))
         .route("/login", get(login::form::<N>).post(login::login::<N>).layer(DefaultBodyLimit::max(MAX_FORM)))

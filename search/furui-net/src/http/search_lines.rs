@@ -1,15 +1,12 @@
 use axum::body::Body;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query as Parameters, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use furui::filter::sizing;
-use furui_search::{Place, Query, Report, Wants};
+use furui_search::{Place, Query, Report};
 use serde::{Deserialize, Serialize};
 
 use super::answer::RunningSearch;
 use super::lines::{LINES, line};
-use super::{ApiError, Backend, DEFAULT_LIMIT, Face, MAX_LIMIT, Step};
+use super::{ApiError, Backend, Face, Step};
 use crate::node::{Hit, SearchEvent, SearchOptions};
 
 /// A line of the answer to `GET /search`. The last line is an [`End`](Self::End), or `{"error":…}` if the search was
@@ -55,26 +52,10 @@ impl Summary {
     }
 }
 
-#[derive(Deserialize)]
-pub(super) struct Asked {
-    q: String,
-    limit: Option<u32>,
-    cursor: Option<String>,
-    coding: Option<String>,
-    /// The false-positive rate of the filters between nodes, as a number or a percentage.
-    rate: Option<String>,
-    #[serde(default)]
-    explain: bool,
-}
-
-pub(super) async fn search<N: Backend>(
-    State(face): State<Face<N>>,
-    asked: Result<Parameters<Asked>, QueryRejection>,
-) -> Result<Response, ApiError> {
-    let Parameters(asked) = asked.map_err(|error| ApiError::parameters(error.body_text()))?;
-    let (query, options) = asked.read(face.wants)?;
+/// Runs a search, and makes the response that streams its results in lines.
+pub(super) fn answer<N: Backend>(face: &Face<N>, query: Query, options: SearchOptions) -> Result<Response, ApiError> {
     let explain = options.explain;
-    let answer = RunningSearch::begin(&face, query, options)?;
+    let answer = RunningSearch::begin(face, query, options)?;
     let body = Body::from_stream(answer.stream(move |event| lines(event, explain)));
     Ok(([(header::CONTENT_TYPE, LINES)], body).into_response())
 }
@@ -90,31 +71,4 @@ fn lines(event: Result<SearchEvent, ApiError>, explain: bool) -> String {
         }
         Err(error) => line(&error),
     }
-}
-
-impl Asked {
-    /// Parses the query and the options of the search. `usual` is the coding of sets if the request does not state one.
-    fn read(self, usual: Wants) -> Result<(Query, SearchOptions), ApiError> {
-        let limit = self.limit.unwrap_or(DEFAULT_LIMIT);
-        if !(1..=MAX_LIMIT).contains(&limit) {
-            return Err(ApiError::invalid(format_args!(
-                "a limit is a number from 1 to {MAX_LIMIT}; use the cursor of the answer to get more"
-            )));
-        }
-        let after = self.cursor.as_deref().map(cursor).transpose()?;
-        let query = Query::parse(&self.q)?;
-        let rate = self.rate.as_deref().map(|text| {
-            sizing::parse_rate(text)
-                .ok_or_else(|| ApiError::parameters(format_args!("rate={text:?} is no rate: 0.01 is one, or 1%25")))
-        });
-        let wants = Wants::named(self.coding.as_deref(), rate.transpose()?).map_err(ApiError::invalid)?;
-        let (limit, wants) = (limit.into(), wants.unwrap_or(usual));
-        Ok((query, SearchOptions { limit, shared: false, after, wants, explain: self.explain }))
-    }
-}
-
-/// Parses a cursor that an earlier answer contained.
-pub(super) fn cursor(text: &str) -> Result<Place, ApiError> {
-    let no_cursor = "this is not a cursor; copy it from the last line of an answer: it has 48 hexadecimal digits";
-    text.parse().map_err(|_| ApiError::invalid(no_cursor))
 }

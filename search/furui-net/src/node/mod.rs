@@ -9,6 +9,7 @@
 //! ```
 
 mod ask;
+mod completions;
 mod history;
 mod kept;
 mod membership;

@@ -102,6 +102,10 @@ impl Backend for Played {
         failed.await.map_or(Ok(()), Err)
     }
 
+    async fn completions(&self, beginning: &str) -> Result<Vec<String>, NodeError> {
+        Ok(vec![format!("{beginning}ing"), format!("{beginning}s")])
+    }
+
     async fn document(&self, id: ContentId) -> Result<KeptDocument, DocumentError> {
         self.ask(|answer| Call::Document { id, answer }).await
     }

@@ -21,9 +21,19 @@ async fn face() -> (SocketAddr, mpsc::Receiver<Call>) {
 async fn without_the_token_nothing_is_answered() {
     let (address, mut calls) = face().await;
     let document = format!("/document?id={}", "0".repeat(40));
-    for path in
-        ["/", "/?q=a", "/search?q=a", &document, "/status", "/metrics", "/blocked", "/open?url=file:///a", "/nothing"]
-    {
+    for path in [
+        "/",
+        "/?q=a",
+        "/search?q=a",
+        "/search?q=a&format=json",
+        "/suggest?q=a",
+        &document,
+        "/status",
+        "/metrics",
+        "/blocked",
+        "/open?url=file:///a",
+        "/nothing",
+    ] {
         for authorization in ["", "Authorization: Bearer 0123456789abcdef0124\r\n", "Cookie: furui=0123\r\n"] {
             let asked = Asked::new(address, &format!("GET {path}"), &format!("{HOST}{authorization}"), b"");
             let (status, head, body) = asked.whole();

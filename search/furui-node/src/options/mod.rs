@@ -3,6 +3,7 @@
 pub mod block;
 pub mod demo;
 pub mod invite;
+pub mod mcp;
 pub mod node;
 pub mod publish;
 pub mod search;

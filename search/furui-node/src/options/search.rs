@@ -22,6 +22,19 @@ pub struct SearchOptions {
     /// publishers of these), and a last line with total and bytes
     #[arg(long)]
     pub json: bool,
+    /// Show the N-th document in the program that the system has for its address, and print its title and URL only
+    ///
+    /// Addresses of the web are opened, and files that this node publishes from a watched directory, which the node
+    /// itself shows
+    #[arg(long, value_name = "N", conflicts_with_all = ["json", "explain", "limit"],
+        value_parser = between::<u64>(1, u64::MAX))]
+    pub open: Option<u64>,
+    /// Do not show the results in a pager
+    ///
+    /// On a terminal, they are shown in the program of the environment variable PAGER, or in less. NO_PAGER=1 is the
+    /// same as this option
+    #[arg(long)]
+    pub no_pager: bool,
     /// Print at most N documents
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = between::<u64>(1, u64::MAX))]
     pub limit: u64,

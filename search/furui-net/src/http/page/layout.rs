@@ -46,6 +46,7 @@ impl<'a> Layout<'a> {
                 title { (self.title) " – furui" }
                 link rel="stylesheet" href="/style.css";
                 link rel="icon" type="image/svg+xml" href="/icon.svg";
+                link rel="search" type="application/opensearchdescription+xml" title="furui" href="/opensearch.xml";
                 script src="/script.js" defer {}
             }
             (PreEscaped("<body>"))

@@ -1,4 +1,3 @@
-use std::collections::BTreeSet;
 use std::time::Instant;
 
 use axum::body::Body;
@@ -6,7 +5,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Extension, Query as Parameters, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use furui_search::{Place, PublisherKey, Query, QueryError, Report};
+use furui_search::{Place, PublisherKey, Query, QueryError};
 use futures::stream::{self, StreamExt};
 use maud::{Markup, PreEscaped, html};
 use serde::Deserialize;
@@ -17,7 +16,8 @@ use super::layout::{HTML, Layout};
 use super::{home, steps};
 use crate::http::answer::RunningSearch;
 use crate::http::client::OfOwner;
-use crate::http::search_lines::cursor;
+use crate::http::estimate::estimate;
+use crate::http::search::cursor;
 use crate::http::shown_url::link;
 use crate::http::{ApiError, Backend, DEFAULT_LIMIT, Face, SNIPPET, Shown, ShownUrl, Step, Summary, TITLE};
 use crate::node::{FURTHER, Hit, PublisherCounts, SearchEvent, SearchOptions};
@@ -322,28 +322,6 @@ fn marked(Shown { text, marks }: &Shown) -> Markup {
     }
 }
 
-/// Estimates how many documents there are: of each list that was read, the part in which documents were found. `None`
-/// if nothing shows it.
-fn estimate(report: &Report) -> Option<u64> {
-    let clauses: BTreeSet<usize> = report.rounds.iter().map(|round| round.clause).collect();
-    let about = clauses.into_iter().map(|clause| {
-        let rounds = || report.rounds.iter().filter(|round| round.clause == clause);
-        let first = rounds().next().and_then(|round| round.words.first());
-        let size = report.words.iter().find(|word| Some(&word.word) == first).map_or(0, |word| word.size);
-        let (seen, found) = rounds().fold((0.0, 0.0), |(seen, found), round| {
-            (seen + round.seen as f64, found + round.found.min(round.seen) as f64)
-        });
-        if seen > 0.0 { size as f64 * found / seen } else { 0.0 }
-    });
-    let about: f64 = about.sum();
-    if about < 1.0 {
-        return None;
-    }
-    // Two digits say enough.
-    let unit = 10f64.powi((about.log10().floor() as i32 - 1).max(0));
-    Some(((about / unit).round() * unit) as u64)
-}
-
 /// A page of results that a user has visited: the rank of its first result, and the cursor with which the page before
 /// it ended. In an address it is `FROM` or `FROM.CURSOR`.
 #[derive(Clone, Copy)]
@@ -399,41 +377,4 @@ fn not_understood(query: &str, error: QueryError) -> Response {
         p { a href="/#asking" { "How to ask" } }
     });
     (StatusCode::BAD_REQUEST, [(header::CONTENT_TYPE, HTML)], page).into_response()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use furui_search::{Peer, Round, WordReport};
-
-    use super::*;
-
-    #[test]
-    fn a_total_is_estimated_from_the_part_of_the_list_that_was_read() {
-        let round = |clause, word: &str, seen, found| Round {
-            clause,
-            words: vec![word.to_owned()],
-            host: Peer::new(&[], &[]),
-            most: 0,
-            seen,
-            found,
-            sent_bytes: 0,
-            back_bytes: 0,
-            costs: vec![],
-            at: Duration::ZERO,
-        };
-        let word = |word: &str, size| WordReport { word: word.to_owned(), size, whole: true };
-        let about = |rounds| {
-            let words = vec![word("rare", 1234), word("usual", u64::MAX)];
-            estimate(&Report { words, rounds, ..Report::default() })
-        };
-        assert_eq!(about(vec![]), None);
-        assert_eq!(about(vec![round(0, "rare", 100, 50), round(0, "rare", 100, 50)]), Some(620));
-        assert_eq!(about(vec![round(0, "rare", 10, 10), round(1, "rare", 10, 1)]), Some(1400));
-        assert_eq!(about(vec![round(0, "rare", 0, 5)]), None);
-        assert_eq!(about(vec![round(0, "rare", 1, 900)]), Some(1200), "others may state anything");
-        assert_eq!(about(vec![round(0, "usual", 1, 1)]), Some(18_000_000_000_000_000_000));
-        assert_eq!(about(vec![round(0, "none", 1, 1)]), None);
-    }
 }

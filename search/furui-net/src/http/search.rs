@@ -1,0 +1,106 @@
+use std::ops::Range;
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query as Parameters, State};
+use axum::response::Response;
+use furui::filter::sizing;
+use furui_search::{Place, Query, Wants};
+use serde::Deserialize;
+
+use super::answer::RunningSearch;
+use super::{ApiError, Backend, DEFAULT_LIMIT, Face, MAX_LIMIT, search_json, search_lines};
+use crate::node::SearchOptions;
+
+/// The form of the answer to `GET /search`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Format {
+    /// A line of JSON for each result, as soon as it is found.
+    #[default]
+    Lines,
+    /// One JSON document at the end of the search, as clients of SearXNG read it.
+    Json,
+}
+
+/// The query parameters of `GET /search`. Others are ignored: clients of SearXNG also send a language and categories.
+#[derive(Deserialize)]
+pub(super) struct Asked {
+    q: String,
+    #[serde(default)]
+    format: Format,
+    limit: Option<u32>,
+    /// The number of the page, from 1 on. Only pages of one JSON document are numbered.
+    pageno: Option<u32>,
+    cursor: Option<String>,
+    coding: Option<String>,
+    /// The false-positive rate of the filters between nodes, as a number or a percentage.
+    rate: Option<String>,
+    #[serde(default)]
+    explain: bool,
+}
+
+/// Handles `GET /search`.
+pub(super) async fn search<N: Backend>(
+    State(face): State<Face<N>>,
+    asked: Result<Parameters<Asked>, QueryRejection>,
+) -> Result<Response, ApiError> {
+    let Parameters(asked) = asked.map_err(|error| ApiError::parameters(error.body_text()))?;
+    let ranks = asked.ranks()?;
+    let (format, text) = (asked.format, asked.q.clone());
+    let (query, options) = asked.read(ranks.end, face.wants)?;
+    match format {
+        Format::Lines => search_lines::answer(&face, query, options),
+        Format::Json => {
+            let is_first = options.after.is_none();
+            // The number of all results is estimated from what the report says of each round.
+            let search = RunningSearch::begin(&face, query, SearchOptions { explain: true, ..options })?;
+            search_json::answer(search, &text, ranks.start.into(), is_first).await
+        }
+    }
+}
+
+impl Asked {
+    /// The ranks, from 0 on, of the wanted results. All before them are searched for, too, and left out.
+    fn ranks(&self) -> Result<Range<u32>, ApiError> {
+        let limit = self.limit.unwrap_or(DEFAULT_LIMIT);
+        if !(1..=MAX_LIMIT).contains(&limit) {
+            return Err(ApiError::invalid(format_args!(
+                "a limit is a number from 1 to {MAX_LIMIT}; use the cursor of the answer to get more"
+            )));
+        }
+        if self.explain && self.format == Format::Json {
+            return Err(ApiError::parameters("explain is for the answer in lines, without format=json"));
+        }
+        let Some(pageno) = self.pageno else { return Ok(0..limit) };
+        if self.format == Format::Lines || self.cursor.is_some() {
+            return Err(ApiError::parameters("pageno is for format=json without a cursor, which continues anywhere"));
+        }
+        let last = MAX_LIMIT / limit;
+        if !(1..=last).contains(&pageno) {
+            return Err(ApiError::invalid(format_args!(
+                "pageno is a number from 1 to {last} for pages of {limit}; use the cursor of the answer to get more"
+            )));
+        }
+        Ok((pageno - 1) * limit..pageno * limit)
+    }
+
+    /// Parses the query and the options of a search for at most `most` documents. `usual` is the coding of sets if the
+    /// request does not state one.
+    fn read(self, most: u32, usual: Wants) -> Result<(Query, SearchOptions), ApiError> {
+        let after = self.cursor.as_deref().map(cursor).transpose()?;
+        let query = Query::parse(&self.q)?;
+        let rate = self.rate.as_deref().map(|text| {
+            sizing::parse_rate(text)
+                .ok_or_else(|| ApiError::parameters(format_args!("rate={text:?} is no rate: 0.01 is one, or 1%25")))
+        });
+        let wants = Wants::named(self.coding.as_deref(), rate.transpose()?).map_err(ApiError::invalid)?;
+        let (limit, wants) = (most.into(), wants.unwrap_or(usual));
+        Ok((query, SearchOptions { limit, shared: false, after, wants, explain: self.explain }))
+    }
+}
+
+/// Parses a cursor that an earlier answer contained.
+pub(super) fn cursor(text: &str) -> Result<Place, ApiError> {
+    let no_cursor = "this is not a cursor; copy it from the last line of an answer: it has 48 hexadecimal digits";
+    text.parse().map_err(|_| ApiError::invalid(no_cursor))
+}
