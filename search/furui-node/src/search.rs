@@ -50,6 +50,9 @@ pub fn run(options: &SearchOptions, program: &dyn Program) -> Result<ExitCode, E
         parameters.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
         parameters.extend(coding.map(|coding| ("coding", coding)));
         parameters.extend(rate.as_deref().map(|rate| ("rate", rate)));
+        if options.exact {
+            parameters.push(("exact", "true"));
+        }
         if options.explain {
             parameters.push(("explain", "true"));
         }
@@ -125,7 +128,7 @@ impl Search<'_> {
                     }
                     None
                 }
-                SearchLine::Step(_) => None,
+                SearchLine::Step(_) | SearchLine::Note { .. } => None,
                 SearchLine::End(Summary { total, bytes, cursor, whole, bounded }) => {
                     self.total += total;
                     self.bytes += bytes;
@@ -137,7 +140,9 @@ impl Search<'_> {
             let text = match end {
                 // The summary of a page is printed only if no other page follows.
                 Some(Page::Next(_)) => String::new(),
-                _ if self.options.open.is_some_and(|open| open != self.rank) => String::new(),
+                _ if self.options.open.is_some_and(|open| open != self.rank) && matches!(line, SearchLine::Hit(_)) => {
+                    String::new()
+                }
                 _ if self.options.json => self.json(lines.line(), &line),
                 _ => self.text(&line),
             };
@@ -216,6 +221,7 @@ impl Search<'_> {
             SearchLine::Step(Step { step, sent, received, .. }) => {
                 format!("# {}: {sent} bytes sent, {received} received\n", Printable(step))
             }
+            SearchLine::Note { note } => format!("({})\n", Printable(note)),
             SearchLine::End(_) if self.options.explain => {
                 format!("# {} found, {} bytes in all\n", self.total, self.bytes)
             }

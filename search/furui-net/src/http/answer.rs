@@ -70,7 +70,7 @@ impl RunningSearch {
         stream::unfold(Some((self, text)), |state| async {
             let (mut answer, mut text) = state?;
             let event = answer.next().await;
-            let is_last = !matches!(event, Ok(SearchEvent::Hits(_)));
+            let is_last = !matches!(event, Ok(SearchEvent::Hits(_) | SearchEvent::Instead(_)));
             Some((Ok(text(event)), (!is_last).then_some((answer, text))))
         })
     }

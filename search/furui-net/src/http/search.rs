@@ -4,7 +4,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
 use axum::response::Response;
 use furui::filter::sizing;
-use furui_search::{Place, Query, Wants};
+use furui_search::{Place, Query, QueryError, Wants};
 use serde::Deserialize;
 
 use super::answer::RunningSearch;
@@ -37,6 +37,9 @@ pub(super) struct Asked {
     rate: Option<String>,
     #[serde(default)]
     explain: bool,
+    /// True if the query must be understood, and only documents that fit it are wanted, in the order of their scores.
+    #[serde(default)]
+    exact: bool,
 }
 
 /// Handles `GET /search`.
@@ -47,14 +50,15 @@ pub(super) async fn search<N: Backend>(
     let Parameters(asked) = asked.map_err(|error| ApiError::parameters(error.body_text()))?;
     let ranks = asked.ranks()?;
     let (format, text) = (asked.format, asked.q.clone());
-    let (query, options) = asked.read(ranks.end, face.wants)?;
+    let (query, literally, options) = asked.read(ranks.end, face.wants)?;
+    let notes: Vec<String> = literally.iter().map(note).collect();
     match format {
-        Format::Lines => search_lines::answer(&face, query, options),
+        Format::Lines => search_lines::answer(&face, query, options, &notes),
         Format::Json => {
             let is_first = options.after.is_none();
             // The number of all results is estimated from what the report says of each round.
             let search = RunningSearch::begin(&face, query, SearchOptions { explain: true, ..options })?;
-            search_json::answer(search, &text, ranks.start.into(), is_first).await
+            search_json::answer(search, (&text, notes), ranks.start.into(), is_first).await
         }
     }
 }
@@ -84,19 +88,26 @@ impl Asked {
         Ok((pageno - 1) * limit..pageno * limit)
     }
 
-    /// Parses the query and the options of a search for at most `most` documents. `usual` is the coding of sets if the
+    /// Parses the query and the options of a search for at most `most` documents. If the query cannot be understood and
+    /// need not be exact, it is taken literally, and the reason is returned, too. `usual` is the coding of sets if the
     /// request does not state one.
-    fn read(self, most: u32, usual: Wants) -> Result<(Query, SearchOptions), ApiError> {
+    fn read(self, most: u32, usual: Wants) -> Result<(Query, Option<QueryError>, SearchOptions), ApiError> {
         let after = self.cursor.as_deref().map(cursor).transpose()?;
-        let query = Query::parse(&self.q)?;
+        let (query, literally) = if self.exact { (Query::parse(&self.q)?, None) } else { Query::read(&self.q)? };
         let rate = self.rate.as_deref().map(|text| {
             sizing::parse_rate(text)
                 .ok_or_else(|| ApiError::parameters(format_args!("rate={text:?} is no rate: 0.01 is one, or 1%25")))
         });
         let wants = Wants::named(self.coding.as_deref(), rate.transpose()?).map_err(ApiError::invalid)?;
         let (limit, wants) = (most.into(), wants.unwrap_or(usual));
-        Ok((query, SearchOptions { limit, shared: false, after, wants, explain: self.explain }))
+        let (explain, relaxed) = (self.explain, !self.exact);
+        Ok((query, literally, SearchOptions { limit, shared: false, after, wants, explain, relaxed }))
     }
+}
+
+/// Says that a query was taken literally, and why.
+pub(super) fn note(why: &QueryError) -> String {
+    format!("searched for as it is written: {why}")
 }
 
 /// Parses a cursor that an earlier answer contained.

@@ -11,7 +11,7 @@ use super::estimate::estimate;
 use super::lines::json;
 use super::shown_url::link;
 use super::{ApiError, Shown, Summary};
-use crate::node::{Hit, SearchEvent};
+use crate::node::{Hit, Instead, SearchEvent};
 
 /// The name of this search engine among those that a client asks.
 const ENGINE: &str = "furui";
@@ -24,7 +24,8 @@ struct Answer<'a> {
     number_of_results: u64,
     results: Vec<Found<'a>>,
     answers: [(); 0],
-    corrections: [(); 0],
+    /// The query that was searched for in place of one that finds nothing, because of its spelling.
+    corrections: Vec<String>,
     infoboxes: [(); 0],
     suggestions: [(); 0],
     unresponsive_engines: [(); 0],
@@ -33,6 +34,8 @@ struct Answer<'a> {
     whole: bool,
     bounded: bool,
     bytes: u64,
+    /// What the user should know of the results.
+    notes: Vec<String>,
 }
 
 /// A result.
@@ -56,23 +59,30 @@ struct Found<'a> {
     trusted: bool,
 }
 
-/// Waits for the end of a search, and makes the response with its results after the first `skipped` ones. `is_first` is
+/// Waits for the end of a search for `query`, of which the user should know `notes`, and makes the response with its
+/// results after the first `skipped` ones. `is_first` is
 /// true if the search began with the best document.
 ///
 /// # Errors
 /// If the search is not completed; its first results are not sent then.
 pub(super) async fn answer(
     mut search: RunningSearch,
-    query: &str,
+    (query, mut notes): (&str, Vec<String>),
     skipped: u64,
     is_first: bool,
 ) -> Result<Response, ApiError> {
-    let (mut hits, mut ranks) = (vec![], 1..);
+    let (mut hits, mut ranks, mut corrections) = (vec![], 1.., vec![]);
     let (found, cursor, whole, report) = loop {
         match search.next().await? {
             // The results of earlier pages take no memory.
             SearchEvent::Hits(more) => {
                 hits.extend(more.into_iter().zip(&mut ranks).filter(|(_, rank)| *rank > skipped))
+            }
+            SearchEvent::Instead(instead) => {
+                notes.push(instead.to_string());
+                if let Instead::Corrected { query } = instead {
+                    corrections.push(query);
+                }
             }
             SearchEvent::Done { found, cursor, whole, report } => break (found, cursor, whole, report),
         }
@@ -86,7 +96,7 @@ pub(super) async fn answer(
         number_of_results,
         results: results.collect(),
         answers: [],
-        corrections: [],
+        corrections,
         infoboxes: [],
         suggestions: [],
         unresponsive_engines: [],
@@ -94,6 +104,7 @@ pub(super) async fn answer(
         whole,
         bounded,
         bytes,
+        notes,
     }))
 }
 

@@ -2,6 +2,7 @@ use axum::body::Body;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use furui_search::{Place, Query, Report};
+use futures::stream::{self, StreamExt};
 use serde::{Deserialize, Serialize};
 
 use super::answer::RunningSearch;
@@ -16,6 +17,11 @@ use crate::node::{Hit, SearchEvent, SearchOptions};
 pub enum SearchLine {
     /// A document that was found.
     Hit(Hit),
+    /// What the user should know of the results that follow.
+    Note {
+        /// A sentence.
+        note: String,
+    },
     /// A step of the search, sent only if the request asked for an explanation.
     Step(Step),
     /// The end of a complete answer.
@@ -53,10 +59,17 @@ impl Summary {
 }
 
 /// Runs a search, and makes the response that streams its results in lines.
-pub(super) fn answer<N: Backend>(face: &Face<N>, query: Query, options: SearchOptions) -> Result<Response, ApiError> {
+pub(super) fn answer<N: Backend>(
+    face: &Face<N>,
+    query: Query,
+    options: SearchOptions,
+    notes: &[String],
+) -> Result<Response, ApiError> {
     let explain = options.explain;
     let answer = RunningSearch::begin(face, query, options)?;
-    let body = Body::from_stream(answer.stream(move |event| lines(event, explain)));
+    let notes: String = notes.iter().map(|note| line(&SearchLine::Note { note: note.clone() })).collect();
+    let notes = stream::iter((!notes.is_empty()).then_some(Ok(notes)));
+    let body = Body::from_stream(notes.chain(answer.stream(move |event| lines(event, explain))));
     Ok(([(header::CONTENT_TYPE, LINES)], body).into_response())
 }
 
@@ -65,6 +78,7 @@ pub(super) fn answer<N: Backend>(face: &Face<N>, query: Query, options: SearchOp
 fn lines(event: Result<SearchEvent, ApiError>, explain: bool) -> String {
     match event {
         Ok(SearchEvent::Hits(hits)) => hits.iter().map(line).collect(),
+        Ok(SearchEvent::Instead(instead)) => line(&SearchLine::Note { note: instead.to_string() }),
         Ok(SearchEvent::Done { found, cursor, whole, report }) => {
             let steps: String = if explain { Step::all(&report).iter().map(line).collect() } else { String::new() };
             steps + &line(&Summary::new(found, cursor, whole, &report))

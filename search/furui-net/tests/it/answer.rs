@@ -47,6 +47,7 @@ pub async fn search(node: &Node, query: &str, options: SearchOptions) -> Result<
         while let Some(event) = came.recv().await {
             match event {
                 SearchEvent::Hits(more) => hits.extend(more),
+                SearchEvent::Instead(instead) => panic!("{instead}"),
                 SearchEvent::Done { found, cursor, whole, report } => end = Some((found, cursor, whole, *report)),
             }
         }

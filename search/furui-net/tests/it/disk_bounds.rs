@@ -145,7 +145,10 @@ async fn a_node_at_its_bound_refuses_with_a_reason_and_stays() {
         let record = Record { url: url(number), title: String::new(), text, publisher: NOBODY };
         let (document, signature) = signed(&identity, record);
         let request = Request::Store {
-            postings: vec![(format!("junk{number}"), vec![(document.id, document.words[0].1)])],
+            postings: document.words[..1]
+                .iter()
+                .map(|(word, weight)| (word.clone(), vec![(document.id, *weight)]))
+                .collect(),
             records: vec![(signature, document.record)],
         };
         let answer = stranger.call(&node.net().me(), request.encode().unwrap()).await.unwrap();

@@ -1,6 +1,6 @@
 //! Nodes of one network in this process, random documents, and brute force over them.
+use crate::common::{NOBODY, letters};
 
-use crate::common::NOBODY;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -87,7 +87,8 @@ pub fn document(url: String, text: String) -> Document {
 pub fn zipf(count: usize, random: &mut Random) -> Vec<Document> {
     const VOCABULARY: f64 = 20_000.0;
     let mut text = |number| {
-        let words = (0..20 + random.below(60)).map(|_| format!("w{}", VOCABULARY.powf(random.unit()) as u64));
+        let words =
+            (0..20 + random.below(60)).map(|_| format!("w{}", letters(VOCABULARY.powf(random.unit()) as usize)));
         document(format!("http://zipf.example/{number}"), words.collect::<Vec<_>>().join(" "))
     };
     (0..count).map(&mut text).collect()

@@ -7,6 +7,10 @@ use super::node::{CodingOptions, NodeAddress};
 
 /// Find the documents that contain all of the words
 ///
+/// A word also finds its plural, its singular, and the word with and without accents. If no document has all words, the
+/// results are those for words with another spelling or, if there are none, documents with most of the words, and a
+/// line says so. What cannot be understood as a query is searched for as it is written.
+///
 /// a b finds documents with both words; a OR b, documents with at least one of the words; a -b, documents with the
 /// first word and without the second; '"a b"', documents with b directly after a; and site:example.org, documents on
 /// that host and its subdomains. Parentheses group words. Quotes and parentheses must be quoted in the shell.
@@ -40,6 +44,10 @@ pub struct SearchOptions {
     pub limit: u64,
     #[command(flatten)]
     pub coding: CodingOptions,
+    /// Print only documents that have all of the words, in the order of their scores, and refuse a query that cannot be
+    /// understood
+    #[arg(long)]
+    pub exact: bool,
     /// Also print each step of the search: what was sent in which coding, and the size of every message
     #[arg(long)]
     pub explain: bool,

@@ -6,8 +6,12 @@ use std::ops::Range;
 /// part. Chosen.
 const MOST: usize = 6;
 
+/// The maximum number of digits of a part. What has more is a number in a series, and each would be a word of its own.
+/// Chosen.
+const DIGITS: usize = 4;
+
 /// The byte ranges of the parts of an ASCII word as it is written: between lower and upper case, and between letters
-/// and digits. None if there is only one part.
+/// and digits. A single letter is no part. None if there is only one part.
 pub(super) fn parts(word: &str) -> Vec<Range<usize>> {
     let bytes = word.as_bytes();
     let mut parts: Vec<Range<usize>> = Vec::new();
@@ -27,6 +31,10 @@ pub(super) fn parts(word: &str) -> Vec<Range<usize>> {
         return Vec::new();
     }
     parts.push(start..bytes.len());
+    parts.retain(|part| match bytes[part.start].is_ascii_digit() {
+        true => part.len() <= DIGITS,
+        false => part.len() > 1,
+    });
     parts
 }
 
@@ -47,6 +55,8 @@ mod tests {
             ("HTMLParser", "HTML Parser"),
             ("utf8", "utf 8"),
             ("RFC2616", "RFC 2616"),
+            ("x12345", ""),
+            ("H264", "264"),
             ("plain", ""),
             ("Title", ""),
             ("UPPER", ""),

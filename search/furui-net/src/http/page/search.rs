@@ -17,10 +17,10 @@ use super::{home, steps};
 use crate::http::answer::RunningSearch;
 use crate::http::client::OfOwner;
 use crate::http::estimate::estimate;
-use crate::http::search::cursor;
+use crate::http::search::{cursor, note};
 use crate::http::shown_url::link;
 use crate::http::{ApiError, Backend, DEFAULT_LIMIT, Face, SNIPPET, Shown, ShownUrl, Step, Summary, TITLE};
-use crate::node::{FURTHER, Hit, PublisherCounts, SearchEvent, SearchOptions};
+use crate::node::{FURTHER, Hit, Instead, PublisherCounts, SearchEvent, SearchOptions};
 use crate::watched::Watched;
 
 /// The maximum number of earlier pages in the address of a page. Chosen: the address stays below four kilobytes.
@@ -55,12 +55,19 @@ pub(super) async fn search<N: Backend>(
     if q.trim().is_empty() {
         return Ok(([(header::CONTENT_TYPE, HTML)], home::home()).into_response());
     }
-    let query = match Query::parse(&q) {
-        Ok(query) => query,
+    let (query, literally) = match Query::read(&q) {
+        Ok(read) => read,
         Err(error) => return Ok(not_understood(&q, error)),
     };
     let after = place.as_deref().map(cursor).transpose()?;
-    let options = SearchOptions { limit: DEFAULT_LIMIT.into(), shared: true, after, wants: face.wants, explain: true };
+    let options = SearchOptions {
+        limit: DEFAULT_LIMIT.into(),
+        shared: true,
+        after,
+        wants: face.wants,
+        explain: true,
+        relaxed: true,
+    };
     let watched = face.watched.clone().filter(|_| is_of_owner);
     let back = Visited::all(&back);
     let mut page = Page {
@@ -75,7 +82,7 @@ pub(super) async fn search<N: Backend>(
         watched,
     };
     let answer = RunningSearch::begin(&face, query, options)?;
-    let head = stream::iter([Ok(page.head())]);
+    let head = stream::iter([Ok(page.head() + &literally.map(|why| page.note(&note(&why))).unwrap_or_default())]);
     let body = Body::from_stream(head.chain(answer.stream(move |event| page.part(event))));
     Ok(([(header::CONTENT_TYPE, HTML)], body).into_response())
 }
@@ -122,12 +129,19 @@ impl Page {
         Layout::new(&heading).query(&self.query).begin() + &head.into_string()
     }
 
+    /// Renders a sentence about the results that follow.
+    fn note(&self, note: &str) -> String {
+        let note = html! { p.note role="status" { bdi { (sentence(note)) } } }.into_string();
+        format!("</ol>{note}<ol class=\"results\" start=\"{}\">", self.from)
+    }
+
     /// Renders the part of the page for one event: results or, at the end of the search, everything after them.
     fn part(&mut self, event: Result<SearchEvent, ApiError>) -> String {
         let rest = match event {
             Ok(SearchEvent::Hits(hits)) => {
                 return hits.iter().filter_map(|hit| self.place(hit)).map(Markup::into_string).collect();
             }
+            Ok(SearchEvent::Instead(instead)) => return self.instead(&instead),
             Ok(SearchEvent::Done { found, cursor, whole, report }) => {
                 let took = self.started.elapsed();
                 let mut steps = Step::all(&report);
@@ -148,6 +162,18 @@ impl Page {
             },
         };
         format!("</ol>{}{}", rest.into_string(), Layout::end())
+    }
+
+    /// Renders what was searched for instead: a corrected query is a link to its own page.
+    fn instead(&self, instead: &Instead) -> String {
+        match instead {
+            Instead::Corrected { query } => {
+                let link = html! { a href={ "/?q=" (encoded(query)) } { bdi { (query) } } }.into_string();
+                let note = "Nothing has all of these words. These are the results for ";
+                format!("</ol><p class=\"note\" role=\"status\">{note}{link}.</p><ol class=\"results\">")
+            }
+            Instead::Most { .. } => self.note(&instead.to_string()),
+        }
     }
 
     /// Renders a result with its rank. `None` if it is kept for [`rest`](Self::rest).

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::meters::make_room;
 use crate::node::filling::Filling;
-use crate::node::{Node, SearchError, SearchEvent, doubts, showing, word_key};
+use crate::node::{Hit, Node, SearchError, SearchEvent, doubts, showing, word_key};
 
 /// The time for which the size of a word's list and the nodes known to keep it are reused. The value is a choice, not a
 /// measurement.
@@ -35,7 +35,9 @@ pub struct SearchOptions {
     pub wants: Wants,
     /// True if the report describes each round of the search.
     pub explain: bool,
-    /// True if another query is searched for when no document fits: see [`Instead`](crate::node::Instead).
+    /// True if what people mean is searched for, and not only what they have written: if no document fits, another query
+    /// is searched for ([`Instead`](crate::node::Instead)), and of the documents that are found at a time, those come
+    /// first in which the words are [near](Hit::nearness) each other. Otherwise the order is that of the scores.
     pub relaxed: bool,
 }
 
@@ -165,7 +167,11 @@ impl Node {
                     QueryEvent::Page { mut places } => {
                         // If keepers state different scores for a document, the document occurs several times.
                         places.retain(|place| shown.insert(place.id));
-                        let hits = filling.sift(&mut querier, places).await;
+                        let mut hits = filling.sift(&mut querier, places).await;
+                        if options.relaxed {
+                            let score = |hit: &Hit| hit.score * hit.nearness;
+                            hits.sort_by(|one, other| score(other).total_cmp(&score(one)));
+                        }
                         if events.is_closed() || !hits.is_empty() && events.send(SearchEvent::Hits(hits)).await.is_err()
                         {
                             return Ok(None);
