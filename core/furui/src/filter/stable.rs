@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 use super::counters::CounterTable;
 use super::file::{FilterSource, FilterWriter, Stored};
 use super::probes::own_rate;
-use super::steady::{check_stable, lasting_probes, random_zeros, read_stable};
+use super::stable_point::{check_stable, lasting_probes, random_zeros, read_stable};
 use super::{ConfigError, Filter, FilterMut, Full, stable_decrements};
 use crate::bits::{Buffer, scale};
 use crate::format::ReadError;

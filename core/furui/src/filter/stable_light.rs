@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 use super::counters::{CounterTable, META_BYTES};
 use super::file::{FilterSource, FilterWriter, META, Stored};
 use super::probes::{check_probes, own_rate};
-use super::steady::{check_stable, lasting_probes, read_stable, sequential_decrements, sequential_zeros};
+use super::stable_point::{check_stable, lasting_probes, read_stable, sequential_decrements, sequential_zeros};
 use super::{ConfigError, Filter, FilterMut, Full};
 use crate::bits::Buffer;
 use crate::format::field::{u32_at, u64_at};

@@ -21,7 +21,6 @@ mod publish;
 mod read_at;
 mod regions;
 mod sums;
-mod window;
 mod writer;
 
 pub use bytes::Bytes;
@@ -36,5 +35,4 @@ pub use publish::{Access, create_directory, is_still, publish, sync_name};
 pub(crate) use publish::{TEMPORARY, WRITE_BUFFER, replace, sync_directory, sync_if_writable};
 pub use read_at::ReadAt;
 pub(crate) use regions::Regions;
-pub use window::Window;
 pub use writer::EnvelopeWriter;

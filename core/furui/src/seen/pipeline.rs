@@ -3,9 +3,9 @@ use std::path::Path;
 
 use super::Verdict;
 use super::counters::SeenCounters;
-use super::kept::{self, Start};
 use super::sizes::TierSizes;
 use super::tiers::{Cache, Tiers, Undecided};
+use super::tiers_file::{self, Start};
 use crate::error::Result;
 use crate::filter::Mismatch;
 use crate::hash::{HashSpec, Hashes, KeyForm, KeyHash, KeyHasher};
@@ -228,7 +228,7 @@ impl<S: Storage> Seen<S> {
             tiers.enlarge(options.memory)?;
         }
         let start = match &mut tiers {
-            Tiers::LruStable(tiers) => kept::restore(tiers, set.manifest(), set.storage())?,
+            Tiers::LruStable(tiers) => tiers_file::restore(tiers, set.manifest(), set.storage())?,
             _ => Start::Empty,
         };
         Ok(Self {
@@ -450,7 +450,7 @@ impl<S: Storage> Seen<S> {
         let changed = self.set.manifest().generation() != self.opened;
         match &self.tiers {
             Tiers::LruStable(_) if !changed && self.counters.keys == 0 && self.start == Start::Whole => {}
-            Tiers::LruStable(tiers) => kept::save(tiers, self.set.manifest(), self.set.storage())?,
+            Tiers::LruStable(tiers) => tiers_file::save(tiers, self.set.manifest(), self.set.storage())?,
             // The file `TIERS` belongs to an earlier state of the set. If it cannot be removed, the next opening finds
             // out that it is outdated.
             _ if changed => _ = self.set.storage().remove(TIERS),

@@ -20,7 +20,8 @@ mod snapshot;
 mod storage;
 mod taken_numbers;
 
-pub use crate::format::{Bytes, DiskFile, ReadAt, Window};
+pub use crate::format::{Bytes, DiskFile, ReadAt};
+pub use crate::window::Window;
 pub use dir::Directory;
 pub use fingerprints::Fingerprints;
 pub use kind::{JOURNAL, MANIFEST, StoreKind, TIERS};

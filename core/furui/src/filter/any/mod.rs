@@ -1,4 +1,4 @@
-mod sets;
+mod some_kinds;
 
 use std::io::{self, Write};
 use std::ops::Deref;

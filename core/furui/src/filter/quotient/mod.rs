@@ -3,13 +3,13 @@
 mod block;
 mod build;
 mod check;
+mod combine;
 mod file;
 mod find;
 mod insert;
 mod iter;
 mod merge;
 mod remove;
-mod sets;
 mod shape;
 mod slot_table;
 

@@ -1,8 +1,8 @@
 use std::fmt;
 
 use super::ringed_rate_refined;
-use crate::filter::least::least;
 use crate::filter::probes::{check_probes, own_rate};
+use crate::filter::smallest_size::least;
 use crate::filter::{ConfigError, sizing};
 
 /// The maximum number of bits of a ringed filter. Together they take 1 TiB.

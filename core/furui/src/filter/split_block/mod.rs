@@ -3,8 +3,8 @@ use std::ops::{Deref, DerefMut};
 
 use super::error::no_memory;
 use super::file::{BITS, FilterSource, FilterWriter, META, Stored};
-use super::least::least;
 use super::probes::own_rate;
+use super::smallest_size::least;
 use super::{ConfigError, Filter, FilterMut, Full, sizing};
 use crate::bits::{Buffer, Cpu};
 use crate::format::field::{put, u64_at};
