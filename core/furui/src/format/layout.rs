@@ -62,99 +62,80 @@ pub(super) const SUMS: Tag = Tag::new(*b"SUMS");
 #[non_exhaustive]
 pub enum Kind {
     /// The manifest of a store, which names its files.
-    Manifest,
+    Manifest = 1,
     /// A run of a store: one sorted set of hashes.
-    Run,
+    Run = 2,
     /// The journal of a store: hashes that are in no run yet, in order of arrival.
-    Journal,
+    Journal = 3,
     /// The caches (tiers) in front of the set of a store, as the last process left them.
-    Tiers,
+    Tiers = 8,
     /// The manifest of a set that many machines share in a bucket.
-    SharedManifest,
+    SharedManifest = 4,
     /// A pack of a shared set: the runs of its shards in one object.
-    Pack,
+    Pack = 5,
     /// A Bloom filter.
-    Bloom,
+    Bloom = 16,
     /// A blocked Bloom filter.
-    BlockedBloom,
+    BlockedBloom = 17,
     /// A counting Bloom filter.
-    CountingBloom,
+    CountingBloom = 18,
     /// A stable Bloom filter.
-    StableBloom,
+    StableBloom = 19,
     /// A stable Bloom filter light.
-    StableBloomLight,
+    StableBloomLight = 20,
     /// A ringed Bloom filter.
-    RingedBloom,
+    RingedBloom = 21,
     /// A quotient filter.
-    QuotientFilter,
+    QuotientFilter = 22,
     /// A split-block Bloom filter, as in Parquet files.
-    SplitBlockBloom,
+    SplitBlockBloom = 23,
     /// A growing chain of Bloom filters.
-    GrowingBloom,
+    GrowingBloom = 24,
     /// A compact trie.
-    Trie,
+    Trie = 64,
     /// A part of a dictionary: a trie and its filter, and its values if they are byte strings.
-    FilteredTrie,
+    FilteredTrie = 65,
     /// A LOUDS trie.
-    LoudsTrie,
+    LoudsTrie = 66,
     /// The values of a part of a dictionary, if they are byte strings.
-    Values,
+    Values = 67,
     /// A Bloom filter whose positions are polynomials of the keys.
-    PolynomialBloom,
+    PolynomialBloom = 68,
 }
 
 impl Kind {
+    /// Every kind that this version knows.
+    const ALL: [Self; 20] = [
+        Self::Manifest,
+        Self::Run,
+        Self::Journal,
+        Self::SharedManifest,
+        Self::Pack,
+        Self::Tiers,
+        Self::Bloom,
+        Self::BlockedBloom,
+        Self::CountingBloom,
+        Self::StableBloom,
+        Self::StableBloomLight,
+        Self::RingedBloom,
+        Self::QuotientFilter,
+        Self::SplitBlockBloom,
+        Self::GrowingBloom,
+        Self::Trie,
+        Self::FilteredTrie,
+        Self::LoudsTrie,
+        Self::Values,
+        Self::PolynomialBloom,
+    ];
+
     /// The number that stands for this kind of file in the header of a file.
     pub const fn code(self) -> u16 {
-        match self {
-            Self::Manifest => 1,
-            Self::Run => 2,
-            Self::Journal => 3,
-            Self::SharedManifest => 4,
-            Self::Pack => 5,
-            Self::Tiers => 8,
-            Self::Bloom => 16,
-            Self::BlockedBloom => 17,
-            Self::CountingBloom => 18,
-            Self::StableBloom => 19,
-            Self::StableBloomLight => 20,
-            Self::RingedBloom => 21,
-            Self::QuotientFilter => 22,
-            Self::SplitBlockBloom => 23,
-            Self::GrowingBloom => 24,
-            Self::Trie => 64,
-            Self::FilteredTrie => 65,
-            Self::LoudsTrie => 66,
-            Self::Values => 67,
-            Self::PolynomialBloom => 68,
-        }
+        self as u16
     }
 
     /// The kind of file that a number in a header stands for; `None` if this version does not know it.
-    pub(crate) const fn from_code(code: u16) -> Option<Self> {
-        match code {
-            1 => Some(Self::Manifest),
-            2 => Some(Self::Run),
-            3 => Some(Self::Journal),
-            4 => Some(Self::SharedManifest),
-            5 => Some(Self::Pack),
-            8 => Some(Self::Tiers),
-            16 => Some(Self::Bloom),
-            17 => Some(Self::BlockedBloom),
-            18 => Some(Self::CountingBloom),
-            19 => Some(Self::StableBloom),
-            20 => Some(Self::StableBloomLight),
-            21 => Some(Self::RingedBloom),
-            22 => Some(Self::QuotientFilter),
-            23 => Some(Self::SplitBlockBloom),
-            24 => Some(Self::GrowingBloom),
-            64 => Some(Self::Trie),
-            65 => Some(Self::FilteredTrie),
-            66 => Some(Self::LoudsTrie),
-            67 => Some(Self::Values),
-            68 => Some(Self::PolynomialBloom),
-            _ => None,
-        }
+    pub(crate) fn from_code(code: u16) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.code() == code)
     }
 
     /// True for the files of filters.
@@ -292,18 +273,15 @@ impl fmt::Debug for Tag {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Align {
     /// The offset is a multiple of 64, the size of a cache line.
-    Line,
+    Line = 64,
     /// The offset is a multiple of 4096, the size of a page of memory or storage.
-    Page,
+    Page = 4096,
 }
 
 impl Align {
     /// The alignment in bytes.
     pub const fn bytes(self) -> u32 {
-        match self {
-            Self::Line => 64,
-            Self::Page => 4096,
-        }
+        self as u32
     }
 
     pub(super) const fn from_bytes(bytes: u32) -> Option<Self> {

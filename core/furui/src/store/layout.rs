@@ -16,10 +16,10 @@ pub enum Layout {
     /// Path-compressed tries in blocks: see [`dict::Trie`](crate::dict::Trie). They take the least space, and the
     /// least time for look-ups and merges.
     #[default]
-    Compact,
+    Compact = 0,
     /// LOUDS tries with one byte for each node, as in Koyanagi et al. (2011): see
     /// [`dict::LoudsTrie`](crate::dict::LoudsTrie).
-    Louds,
+    Louds = 1,
 }
 
 impl Layout {
@@ -35,10 +35,7 @@ impl Layout {
     }
 
     pub(super) const fn code(self) -> u8 {
-        match self {
-            Self::Compact => 0,
-            Self::Louds => 1,
-        }
+        self as u8
     }
 
     pub(super) fn from_code(code: u8) -> Option<Self> {
@@ -73,17 +70,17 @@ pub enum FilterHash {
     /// All positions are derived from one 64-bit hash, the hash of the dictionary's keys. A walk down a trie carries
     /// one hash state.
     #[default]
-    OneState,
+    OneState = 0,
     /// One position, which is one polynomial of the key's bytes: see
     /// [`PolynomialHashes`](crate::hash::PolynomialHashes).
-    Polynomials1,
+    Polynomials1 = 1,
     /// Two positions, each from a polynomial of the key's bytes with a prime of its own.
-    Polynomials2,
+    Polynomials2 = 2,
     /// Four positions, each from a polynomial of the key's bytes, as in the dictionary of 240 million words of Koyanagi
     /// et al.
-    Polynomials4,
+    Polynomials4 = 4,
     /// Eight positions, each from a polynomial of the key's bytes, the most in the experiments of Koyanagi et al.
-    Polynomials8,
+    Polynomials8 = 8,
 }
 
 impl FilterHash {
@@ -104,13 +101,7 @@ impl FilterHash {
 
     /// The number of polynomials from which the positions of a key come; 0 for [`OneState`](Self::OneState).
     pub const fn polynomials(self) -> u8 {
-        match self {
-            Self::OneState => 0,
-            Self::Polynomials1 => 1,
-            Self::Polynomials2 => 2,
-            Self::Polynomials4 => 4,
-            Self::Polynomials8 => 8,
-        }
+        self as u8
     }
 
     /// True if tries of this layout can have filters with this hash. Compact tries can have only
