@@ -137,3 +137,60 @@ impl<M: Deref<Target = [u8]>> CounterTable<M> {
         Ok((Self { cells, probes }, u64_at(&meta, 8), u64_at(&meta, 24)))
     }
 }
+
+/// Defines the methods that a filter of one [`CounterTable`], its field `counters`, passes on to the table. `$forgets` is
+/// what [`Filter::forgets`](super::Filter::forgets) answers.
+macro_rules! filter_of_counters {
+    ($filter:ident, $forgets:literal) => {
+        impl $filter {
+            /// This filter, for keys that are hashed by `hash` instead of by [`HashSpec::default`]. Keys that are
+            /// already in the filter must have been hashed by `hash` too.
+            #[must_use]
+            pub fn hashed_by(self, hash: HashSpec) -> Self {
+                Self { hash, ..self }
+            }
+        }
+
+        impl<M> $filter<M> {
+            /// The number of counters of the filter (m).
+            pub fn counters(&self) -> usize {
+                self.counters.len()
+            }
+
+            /// The size of all counters together, in bits.
+            pub fn bits(&self) -> u64 {
+                self.counters.bits()
+            }
+
+            /// The number of counters that belong to each key (k).
+            pub fn probes(&self) -> u32 {
+                self.counters.probes
+            }
+        }
+
+        impl<M: Deref<Target = [u8]>> Filter for $filter<M> {
+            fn hash_spec(&self) -> HashSpec {
+                self.hash
+            }
+
+            fn contains_hash(&self, key: KeyHash) -> bool {
+                self.counters.contains_hash(key)
+            }
+
+            fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
+                self.counters.contains_all(keys, out);
+            }
+
+            fn forgets(&self) -> bool {
+                $forgets
+            }
+
+            /// The false-positive rate (c/m)^k, where c of the m counters are not 0 and a key has k of them. Cost: one
+            /// pass over the counters.
+            fn false_positive_rate(&self) -> f64 {
+                self.counters.false_positive_rate()
+            }
+        }
+    };
+}
+pub(super) use filter_of_counters;

@@ -1,7 +1,7 @@
 use std::io::{self, Write};
 use std::ops::{Deref, DerefMut};
 
-use super::counters::{CounterTable, META_BYTES};
+use super::counters::{CounterTable, META_BYTES, filter_of_counters};
 use super::file::{FilterSource, FilterWriter, META, Stored};
 use super::probes::{check_probes, own_rate};
 use super::stable_point::{check_stable, lasting_probes, read_stable, sequential_decrements, sequential_zeros};
@@ -152,34 +152,12 @@ impl StableBloomLight {
     pub(crate) fn read_sections(file: &impl ReadAt, envelope: &Envelope) -> Result<Self, ReadError> {
         Self::read(&FilterSource::embedded(file, envelope))
     }
-
-    /// This filter, for keys that are hashed by `hash` instead of by [`HashSpec::default`]. Keys that are already in
-    /// the filter must have been hashed by `hash` too.
-    #[must_use]
-    pub fn hashed_by(self, hash: HashSpec) -> Self {
-        Self { hash, ..self }
-    }
 }
 
 impl<M> StableBloomLight<M> {
     /// The false-positive rate at which the filter settles.
     pub fn stable_rate(&self) -> f64 {
         (1.0 - sequential_zeros(self.probes(), self.decrements as f64, MAX)).powi(self.probes() as i32)
-    }
-
-    /// The number of counters of the filter.
-    pub fn counters(&self) -> usize {
-        self.counters.len()
-    }
-
-    /// The size of all counters together, in bits.
-    pub fn bits(&self) -> u64 {
-        self.counters.bits()
-    }
-
-    /// The number of counters that belong to each key (k).
-    pub fn probes(&self) -> u32 {
-        self.counters.probes
     }
 
     /// The number of counters that an insertion decrements (P).
@@ -244,29 +222,7 @@ impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
     }
 }
 
-impl<M: Deref<Target = [u8]>> Filter for StableBloomLight<M> {
-    fn hash_spec(&self) -> HashSpec {
-        self.hash
-    }
-
-    fn contains_hash(&self, key: KeyHash) -> bool {
-        self.counters.contains_hash(key)
-    }
-
-    fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
-        self.counters.contains_all(keys, out);
-    }
-
-    fn forgets(&self) -> bool {
-        true
-    }
-
-    /// The false-positive rate (c/m)^k, where c of the m counters are not 0 and a key has k of them. Cost: one pass
-    /// over the counters.
-    fn false_positive_rate(&self) -> f64 {
-        self.counters.false_positive_rate()
-    }
-}
+filter_of_counters!(StableBloomLight, true);
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for StableBloomLight<M> {
     /// Inserts the key with this hash. Returns true if the key was not remembered, because it is new or has faded. This
