@@ -61,7 +61,8 @@ impl KeyHash {
         (keys as f64).powi(2) / 2f64.powi(65)
     }
 
-    /// The hash as a number.
+    /// The 64 bits of the hash, for code that computes positions or bytes from them. Whatever only looks a key up takes
+    /// the [`KeyHash`] itself, so that no hash is hashed again.
     #[inline]
     pub const fn get(self) -> u64 {
         self.0

@@ -220,7 +220,7 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
     Ok(lines.join("\n") + "\n")
 }
 
-/// Describes a set in a server.
+/// What `furui info` prints for a set in a server: as JSON, or as lines of text.
 fn server_info(url: &Path, json: bool) -> Result<String, Error> {
     let mut set = RemoteSet::open_existing(url)?;
     let (keys, url) = (set.count()?, set.url());

@@ -59,7 +59,7 @@ impl Cells {
 }
 
 impl<M> Cells<M> {
-    /// The number of counters.
+    /// The number of counters, which never changes.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
@@ -71,7 +71,7 @@ impl<M> Cells<M> {
         self.len == 0
     }
 
-    /// The width of a counter, in bits.
+    /// The width of a counter in bits: 1, 2, 4 or 8.
     #[inline]
     pub fn bits(&self) -> u32 {
         self.bits

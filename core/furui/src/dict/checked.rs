@@ -43,7 +43,7 @@ impl CheckedTrie {
         Ok(Self { trie, regions, base, labels: OnceLock::new() })
     }
 
-    /// The layout of the trie.
+    /// The layout of the trie, which its file states.
     pub(super) fn layout(&self) -> Layout {
         self.trie.layout()
     }

@@ -93,7 +93,8 @@ impl<S: Storage> Job<S> {
         self.task.run(&*self.storage)
     }
 
-    /// The number of keys that are merged.
+    /// The number of keys in all sources together, by which a caller can show the size of the work. A key that several
+    /// sources have counts several times.
     pub fn keys(&self) -> u64 {
         self.task.sources.iter().map(Layer::keys).sum()
     }

@@ -41,7 +41,7 @@ impl<'a> LoudsPart<'a> {
     }
 }
 
-/// A node of a [`LoudsPart`].
+/// A node of a [`LoudsPart`]: of the tree that sorted keys make, or of a trie.
 #[derive(Clone, Copy)]
 pub(super) enum PartNode<'a> {
     Keys(SortedNode<'a, &'a [u8]>),

@@ -123,7 +123,7 @@ impl CheckedFilter {
         self.filter.capacity()
     }
 
-    /// The kind of the filter.
+    /// The kind of the filter, which its file states.
     pub fn kind(&self) -> Kind {
         self.filter.kind()
     }

@@ -51,7 +51,7 @@ pub(super) fn check_counters(counters: usize, probes: u32) -> Result<(), ConfigE
 }
 
 impl<M> CounterTable<M> {
-    /// The number of counters of the table.
+    /// The number of counters of the table (m), from 1 to [`MAX_COUNTERS`].
     pub(super) fn len(&self) -> usize {
         self.cells.len()
     }

@@ -16,7 +16,8 @@ pub(super) const META: Tag = Tag::new(*b"META");
 /// The tag of the section with the filter's table.
 pub(super) const BITS: Tag = Tag::new(*b"BITS");
 
-/// The writer of a filter's file.
+/// The writer of a filter's file, to which the filter adds its sections. Its output is of no particular type, so that
+/// the code of filters is compiled once.
 pub(super) type FilterWriter<'a> = EnvelopeWriter<&'a mut dyn Write>;
 
 /// A filter that can be written to a file, and read back with a table of type `M`.

@@ -14,7 +14,7 @@ use crate::hash::{HashSpec, KeyHash};
 #[cfg(test)]
 mod tests;
 
-/// The number of bits of a counter.
+/// The number of bits of a counter: those that [`MAX`] needs.
 const BITS: u32 = 2;
 /// The value to which an insertion sets a counter.
 const MAX: u8 = 3;

@@ -73,7 +73,7 @@ impl Envelope {
         &self.name
     }
 
-    /// The kind of the file.
+    /// The kind of the file, which says what its sections mean.
     pub fn kind(&self) -> Kind {
         self.kind
     }

@@ -38,7 +38,7 @@ impl Header {
 impl Header {
     pub(crate) const LEN: usize = HEADER_LEN;
 
-    /// The bytes of this header.
+    /// The bytes of this header, with which the file begins.
     pub(crate) fn encode(self) -> [u8; HEADER_LEN] {
         let mut header = [0; HEADER_LEN];
         put(&mut header, 0, MAGIC);

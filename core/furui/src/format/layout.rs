@@ -73,29 +73,29 @@ pub enum Kind {
     SharedManifest = 4,
     /// A pack of a shared set: the runs of its shards in one object.
     Pack = 5,
-    /// A Bloom filter.
+    /// A [`Bloom`](crate::filter::Bloom) filter.
     Bloom = 16,
-    /// A blocked Bloom filter.
+    /// A [`BlockedBloom`](crate::filter::BlockedBloom) filter: the bits of a key are in one cache line.
     BlockedBloom = 17,
-    /// A counting Bloom filter.
+    /// A [`CountingBloom`](crate::filter::CountingBloom) filter, from which keys can be removed.
     CountingBloom = 18,
-    /// A stable Bloom filter.
+    /// A [`StableBloom`](crate::filter::StableBloom) filter, which forgets old keys.
     StableBloom = 19,
-    /// A stable Bloom filter light.
+    /// A [`StableBloomLight`](crate::filter::StableBloomLight) filter, which forgets old keys in turn.
     StableBloomLight = 20,
-    /// A ringed Bloom filter.
+    /// A [`RingedBloom`](crate::filter::RingedBloom) filter.
     RingedBloom = 21,
-    /// A quotient filter.
+    /// A [`QuotientFilter`](crate::filter::QuotientFilter): sorted fingerprints.
     QuotientFilter = 22,
     /// A split-block Bloom filter, as in Parquet files.
     SplitBlockBloom = 23,
-    /// A growing chain of Bloom filters.
+    /// A [`GrowingBloom`](crate::filter::GrowingBloom): a chain of Bloom filters.
     GrowingBloom = 24,
-    /// A compact trie.
+    /// A path-compressed trie of keys and numbers without a filter.
     Trie = 64,
     /// A part of a dictionary: a trie and its filter, and its values if they are byte strings.
     FilteredTrie = 65,
-    /// A LOUDS trie.
+    /// A trie with one byte for each node, as in Koyanagi et al. (2011), without a filter.
     LoudsTrie = 66,
     /// The values of a part of a dictionary, if they are byte strings.
     Values = 67,
@@ -138,7 +138,8 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.code() == code)
     }
 
-    /// True for the files of filters.
+    /// True if [`AnyFilter`](crate::filter::AnyFilter) opens files of this kind: those with codes from 16 to 63. The
+    /// filter of [`PolynomialBloom`](Self::PolynomialBloom) exists only as a part of a dictionary.
     pub const fn is_filter(self) -> bool {
         matches!(self.code(), 16..64)
     }
@@ -279,7 +280,7 @@ pub enum Align {
 }
 
 impl Align {
-    /// The alignment in bytes.
+    /// The number of bytes of which the section's offset in the file is a multiple.
     pub const fn bytes(self) -> u32 {
         self as u32
     }
@@ -338,7 +339,7 @@ pub struct Seal {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// The name of the section.
+    /// What the section holds. The kind of the file gives the letters their meaning.
     pub tag: Tag,
     /// The alignment of the section's offset.
     pub align: Align,

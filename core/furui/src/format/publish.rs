@@ -192,7 +192,7 @@ fn inherit(_: &File, _: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// The directory of a file.
+/// The directory of a file: `.` if the path is only a name, because the empty path cannot be opened.
 fn parent_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

@@ -46,7 +46,7 @@ pub struct Blocks<'a> {
     given: usize,
     /// The block of lines that [`next`](Self::next) returns.
     block: Block,
-    /// The name of the current input.
+    /// The name of the current input, for messages.
     input: String,
     /// The number of lines of the current input that were handed out.
     input_lines: u64,

@@ -33,15 +33,15 @@ use crate::hash::{HashSpec, KeyForm, KeyHash};
 pub enum AnyFilter<M = Buffer> {
     /// A Bloom filter, which takes the least space for a known number of keys.
     Bloom(Bloom<M>),
-    /// A blocked Bloom filter.
+    /// A blocked Bloom filter, whose look-ups read one cache line.
     Blocked(BlockedBloom<M>),
-    /// A counting Bloom filter.
+    /// A counting Bloom filter, from which keys can be removed.
     Counting(CountingBloom<M>),
-    /// A stable Bloom filter.
+    /// A stable Bloom filter, which forgets old keys, at random.
     Stable(StableBloom<M>),
-    /// A stable Bloom filter light.
+    /// A stable Bloom filter light, which forgets old keys in turn, and is faster.
     StableLight(StableBloomLight<M>),
-    /// A ringed Bloom filter.
+    /// A ringed Bloom filter, whose look-ups can be prepared before its size is known.
     Ringed(RingedBloom<M>),
     /// A quotient filter: sorted fingerprints, which can be listed, removed and merged.
     Quotient(QuotientFilter<M>),
@@ -318,7 +318,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
 }
 
 impl<M> AnyFilter<M> {
-    /// The kind of the filter.
+    /// The kind of the filter, by which files and messages name it.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Bloom(_) => Kind::Bloom,

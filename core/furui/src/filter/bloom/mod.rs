@@ -148,7 +148,7 @@ impl Bloom {
 }
 
 impl<M> Bloom<M> {
-    /// The number of bits of the filter.
+    /// The number of bits of the table (m).
     pub fn bits(&self) -> u64 {
         self.bits
     }

@@ -120,7 +120,7 @@ impl Shape {
         Ok(narrower.filter(|shape| shape.bits() < exact.bits()).unwrap_or(exact))
     }
 
-    /// The number of possible fingerprints.
+    /// The number of possible fingerprints, 0 to `last`, by which rates are divided.
     pub(super) fn domain(&self) -> f64 {
         self.last as f64 + 1.0
     }

@@ -160,7 +160,7 @@ impl<M> SplitBlockBloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> SplitBlockBloom<M> {
-    /// The number of blocks of 256 bits.
+    /// The number of blocks of 256 bits. All bits of a key are in one of them.
     pub fn blocks(&self) -> u64 {
         (self.table.len() / BLOCK) as u64
     }

@@ -64,7 +64,7 @@ impl<'a> NewKeys<'a> {
         self.hash
     }
 
-    /// Sorted sources of the keys.
+    /// The keys as sorted sources, which a merge with others makes into one run.
     pub(crate) fn into_sources(self) -> Vec<Box<dyn SortedSource + 'a>> {
         self.sources
     }

@@ -157,7 +157,7 @@ impl<F: ReadAt> Run<F> {
         Ok(self.envelope.key_form(&self.file)?)
     }
 
-    /// The number of keys in the run.
+    /// The number of keys in the run, which its file states.
     pub fn len(&self) -> u64 {
         self.keys
     }
@@ -172,7 +172,7 @@ impl<F: ReadAt> Run<F> {
         self.envelope.seal()
     }
 
-    /// The number of pages of the run.
+    /// The number of pages of the run, of 4 KiB each. A look-up reads one of them at most.
     pub fn pages(&self) -> usize {
         self.fences.len()
     }
@@ -182,7 +182,8 @@ impl<F: ReadAt> Run<F> {
         self.fingerprints
     }
 
-    /// The number of bits of a fingerprint that are its remainder.
+    /// The number of low bits of a fingerprint, its remainder, that a page stores as they are. The quotient above them
+    /// takes two to three bits.
     pub fn remainder_bits(&self) -> RemainderBits {
         self.bits
     }

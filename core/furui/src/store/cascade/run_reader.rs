@@ -73,7 +73,7 @@ impl<F: ReadAt> RunReader<'_, F> {
         Ok(())
     }
 
-    /// Decodes the fingerprints of the next page.
+    /// Decodes the fingerprints of the next page, and reads it with some pages after it if they are not in memory yet.
     fn decode_next(&mut self) -> Result<()> {
         let (run, index) = (self.run, self.next);
         if index % READ_PAGES == 0 {
