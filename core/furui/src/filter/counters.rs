@@ -138,8 +138,8 @@ impl<M: Deref<Target = [u8]>> CounterTable<M> {
     }
 }
 
-/// Defines the methods that a filter of one [`CounterTable`], its field `counters`, passes on to the table. `$forgets` is
-/// what [`Filter::forgets`](super::Filter::forgets) answers.
+/// Defines the methods that a filter of one [`CounterTable`], its field `counters`, passes on to the table. `$forgets`
+/// is what [`Filter::forgets`](super::Filter::forgets) answers.
 macro_rules! filter_of_counters {
     ($filter:ident, $forgets:literal) => {
         impl $filter {
