@@ -101,6 +101,11 @@ impl<S: Storage> Job<S> {
 }
 
 impl Task {
+    /// Merges the sources into one trie, and publishes its file with its filter and values. The dictionary itself is
+    /// not changed.
+    ///
+    /// # Errors
+    /// Those of reading the sources and of publishing the file of the new trie. Nothing refers to such a file yet.
     pub(super) fn run<S: Storage>(self, storage: &S) -> Result<Done> {
         let mut merged = merge(&self.sources, &self.making, self.oldest)?;
         let mut ids = vec![];

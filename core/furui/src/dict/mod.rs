@@ -7,7 +7,7 @@
 //! - Or they are the LOUDS tries of Koyanagi et al., from whose paper the dictionary comes. [`breadth_first`] walks
 //!   over the [`Node`]s of any trie: the keys of a buffer ([`SortedKeys`]), a frozen trie ([`LoudsTrie`]), or any
 //!   number of tries as if they were one ([`Merged`]). One walk builds a trie and the hashes of its filter
-//!   ([`freeze`]).
+//!   ([`freeze()`]).
 
 mod any_trie;
 pub(crate) mod buffer;

@@ -30,6 +30,9 @@ pub(super) struct CounterTable<M = Buffer> {
 
 impl CounterTable {
     /// A table of `counters` counters, all 0. Each has `bits` bits, a number that the caller has checked.
+    ///
+    /// # Errors
+    /// [`ConfigError::OutOfRange`] if there can be no such filter; [`ConfigError::NoMemory`].
     pub(super) fn new(counters: usize, bits: u32, probes: u32) -> Result<Self, ConfigError> {
         check_counters(counters, probes)?;
         let cells = Cells::new(counters, bits).map_err(|_| no_memory(counters, "counters"))?;
@@ -38,6 +41,9 @@ impl CounterTable {
 }
 
 /// Checks that a filter can have this many counters and probes.
+///
+/// # Errors
+/// [`ConfigError::OutOfRange`], which names the number that is wrong and its range.
 pub(super) fn check_counters(counters: usize, probes: u32) -> Result<(), ConfigError> {
     if !(1..=MAX_COUNTERS).contains(&(counters as u64)) {
         return Err(ConfigError::OutOfRange {
@@ -121,6 +127,10 @@ impl<M: Deref<Target = [u8]>> CounterTable<M> {
 
     /// Reads sections that [`write`](Self::write) wrote: the counters, whose number of bits must be one of `widths`,
     /// and the fields of `META` at offsets 8 and 24.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if the sections are damaged, if their sizes contradict each other, or if a bit after the
+    /// last counter is set; [`ReadError::Io`].
     pub(super) fn read(source: &FilterSource<'_, M>, widths: &[u32]) -> Result<(Self, u64, u64), ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; META_BYTES] = source.meta()?;

@@ -112,6 +112,9 @@ impl StableBloomLight {
     }
 
     /// The number of probes that [`with_rate`](Self::with_rate) chooses for a filter of `counters` counters.
+    ///
+    /// # Errors
+    /// [`ConfigError::Rate`] if no filter can have the rate.
     pub(crate) fn probes_for(counters: usize, rate: f64) -> Result<u32, ConfigError> {
         own_rate(rate, counters as u64)?;
         Ok(lasting_probes(rate, MAX))
@@ -136,6 +139,9 @@ impl StableBloomLight {
     /// Takes over the counters and the cursor of a filter from a file that has the sections of that filter among other
     /// sections. The caller has checked all of them by [`Envelope::verify`]. Returns false, and changes nothing, if the
     /// filter in the file has another number of counters, probes or decrements.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the sections are not those of a filter, or cannot be read; the filter is then unchanged.
     pub(crate) fn restore(&mut self, file: &impl ReadAt, envelope: &Envelope) -> Result<bool, ReadError> {
         let source = FilterSource::embedded(file, envelope);
         let meta: [u8; META_BYTES] = source.meta()?;
@@ -149,6 +155,9 @@ impl StableBloomLight {
 
     /// Reads the filter from a file that has the sections of a filter's file among other sections. The caller has
     /// checked all of them by [`Envelope::verify`].
+    ///
+    /// # Errors
+    /// [`ReadError`] if the sections are not those of a filter, or cannot be read.
     pub(crate) fn read_sections(file: &impl ReadAt, envelope: &Envelope) -> Result<Self, ReadError> {
         Self::read(&FilterSource::embedded(file, envelope))
     }

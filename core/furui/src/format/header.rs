@@ -54,6 +54,10 @@ impl Header {
 
     /// Decodes a header from `found`, the first bytes of the file `name`, at most 64. The file has `length` bytes, and
     /// a whole file has at least `shortest`.
+    ///
+    /// # Errors
+    /// [`FormatError`] if the bytes are no header of furui, are cut off or damaged, or state a version, kind or hash
+    /// that this program does not know.
     pub(crate) fn decode(found: &[u8], length: u64, shortest: u64, name: &str) -> Result<Self, FormatError> {
         let error = |offset: usize, problem| FormatError { file: name.to_owned(), offset: offset as u64, problem };
         let magic = MAGIC.len().min(found.len());

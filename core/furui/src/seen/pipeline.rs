@@ -214,6 +214,12 @@ impl<S: Storage> Seen<S> {
         Self::open_as(options, |options| Cascade::open_over_packs(shared, files, storage, options))
     }
 
+    /// Makes the tiers, opens the set with the memory that they leave, and fills the tiers with those that the store
+    /// keeps.
+    ///
+    /// # Errors
+    /// [`Error::Config`](crate::Error::Config) if there are no tiers of these sizes;
+    /// [`Error::NoMemory`](crate::Error::NoMemory); those of `open` and of reading the kept tiers.
     pub(super) fn open_as(
         options: SeenOptions,
         open: impl FnOnce(CascadeOptions) -> Result<Cascade<S>>,
@@ -358,6 +364,9 @@ impl<S: Storage> Seen<S> {
     }
 
     /// Makes room in the lists for a batch of `keys` keys, and empties `verdicts`.
+    ///
+    /// # Errors
+    /// [`Error::NoMemory`](crate::Error::NoMemory).
     pub(super) fn make_room(&mut self, keys: usize, verdicts: &mut Vec<Verdict>) -> Result<()> {
         verdicts.clear();
         reserve(verdicts, keys)?;
@@ -384,6 +393,10 @@ impl<S: Storage> Seen<S> {
 
     /// Looks up and inserts, in the exact set, the keys of a batch whose indices are in `misses`, and updates the
     /// counters.
+    ///
+    /// # Errors
+    /// Those of [`Cascade::insert_all`]; [`Error::NoMemory`](crate::Error::NoMemory) if a larger cache cannot be
+    /// allocated.
     pub(super) fn observe_misses(&mut self, keys: &[KeyHash], verdicts: &mut [Verdict]) -> Result<()> {
         self.keys.clear();
         self.keys.extend(self.misses.iter().map(|&i| keys[i as usize]));

@@ -105,6 +105,9 @@ impl AnyFilter {
     }
 
     /// Opens the file of a filter whose hash has the fingerprint of its seed in place of the seed.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if the file is damaged or of no filter; [`ReadError::Io`].
     pub(super) fn open_without_seed(path: &Path) -> Result<Self, ReadError> {
         let (file, envelope) = checked(path)?;
         Self::read_table(&FilterSource::mapped(&file, &envelope.without_seed()))
@@ -144,6 +147,9 @@ impl<'a> FilterRef<'a> {
 
 impl AnyFilter<Bytes> {
     /// The filter in `bytes`, which are the bytes of a file with this envelope. The filter's table is not checked.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if the sizes in the file contradict each other, or the file is of no filter.
     pub(super) fn unchecked(bytes: &Bytes, envelope: &Envelope) -> Result<Self, ReadError> {
         Self::read(&FilterSource::shared(bytes, envelope))
     }

@@ -177,6 +177,9 @@ impl<M> Bloom<M> {
 
 impl<M: Deref<Target = [u8]>> Bloom<M> {
     /// A copy of the filter that owns its memory.
+    ///
+    /// # Errors
+    /// [`ConfigError::NoMemory`].
     pub(super) fn copy(&self) -> Result<Bloom, ConfigError> {
         let mut copy = Bloom::from_parts(self.bits, self.probes)?;
         copy.words.copy_from_slice(&self.words);

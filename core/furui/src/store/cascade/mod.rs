@@ -314,6 +314,9 @@ impl<S: Storage> Cascade<S> {
 
     /// Makes room for this many keys, which the next calls insert. Keys of earlier calls may become durable in this
     /// call, but no key does before all these keys were inserted.
+    ///
+    /// # Errors
+    /// [`Error::Store`] if a share is lent, or after a failed write; those of writing a run or the journal.
     pub(crate) fn prepare(&mut self, keys: usize) -> Result<()> {
         self.check_usable()?;
         self.divide(1)?;
