@@ -51,6 +51,23 @@ pub enum AnyFilter<M = Buffer> {
     Growing(GrowingBloom<M>),
 }
 
+/// The filter inside an [`AnyFilter`], as a trait object of whichever trait the context asks for.
+macro_rules! inside {
+    ($any:expr) => {
+        match $any {
+            AnyFilter::Bloom(filter) => filter,
+            AnyFilter::Blocked(filter) => filter,
+            AnyFilter::Counting(filter) => filter,
+            AnyFilter::Stable(filter) => filter,
+            AnyFilter::StableLight(filter) => filter,
+            AnyFilter::Ringed(filter) => filter,
+            AnyFilter::Quotient(filter) => filter,
+            AnyFilter::SplitBlock(filter) => filter,
+            AnyFilter::Growing(filter) => filter,
+        }
+    };
+}
+
 /// A filter over the borrowed bytes of its file: nothing is copied, and nothing can be changed.
 pub type FilterRef<'a> = AnyFilter<&'a [u8]>;
 
@@ -309,17 +326,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     }
 
     fn filter(&self) -> &dyn Stored<M> {
-        match self {
-            Self::Bloom(filter) => filter,
-            Self::Blocked(filter) => filter,
-            Self::Counting(filter) => filter,
-            Self::Stable(filter) => filter,
-            Self::StableLight(filter) => filter,
-            Self::Ringed(filter) => filter,
-            Self::Quotient(filter) => filter,
-            Self::SplitBlock(filter) => filter,
-            Self::Growing(filter) => filter,
-        }
+        inside!(self)
     }
 }
 
@@ -342,17 +349,7 @@ impl<M> AnyFilter<M> {
 
 impl AnyFilter {
     fn filter_mut(&mut self) -> &mut dyn FilterMut {
-        match self {
-            Self::Bloom(filter) => filter,
-            Self::Blocked(filter) => filter,
-            Self::Counting(filter) => filter,
-            Self::Stable(filter) => filter,
-            Self::StableLight(filter) => filter,
-            Self::Ringed(filter) => filter,
-            Self::Quotient(filter) => filter,
-            Self::SplitBlock(filter) => filter,
-            Self::Growing(filter) => filter,
-        }
+        inside!(self)
     }
 }
 
