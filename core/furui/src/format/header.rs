@@ -2,7 +2,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::field::{put, u16_at, u64_at};
 use super::layout::*;
-use super::{FormatError, Problem};
+use super::{FormatError, Kind, Problem};
 use crate::hash::{HashAlgorithm, HashSpec};
 
 /// The header of a file, which is its first 64 bytes: the kind of the file, and the spec by which its keys are hashed.
