@@ -2,7 +2,7 @@ use std::fmt;
 
 use super::printable::Printable;
 
-/// The name of a section: four upper-case letters, which have a meaning within one [`Kind`] of file.
+/// The name of a section: four upper-case letters, which have a meaning within one [`Kind`](super::Kind) of file.
 ///
 /// ```
 /// use furui::format::Tag;
