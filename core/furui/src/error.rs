@@ -122,17 +122,19 @@ impl std::error::Error for Error {
     }
 }
 
-impl From<FormatError> for Error {
-    fn from(error: FormatError) -> Self {
-        Self::Format(error)
-    }
+/// Defines how the error of a lower floor becomes an [`Error`], which wraps it.
+macro_rules! wraps {
+    ($($inner:ident in $variant:ident),*) => {
+        $(impl From<$inner> for Error {
+            fn from(error: $inner) -> Self {
+                Self::$variant(error)
+            }
+        })*
+    };
 }
 
-impl From<StoreError> for Error {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
+wraps!(FormatError in Format, StoreError in Store, Full in Full);
+wraps!(Mismatch in Mismatch, ConfigError in Config, TrieError in Trie);
 
 impl From<ReadError> for Error {
     fn from(error: ReadError) -> Self {
@@ -149,35 +151,11 @@ impl From<WriteError> for Error {
     }
 }
 
-impl From<Mismatch> for Error {
-    fn from(error: Mismatch) -> Self {
-        Self::Mismatch(error)
-    }
-}
-
-impl From<Full> for Error {
-    fn from(error: Full) -> Self {
-        Self::Full(error)
-    }
-}
-
 impl From<InsertError> for Error {
     fn from(error: InsertError) -> Self {
         match error {
             InsertError::Full(full) => Self::Full(full),
             InsertError::Mismatch(mismatch) => Self::Mismatch(mismatch),
         }
-    }
-}
-
-impl From<ConfigError> for Error {
-    fn from(error: ConfigError) -> Self {
-        Self::Config(error)
-    }
-}
-
-impl From<TrieError> for Error {
-    fn from(error: TrieError) -> Self {
-        Self::Trie(error)
     }
 }

@@ -61,7 +61,8 @@ impl KeyHash {
         (keys as f64).powi(2) / 2f64.powi(65)
     }
 
-    /// The hash as a number.
+    /// The 64 bits of the hash, for code that computes positions or bytes from them. Whatever only looks a key up takes
+    /// the [`KeyHash`] itself, so that no hash is hashed again.
     #[inline]
     pub const fn get(self) -> u64 {
         self.0
@@ -88,19 +89,19 @@ pub enum HashAlgorithm {
     /// XXH3 with 64 bits. With seed 0 it is the published function: fast, and safe against accidental collisions. With
     /// any other seed it is keyed, because all words that it mixes with the key are derived from the seed. The keyed
     /// function is equally fast, and safe against adversaries who neither know the seed nor see answers.
-    Xxh3,
+    Xxh3 = 1,
     /// SipHash-1-3 keyed by the seed. It is also safe against an adversary who sees answers.
-    SipHash13,
+    SipHash13 = 2,
     /// The first 64 bits of SHA-1 over the seed and the key. With it, a [`Bloom`](crate::filter::Bloom) filter takes
     /// its k probes from k salted SHA-1 digests. It is meant for comparison with filters made that way: it is many
     /// times slower than XXH3, and gives no protection against an adversary who knows the seed.
-    Sha1,
+    Sha1 = 3,
     /// XXH64 with a seed. With seed 0 it is the hash of Apache Parquet's filters. For other purposes
     /// [`Xxh3`](Self::Xxh3) is faster.
-    Xxh64,
+    Xxh64 = 4,
     /// A polynomial hash keyed by the seed, for dictionaries: a walk over a trie carries the hash's state along each
     /// path (see [`Rolling`]).
-    Rolling,
+    Rolling = 5,
 }
 
 impl HashAlgorithm {
@@ -109,13 +110,7 @@ impl HashAlgorithm {
 
     /// The number that stands for this algorithm in files.
     pub const fn code(self) -> u16 {
-        match self {
-            Self::Xxh3 => 1,
-            Self::SipHash13 => 2,
-            Self::Sha1 => 3,
-            Self::Xxh64 => 4,
-            Self::Rolling => 5,
-        }
+        self as u16
     }
 
     /// The algorithm that a number in a file stands for, if this version knows it.

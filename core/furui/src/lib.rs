@@ -11,6 +11,7 @@ pub mod raw;
 pub mod seen;
 pub mod store;
 pub mod text;
+mod window;
 
 pub use error::{Error, Result};
 pub use hash::{HashAlgorithm, HashSpec, Hashes, InvalidKeyForm, KeyForm, KeyHash, KeyHasher};

@@ -21,7 +21,7 @@ pub use crate::dict::trie::{MAX_MERGED, Skeleton, Trie, TrieNode};
 pub use crate::dict::trie_filter::TrieFilter;
 pub use crate::dict::walk::breadth_first;
 pub use crate::filter::ringed::{ringed_rate, ringed_rate_refined};
-pub use crate::filter::steady::stable_decrements;
+pub use crate::filter::stable_point::stable_decrements;
 pub use crate::hash::polynomial::PolynomialHashes;
 pub use crate::hash::rolling::{Rolling, RollingState};
 pub use crate::seen::clock::Clock;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use furui::Result;
 use furui::store::{Directory, DiskFile, Log, Overlay, OverlayFile, Scratch, Storage};
 
-/// The storage of the files of a set.
+/// The place where the files of a set are: in a directory for good, or only as long as the command runs.
 pub enum Files {
-    /// The files of a store.
+    /// The directory of a store: files that are created there stay.
     Store(Directory),
     /// Temporary files, which vanish when the process ends.
     Temporary(Scratch),

@@ -13,6 +13,7 @@ mod hashes;
 mod input;
 mod interrupt;
 mod keys;
+mod maintain;
 mod manual;
 mod memory;
 #[cfg(not(feature = "node"))]
@@ -27,7 +28,6 @@ mod remote;
 mod say;
 mod schemes;
 mod seen;
-mod store;
 mod streams;
 
 use std::io::Write;
@@ -40,7 +40,7 @@ use furui::store::cascade::Combination;
 
 use cli::{Cli, Command};
 use error::Error;
-use input::missed;
+use input::unread;
 use output::{is_styled, print};
 use schemes::scheme;
 
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
 
 fn run(Cli { command }: Cli) -> Result<ExitCode, Error> {
     match command {
-        Command::Seen(options) => seen::run(&options).map(missed::status),
+        Command::Seen(options) => seen::run(&options).map(unread::status),
         Command::Has(options) => has::run(&options),
         Command::Union(options) => combine::run(&options, Combination::Union),
         Command::Subtract(options) => combine::run(&options, Combination::Difference),
@@ -67,13 +67,13 @@ fn run(Cli { command }: Cli) -> Result<ExitCode, Error> {
         Command::Export(options) => hashes::export(&options),
         Command::Commit(options) => commit::run(&options),
         Command::Import(options) => hashes::import(&options),
-        Command::Filter(command) => filter::run(&command).map(missed::status),
-        Command::Dict(command) => dict::run(&command).map(missed::status),
+        Command::Filter(command) => filter::run(&command).map(unread::status),
+        Command::Dict(command) => dict::run(&command).map(unread::status),
         Command::Network(command) => network::run(&command),
-        Command::Compact(options) => store::compact(&options),
-        Command::Snapshot(options) => store::snapshot(&options),
-        Command::Info(options) => store::info(&options),
-        Command::Verify(options) => store::verify(&options.paths),
+        Command::Compact(options) => maintain::compact(&options),
+        Command::Snapshot(options) => maintain::snapshot(&options),
+        Command::Info(options) => maintain::info(&options),
+        Command::Verify(options) => maintain::verify(&options.paths),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { dir } => manual::pages(dir.as_deref()),
     }
@@ -97,7 +97,7 @@ fn explain(mut error: clap::Error) -> Result<ExitCode, Error> {
         }
         // If standard error cannot be written to, the exit code must suffice.
         let _ = error.print();
-        if let Some(hint) = cli::formats::hint(&error) {
+        if let Some(hint) = cli::format_hint::hint(&error) {
             complain(&Error::Message(hint));
         }
         return Ok(ExitCode::from(ERROR));

@@ -20,7 +20,7 @@ pub struct Output {
     pipe: bool,
     /// True if standard output is appended to a file that is not empty.
     continues: bool,
-    /// The number of bytes that were printed.
+    /// The number of bytes that were printed, whether or not they have arrived at a reader or on storage.
     printed: u64,
 }
 

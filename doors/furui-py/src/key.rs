@@ -21,7 +21,7 @@ use crate::surrogates;
 /// The key of a missing value. No other value has these bytes, unless someone chooses them on purpose.
 pub const NULL: &[u8] = b"\xff\x00furui: the key of a null\x00\xff";
 
-/// The key of an integer, as bytes.
+/// The key of an integer: 8 bytes, little-endian, and one more for a negative number.
 #[derive(Clone, Copy)]
 pub struct IntKey {
     bytes: [u8; 9],

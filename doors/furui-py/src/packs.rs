@@ -15,7 +15,7 @@ use crate::files::Files;
 use crate::options::{hash_text, parse_form};
 use crate::seen::Seen;
 
-/// The memory for the hashes of sources.
+/// The memory for the hashes of the names of sources, in bytes. Chosen.
 const MEMORY: u64 = 1 << 20;
 
 /// An object of a set in a bucket: id, length, keys, and offset, length and checksum of its table.
@@ -74,7 +74,7 @@ pub fn read_table(py: Python<'_>, bytes: &[u8], pack: Entry, name: &str) -> PyRe
     Ok(runs.map(|run| (run.shard, run.offset, run.seal.length, run.keys, run.seal.checksum)).collect())
 }
 
-/// A set of the hashes of names.
+/// A temporary set with the hashes of these names of sources, from which a pack takes them in order.
 fn named(names: &[String], hash: HashSpec) -> furui::Result<Cascade<Files>> {
     let options = CascadeOptions { memory: MEMORY, hash: Some(hash), form: None, journal: false };
     let mut set = Cascade::open(Files::temporary(), options)?;

@@ -158,7 +158,7 @@ impl Opened {
         Ok(self.verdicts[0] == Verdict::New)
     }
 
-    /// Observes the keys in the list for them.
+    /// Records the hashes in `key`, and leaves the verdicts on them in `verdicts`.
     fn observe_key(&mut self) -> furui::Result<()> {
         self.kind.set_mut().observe_all(&self.key, &mut self.verdicts)
     }
@@ -573,7 +573,8 @@ impl Seen {
     }
 }
 
-/// What `stats()` tells.
+/// What `stats()` tells: the counters, and the numbers of keys, of runs, of bytes in runs, and of keys that are not
+/// durable yet.
 type Figures = (SeenCounters, u64, usize, u64, usize);
 
 fn figures(set: &Set<Files>) -> Figures {

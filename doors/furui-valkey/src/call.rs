@@ -361,7 +361,7 @@ impl Drop for Key {
     }
 }
 
-/// The bytes of a string of the server.
+/// The bytes of an argument of the call, which the server owns.
 fn bytes_of<'a>(text: *mut raw::RedisModuleString) -> &'a [u8] {
     let mut length = 0;
     let bytes = raw::string_ptr_len(text, &mut length);

@@ -75,7 +75,7 @@ impl Command {
         Self::new(name, Access::Add, usage, arity, entry)
     }
 
-    /// A command that removes from its key.
+    /// A command that removes from its key. It is executed even when the server has no memory left.
     pub const fn remove(name: &'static CStr, usage: &'static str, arity: c_int, entry: Entry) -> Self {
         Self::new(name, Access::Remove, usage, arity, entry)
     }

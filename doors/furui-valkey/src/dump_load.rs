@@ -45,7 +45,7 @@ pub static ARRIVING: ValkeyType = ValkeyType::new("furui-arr", VERSION, methods:
 pub struct Arriving {
     /// The number of pieces of the files that have arrived.
     here: usize,
-    /// The number of all pieces of the files.
+    /// The number of pieces in all, which the client has stated.
     pieces: usize,
     files: Files,
     account: Account,

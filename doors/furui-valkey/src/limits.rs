@@ -39,13 +39,13 @@ pub enum Holder {
     Dump,
 }
 
-/// What holders hold.
+/// How much one holder, or all of a kind, takes.
 #[derive(Clone, Copy, Default)]
 pub struct Held {
     pub bytes: usize,
     /// The members of sets, the keys of filters with a window, and the fields of dictionaries.
     pub members: usize,
-    /// The slices of windows of time.
+    /// The number of slices of windows of time, which a timer drops when they are old.
     pub slices: usize,
 }
 

@@ -61,7 +61,7 @@ impl Buffer {
         Self { kind: Kind::Heap(vec![]), start: 0, len: 0 }
     }
 
-    /// A copy of `bytes`.
+    /// A buffer of its own for these bytes; the error is that there is no memory for it.
     pub(crate) fn copied(bytes: &[u8]) -> Result<Self, NoMemory> {
         let mut copy = Self::zeroed(bytes.len())?;
         copy.copy_from_slice(bytes);

@@ -23,7 +23,8 @@ mod tests;
 /// use furui::raw::Cells;
 ///
 /// let mut cells = Cells::new(1000, 2)?;
-/// cells.set(33, 2);
+/// cells.fill(33);
+/// cells.decrement(33);
 /// assert_eq!((cells.get(33), cells.max()), (2, 3));
 /// # Ok::<(), furui::raw::NoMemory>(())
 /// ```
@@ -59,7 +60,7 @@ impl Cells {
 }
 
 impl<M> Cells<M> {
-    /// The number of counters.
+    /// The number of counters, which never changes.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
@@ -71,7 +72,7 @@ impl<M> Cells<M> {
         self.len == 0
     }
 
-    /// The width of a counter, in bits.
+    /// The width of a counter in bits: 1, 2, 4 or 8.
     #[inline]
     pub fn bits(&self) -> u32 {
         self.bits
@@ -170,8 +171,8 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
     }
 
     /// Sets the counter at `index` to `value`, or to the maximum if `value` exceeds it.
-    #[inline]
-    pub fn set(&mut self, index: usize, value: u8) {
+    #[cfg(test)]
+    fn set(&mut self, index: usize, value: u8) {
         let (word, shift) = self.locate(index);
         let max = self.max();
         change(&mut self.words_mut()[word], |word| {

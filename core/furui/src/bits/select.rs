@@ -108,7 +108,8 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
         self.len == 0
     }
 
-    /// The number of zeros in the bit string.
+    /// The number of zeros in the bit string: [`select0`](Self::select0) knows a position for each number below it. It
+    /// is stored, so no bits are read.
     pub fn zeros(&self) -> u64 {
         self.zeros
     }

@@ -29,6 +29,10 @@ pub(super) struct CheckedTrie {
 
 impl CheckedTrie {
     /// Opens the trie in a file with these bytes, which is called `name` in errors.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if the envelope or the sizes in it are damaged, or if the file is no trie. The rest is
+    /// checked when it is read.
     pub(super) fn open(bytes: &Bytes, name: &str) -> Result<Self, ReadError> {
         let (trie, regions, base) = match Envelope::open(&**bytes, name)?.kind() {
             Kind::LoudsTrie => {
@@ -43,7 +47,7 @@ impl CheckedTrie {
         Ok(Self { trie, regions, base, labels: OnceLock::new() })
     }
 
-    /// The layout of the trie.
+    /// The layout of the trie, which its file states.
     pub(super) fn layout(&self) -> Layout {
         self.trie.layout()
     }
@@ -64,6 +68,9 @@ impl CheckedTrie {
     }
 
     /// The value or deletion of `key`; `None` if the trie does not have the key.
+    ///
+    /// # Errors
+    /// [`FormatError`] if bytes that the search reads are damaged.
     #[inline]
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<Found>, FormatError> {
         if self.regions.all_checked() {
@@ -76,6 +83,9 @@ impl CheckedTrie {
 
     /// Looks up each of `keys`. `out` is cleared first, and gets one result for each key; `None` stands for a key that
     /// the trie does not have.
+    ///
+    /// # Errors
+    /// [`FormatError`] if bytes that a search reads are damaged; `out` must not be used then.
     pub(super) fn get_all(&self, keys: &[&[u8]], out: &mut Vec<Option<Found>>) -> Result<(), FormatError> {
         if self.regions.all_checked() {
             self.trie.get_all(keys, out);
@@ -91,6 +101,9 @@ impl CheckedTrie {
     }
 
     /// The number of keys that begin with `prefix`, deletions included; `None` if only a walk could tell.
+    ///
+    /// # Errors
+    /// [`FormatError`] if bytes that the two searches read are damaged.
     pub(super) fn keys_with(&self, prefix: &[u8]) -> Result<Option<u64>, FormatError> {
         let count = self.guarded().keys_with(prefix);
         self.regions.result()?;
@@ -99,6 +112,9 @@ impl CheckedTrie {
 
     /// For each key that is a prefix of `text`, the shortest first: the key's length in bytes, and its value or its
     /// deletion.
+    ///
+    /// # Errors
+    /// [`FormatError`] if bytes that the search reads are damaged.
     pub(super) fn prefixes(&self, text: &[u8]) -> Result<Vec<(usize, Found)>, FormatError> {
         let found = self.guarded().prefixes(text);
         self.regions.result()?;
@@ -107,6 +123,9 @@ impl CheckedTrie {
 
     /// Checks every region, and returns the trie without a guard that checks bytes before they are read, for readers of
     /// the whole trie such as a merge.
+    ///
+    /// # Errors
+    /// [`FormatError`] for the first region that is damaged.
     pub(super) fn whole(&self) -> Result<AnyTrie<&[u8]>, FormatError> {
         self.regions.check_all()?;
         Ok(self.trie.borrowed())
@@ -134,6 +153,9 @@ pub(super) struct CheckedEntries<'t> {
 
 impl CheckedEntries<'_> {
     /// Returns the next key, in a buffer of this iterator, and its value; `None` at the end.
+    ///
+    /// # Errors
+    /// [`FormatError`] if bytes on the way to the next key are damaged.
     pub(super) fn next_entry(&mut self) -> Result<Option<(&[u8], Found)>, FormatError> {
         let entry = self.entries.next_entry();
         self.regions.result()?;

@@ -6,7 +6,7 @@ use crate::error::MAX_KEY;
 /// A trie of any layout that is walked node by node. The labels of siblings differ in their first bytes, and siblings
 /// are in the order of these bytes.
 pub trait Nodes {
-    /// A node of this trie.
+    /// What stands for a node of this trie: its number, or whatever finds it again.
     #[doc(hidden)]
     type Node: Copy + PartialEq;
     /// The number of nodes, the root included.

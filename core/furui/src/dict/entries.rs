@@ -116,6 +116,9 @@ impl<'a, V: DictValue + ?Sized> Entries<'a, V> {
     }
 
     /// Returns the next key, and its value or deletion in the newest part that has the key; `None` at the end.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if a trie is damaged.
     pub(super) fn next_found(&mut self) -> Result<Option<(&[u8], Found)>> {
         let found = self.advance()?;
         Ok(found.map(|found| (&*self.key, found)))

@@ -58,6 +58,9 @@ pub struct FilteredTrie {
 impl FilteredTrie {
     /// Writes the file with this number, and opens it. If the dictionary's values are byte strings, `values` is called
     /// to write the section with the values whose ids the trie has.
+    ///
+    /// # Errors
+    /// Those of the storage and of `values`, and those of [`open`](Self::open).
     pub(super) fn publish<S: Storage>(
         storage: &S,
         number: u64,
@@ -91,6 +94,10 @@ impl FilteredTrie {
     /// Opens the file of a manifest's `entry`, in a dictionary whose tries are made as `making` says. This reads only
     /// the envelope and the sizes of the parts, so the time does not depend on the size of the file. The rest is
     /// checked when it is read.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if the envelope is damaged, or if this is not the file that `entry` and `making` describe;
+    /// [`Error::Io`].
     pub(super) fn open<S: Storage>(storage: &S, entry: &RunEntry, file: &S::File, making: &Making) -> Result<Self> {
         let name = storage.path(&making.kind.file_name(entry.number));
         let file = file.bytes(0, file.len()).map_err(|source| Error::io("cannot read", &name, source))?;
@@ -170,6 +177,11 @@ impl FilteredTrie {
         self.values.as_ref()
     }
 
+    /// The value or the deletion of a key; `None` if the trie does not have the key, which the filter usually says
+    /// without a search.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if bytes that the look-up reads are damaged.
     #[inline(always)]
     pub(super) fn get(&self, asked: &Asked<'_>) -> Result<Option<Found>> {
         if self.filter.contains(asked)? { Ok(self.trie.get(asked.key)?) } else { Ok(None) }
@@ -177,6 +189,9 @@ impl FilteredTrie {
 
     /// Looks up the keys `keys[i]` for the indices i in `open`; `hashes` has the hashes of these keys in the same
     /// order. Returns a pair for each key that the trie has: its index in `open`, ascending, and its value or deletion.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if bytes that the look-ups read are damaged.
     pub(super) fn get_all(
         &self,
         open: &[usize],
@@ -205,6 +220,9 @@ impl FilteredTrie {
 
     /// Reads every byte, and checks the checksums, that keys ascend and are found, that the filter has them, and that
     /// each key has its value. If `taken` is given, the values must be among these numbers.
+    ///
+    /// # Errors
+    /// [`Error::Format`] at the first thing that is not as it should be; [`Error::Io`].
     pub(super) fn verify<S: Storage>(&self, storage: &S, kind: StoreKind, taken: Option<&Taken>) -> Result<()> {
         let name = storage.path(&kind.file_name(self.entry.number));
         self.check(&Envelope::open(&self.file, &name)?, taken)

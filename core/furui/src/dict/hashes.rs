@@ -33,6 +33,9 @@ impl<H> FilterHashes<H> {
 }
 
 /// Builds the filter of keys with these hashes, with the false-positive `rate` at their number.
+///
+/// # Errors
+/// Those of [`BlockedBloom::with_rate`]: the rate is out of range, the filter too large, or there is no memory.
 pub(super) fn blocked(hashes: &[KeyHash], hash: HashSpec, rate: f64) -> Result<BlockedBloom, ConfigError> {
     let mut filter = BlockedBloom::with_rate(hashes.len() as u64, rate)?.hashed_by(hash);
     filter.insert_all(hashes).expect("a Bloom filter is never full");

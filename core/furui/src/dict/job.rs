@@ -93,13 +93,19 @@ impl<S: Storage> Job<S> {
         self.task.run(&*self.storage)
     }
 
-    /// The number of keys that are merged.
+    /// The number of keys in all sources together, by which a caller can show the size of the work. A key that several
+    /// sources have counts several times.
     pub fn keys(&self) -> u64 {
         self.task.sources.iter().map(Layer::keys).sum()
     }
 }
 
 impl Task {
+    /// Merges the sources into one trie, and publishes its file with its filter and values. The dictionary itself is
+    /// not changed.
+    ///
+    /// # Errors
+    /// Those of reading the sources and of publishing the file of the new trie. Nothing refers to such a file yet.
     pub(super) fn run<S: Storage>(self, storage: &S) -> Result<Done> {
         let mut merged = merge(&self.sources, &self.making, self.oldest)?;
         let mut ids = vec![];

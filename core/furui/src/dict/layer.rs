@@ -43,6 +43,10 @@ impl Layer {
     }
 
     /// The value with this id, which must be one of the [`ids`](Self::ids).
+    ///
+    /// # Errors
+    /// [`TrieError::Damaged`] or [`Error::Format`](crate::Error::Format) if the layer does not have the id, or if the
+    /// file of its values is damaged.
     pub(super) fn value(&self, id: u32) -> Result<&[u8]> {
         match self {
             Self::Trie(trie) => Ok(trie.values().ok_or(TrieError::Damaged)?.get(id)?),
@@ -51,6 +55,9 @@ impl Layer {
     }
 
     /// Calls `each` with each of these ids, which ascend, and with its value.
+    ///
+    /// # Errors
+    /// Those of [`value`](Self::value), and those of `each`.
     pub(super) fn each_value(&self, ids: &[u32], mut each: impl FnMut(u32, &[u8]) -> Result<()>) -> Result<()> {
         match self {
             Self::Trie(trie) => trie.values().ok_or(TrieError::Damaged)?.for_each(ids, each),

@@ -21,6 +21,10 @@ use crate::store::{FilterHash, Layout};
 ///
 /// If the hash can be computed byte by byte during a walk over the nodes, the parts are merged as tries. Otherwise they
 /// are merged key by key.
+///
+/// # Errors
+/// [`Error::Format`] if a part is damaged, which is checked as a whole; [`Error::Trie`] if the result would be too
+/// large for its layout, or if there is no memory.
 pub(super) fn merge(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
     if let (Layout::Compact, [Layer::Buffer(window)]) = (making.layout, layers) {
         return encode(window, making, forget);
@@ -149,6 +153,10 @@ fn frozen(keys: &[(&[u8], Value)]) -> Result<LoudsTrie> {
 ///
 /// Ids ascend from part to part, so each part's values are read once, in order, and written as they are read. Values
 /// of keys that were put again or deleted are left out. Memory: that of [`ValueWriter`].
+///
+/// # Errors
+/// [`TrieError::Damaged`] if an id belongs to no part; [`Error::Format`] if the file of a part is damaged;
+/// [`Error::Io`] of `out`.
 pub(super) fn copy_values(
     layers: &[Layer],
     ids: &[u32],

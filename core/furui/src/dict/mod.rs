@@ -3,15 +3,17 @@
 //! A [`Dict`] consists of a [`WriteBuffer`] for new keys, and of older parts that are each a trie with its filter. It
 //! is read through a [`Snapshot`]. Its [`Layout`] says what the tries are.
 //!
-//! - By default they are compact: a [`Skeleton`] becomes a [`Trie`], which is path-compressed. - Or they are the LOUDS
-//!   tries of Koyanagi et al., from whose paper the dictionary comes. [`breadth_first`] walks over the [`Node`]s of any
-//!   trie: the keys of a buffer ([`SortedKeys`]), a frozen trie ([`LoudsTrie`]), or any number of tries as if they were
-//!   one ([`Merged`]). One walk builds a trie and the hashes of its filter ([`freeze`]).
+//! - By default they are compact: a [`Skeleton`] becomes a [`Trie`], which is path-compressed.
+//! - Or they are the LOUDS tries of Koyanagi et al., from whose paper the dictionary comes. [`breadth_first`] walks
+//!   over the [`Node`]s of any trie: the keys of a buffer ([`SortedKeys`]), a frozen trie ([`LoudsTrie`]), or any
+//!   number of tries as if they were one ([`Merged`]). One walk builds a trie and the hashes of its filter
+//!   ([`freeze()`]).
 
 mod any_trie;
 pub(crate) mod buffer;
 mod checked;
 pub(crate) mod depth_first;
+mod dictionary;
 mod entries;
 pub(crate) mod filtered_trie;
 pub(crate) mod found;
@@ -19,7 +21,6 @@ pub(crate) mod freeze;
 mod hashes;
 mod job;
 mod layer;
-mod list;
 pub(crate) mod louds;
 mod making;
 mod merge;
@@ -39,12 +40,12 @@ pub(crate) mod walk;
 
 pub use crate::store::{FilterHash, Layout, Purpose};
 pub(crate) use buffer::{Record, WriteBuffer};
+pub use dictionary::Dict;
 pub use entries::Entries;
 pub(crate) use filtered_trie::FilteredTrie;
 pub(crate) use found::Found;
 pub(crate) use freeze::freeze;
 pub use job::{Done, Job};
-pub use list::Dict;
 pub(crate) use louds::{LoudsBuilder, LoudsNode, LoudsTrie};
 pub(crate) use merged::Merged;
 pub(crate) use node::{Node, Value};

@@ -100,6 +100,10 @@ impl DictOptions {
         hash: None,
     };
 
+    /// Checks the numbers among the options.
+    ///
+    /// # Errors
+    /// [`ConfigError::OutOfRange`] if a size is 0; [`ConfigError::Rate`] if the filters cannot have the rate.
     pub(super) fn check(&self) -> Result<()> {
         let Self { window, window_bytes, merge_after, filter_rate, .. } = *self;
         let counts =
@@ -115,6 +119,9 @@ impl DictOptions {
 
     /// Checks that a dictionary with this manifest was made with the layout, the filter hash and the form of keys that
     /// these options name.
+    ///
+    /// # Errors
+    /// [`StoreProblem`] that names the first difference, or if the layout cannot have filters with this hash.
     pub(super) fn check_made(&self, manifest: &Manifest) -> std::result::Result<(), StoreProblem> {
         if !manifest.filter_hash.fits(manifest.layout) {
             let (layout, filter_hash) = (manifest.layout.name(), manifest.filter_hash.name());

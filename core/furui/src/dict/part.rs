@@ -33,6 +33,9 @@ impl<'a> LoudsPart<'a> {
     }
 
     /// The root of the trie, where a walk over its nodes begins.
+    ///
+    /// # Errors
+    /// [`TrieError::Unsorted`] if the sorted keys do not ascend.
     pub(super) fn root(&self) -> Result<PartNode<'_>> {
         Ok(match self {
             Self::Keys(keys) => PartNode::Keys(SortedKeys::new(keys)?.root()),
@@ -41,7 +44,7 @@ impl<'a> LoudsPart<'a> {
     }
 }
 
-/// A node of a [`LoudsPart`].
+/// A node of a [`LoudsPart`]: of the tree that sorted keys make, or of a trie.
 #[derive(Clone, Copy)]
 pub(super) enum PartNode<'a> {
     Keys(SortedNode<'a, &'a [u8]>),
@@ -83,6 +86,9 @@ impl Node for PartNode<'_> {
 }
 
 /// The records of a window (a write buffer) in the order of their keys.
+///
+/// # Errors
+/// [`TrieError::NoMemory`] if there is no memory to sort the keys.
 pub(super) fn records(window: &BufferLayer) -> Result<impl Iterator<Item = Record<'_>>> {
     window.buffer.sort()?;
     Ok((0..).map_while(|i| window.buffer.nth(i)))

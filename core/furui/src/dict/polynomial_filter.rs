@@ -39,6 +39,9 @@ pub(super) struct PolynomialFilter<M = Buffer> {
 
 impl PolynomialFilter {
     /// The filter of keys with these hashes, which has the false-positive `rate` for their number.
+    ///
+    /// # Errors
+    /// [`ConfigError::TooLarge`] if no size has the rate; [`ConfigError::NoMemory`].
     pub(super) fn new<const K: usize>(
         keys: &[PolynomialHashes<K>],
         hash: FilterHash,
@@ -129,6 +132,10 @@ pub(super) struct CheckedPolynomials {
 
 impl CheckedPolynomials {
     /// Opens the filter in a file with these bytes, which is called `name` in errors.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if the envelope or the sizes in it are damaged, or if the file is of another kind. The
+    /// bits are checked when they are read.
     pub(super) fn open(bytes: &Bytes, name: &str) -> Result<Self, ReadError> {
         let envelope = Envelope::open(&**bytes, name)?;
         envelope.expect_kind(Kind::PolynomialBloom)?;
@@ -156,6 +163,9 @@ impl CheckedPolynomials {
     }
 
     /// True if the key whose hash [`polynomials`] have these values may be in the filter; false if it certainly is not.
+    ///
+    /// # Errors
+    /// [`FormatError`] if the bytes that the look-up reads are damaged.
     pub(super) fn contains(&self, polynomials: &[u64; 8]) -> Result<bool, FormatError> {
         if self.regions.all_checked() {
             return Ok(self.filter.contains(polynomials, |_| {}));
@@ -174,6 +184,9 @@ impl CheckedPolynomials {
 
     /// The present false-positive rate, computed from the number of bits that are set. All regions of the file are
     /// checked.
+    ///
+    /// # Errors
+    /// [`FormatError`] if a region is damaged.
     pub(super) fn rate(&self) -> Result<f64, FormatError> {
         self.regions.check_all()?;
         Ok(self.filter.rate())

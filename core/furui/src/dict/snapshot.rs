@@ -148,6 +148,9 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
     }
 
     /// Returns the value or the deletion of a key in the newest part that has the key; `None` if none does.
+    ///
+    /// # Errors
+    /// Those of [`get`](Self::get).
     pub(super) fn find(&self, key: &[u8], hash: KeyHash) -> Result<Option<Found>> {
         let asked = Asked::new(key, hash);
         for layer in self.layers.iter().rev() {

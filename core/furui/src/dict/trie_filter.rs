@@ -70,6 +70,10 @@ enum Kinds {
 impl TrieFilter {
     /// Opens the filter in a file with these bytes, which is called `name` in errors. `hash` is the spec by which keys
     /// are hashed.
+    ///
+    /// # Errors
+    /// [`Error::Format`](crate::Error::Format) if the envelope or the sizes are damaged, or if the filter has another
+    /// hash.
     pub(super) fn open(bytes: &Bytes, name: &str, hash: HashSpec) -> Result<Self> {
         if Envelope::open(&**bytes, name)?.kind() == Kind::PolynomialBloom {
             return Ok(Self(Kinds::Polynomials(CheckedPolynomials::open(bytes, name)?)));
@@ -83,6 +87,9 @@ impl TrieFilter {
     }
 
     /// True if the key may be in the trie; false if it certainly is not.
+    ///
+    /// # Errors
+    /// [`Error::Format`](crate::Error::Format) if the bytes that the look-up reads are damaged.
     #[inline(always)]
     pub(super) fn contains(&self, asked: &Asked<'_>) -> Result<bool> {
         Ok(match &self.0 {
@@ -95,6 +102,9 @@ impl TrieFilter {
 
     /// Appends to `out`, which is cleared first, one answer for each of `keys`, which have these hashes: true if the
     /// key may be in the trie.
+    ///
+    /// # Errors
+    /// [`Error::Format`](crate::Error::Format) if bytes that a look-up reads are damaged.
     pub(super) fn contains_all<'k>(
         &self,
         mut keys: impl Iterator<Item = &'k [u8]>,

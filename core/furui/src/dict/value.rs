@@ -15,6 +15,10 @@ pub trait DictValue: Send + Sync + 'static {
 
     /// Reads the value for which a trie or a window (a write buffer) has `number`: the number itself, or the bytes that
     /// have it as their id.
+    ///
+    /// # Errors
+    /// [`Error::Format`](crate::Error::Format) if the bytes of the value are damaged;
+    /// [`Error::Trie`](crate::Error::Trie) if no layer can have the id.
     #[doc(hidden)]
     fn read(number: u32, layers: Layers<'_>) -> Result<Self::Read<'_>>;
 }

@@ -1,7 +1,8 @@
 use std::fmt;
 
-use crate::format::{Printable, Window};
+use crate::format::Printable;
 use crate::hash::KeyForm;
+use crate::window::Window;
 
 /// An error of opening or changing a store, with its path and the problem.
 ///

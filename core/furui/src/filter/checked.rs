@@ -101,6 +101,9 @@ impl CheckedFilter {
 
     /// Works like [`contains_hashes`](Self::contains_hashes) for keys that the caller hashed by
     /// [`hash_spec`](Self::hash_spec).
+    ///
+    /// # Errors
+    /// [`FormatError`] if the bytes of the table that belong to one of the keys are damaged.
     pub(crate) fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) -> Result<(), FormatError> {
         if !self.regions.all_checked() {
             keys.iter().try_for_each(|&key| self.check(key))?;
@@ -123,7 +126,7 @@ impl CheckedFilter {
         self.filter.capacity()
     }
 
-    /// The kind of the filter.
+    /// The kind of the filter, which its file states.
     pub fn kind(&self) -> Kind {
         self.filter.kind()
     }

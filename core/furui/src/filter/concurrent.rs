@@ -51,7 +51,7 @@ pub(super) trait BitTable: Sized {
     /// Splits the filter into a filter with an empty table, and the table of little-endian words.
     fn take_table(self) -> (Self, Buffer);
 
-    /// Returns a filter like this one, with `table` as its table.
+    /// Returns a filter with the sizes and the hash of this one, whose bits are those of `table`.
     fn with_table(&self, table: Buffer) -> Self;
 
     fn hash_spec(&self) -> HashSpec;

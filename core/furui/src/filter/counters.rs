@@ -30,6 +30,9 @@ pub(super) struct CounterTable<M = Buffer> {
 
 impl CounterTable {
     /// A table of `counters` counters, all 0. Each has `bits` bits, a number that the caller has checked.
+    ///
+    /// # Errors
+    /// [`ConfigError::OutOfRange`] if there can be no such filter; [`ConfigError::NoMemory`].
     pub(super) fn new(counters: usize, bits: u32, probes: u32) -> Result<Self, ConfigError> {
         check_counters(counters, probes)?;
         let cells = Cells::new(counters, bits).map_err(|_| no_memory(counters, "counters"))?;
@@ -38,6 +41,9 @@ impl CounterTable {
 }
 
 /// Checks that a filter can have this many counters and probes.
+///
+/// # Errors
+/// [`ConfigError::OutOfRange`], which names the number that is wrong and its range.
 pub(super) fn check_counters(counters: usize, probes: u32) -> Result<(), ConfigError> {
     if !(1..=MAX_COUNTERS).contains(&(counters as u64)) {
         return Err(ConfigError::OutOfRange {
@@ -51,7 +57,7 @@ pub(super) fn check_counters(counters: usize, probes: u32) -> Result<(), ConfigE
 }
 
 impl<M> CounterTable<M> {
-    /// The number of counters of the table.
+    /// The number of counters of the table (m), from 1 to [`MAX_COUNTERS`].
     pub(super) fn len(&self) -> usize {
         self.cells.len()
     }
@@ -121,6 +127,10 @@ impl<M: Deref<Target = [u8]>> CounterTable<M> {
 
     /// Reads sections that [`write`](Self::write) wrote: the counters, whose number of bits must be one of `widths`,
     /// and the fields of `META` at offsets 8 and 24.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if the sections are damaged, if their sizes contradict each other, or if a bit after the
+    /// last counter is set; [`ReadError::Io`].
     pub(super) fn read(source: &FilterSource<'_, M>, widths: &[u32]) -> Result<(Self, u64, u64), ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; META_BYTES] = source.meta()?;
@@ -137,3 +147,60 @@ impl<M: Deref<Target = [u8]>> CounterTable<M> {
         Ok((Self { cells, probes }, u64_at(&meta, 8), u64_at(&meta, 24)))
     }
 }
+
+/// Defines the methods that a filter of one [`CounterTable`], its field `counters`, passes on to the table. `$forgets`
+/// is what [`Filter::forgets`](super::Filter::forgets) answers.
+macro_rules! filter_of_counters {
+    ($filter:ident, $forgets:literal) => {
+        impl $filter {
+            /// This filter, for keys that are hashed by `hash` instead of by [`HashSpec::default`]. Keys that are
+            /// already in the filter must have been hashed by `hash` too.
+            #[must_use]
+            pub fn hashed_by(self, hash: HashSpec) -> Self {
+                Self { hash, ..self }
+            }
+        }
+
+        impl<M> $filter<M> {
+            /// The number of counters of the filter (m).
+            pub fn counters(&self) -> usize {
+                self.counters.len()
+            }
+
+            /// The size of all counters together, in bits.
+            pub fn bits(&self) -> u64 {
+                self.counters.bits()
+            }
+
+            /// The number of counters that belong to each key (k).
+            pub fn probes(&self) -> u32 {
+                self.counters.probes
+            }
+        }
+
+        impl<M: Deref<Target = [u8]>> Filter for $filter<M> {
+            fn hash_spec(&self) -> HashSpec {
+                self.hash
+            }
+
+            fn contains_hash(&self, key: KeyHash) -> bool {
+                self.counters.contains_hash(key)
+            }
+
+            fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
+                self.counters.contains_all(keys, out);
+            }
+
+            fn forgets(&self) -> bool {
+                $forgets
+            }
+
+            /// The false-positive rate (c/m)^k, where c of the m counters are not 0 and a key has k of them. Cost: one
+            /// pass over the counters.
+            fn false_positive_rate(&self) -> f64 {
+                self.counters.false_positive_rate()
+            }
+        }
+    };
+}
+pub(super) use filter_of_counters;

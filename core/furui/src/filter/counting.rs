@@ -1,7 +1,7 @@
 use std::io;
 use std::ops::{Deref, DerefMut};
 
-use super::counters::CounterTable;
+use super::counters::{CounterTable, filter_of_counters};
 use super::error::Meaning;
 use super::file::{FilterSource, FilterWriter, META, Stored};
 use super::probes::own_rate;
@@ -79,34 +79,12 @@ impl CountingBloom {
         }
         Ok(Self { counters: CounterTable::new(counters, bits, probes)?, capacity: 0, hash: HashSpec::default() })
     }
-
-    /// This filter, for keys that are hashed by `hash` instead of by [`HashSpec::default`]. Keys that are already in
-    /// the filter must have been hashed by `hash` too.
-    #[must_use]
-    pub fn hashed_by(self, hash: HashSpec) -> Self {
-        Self { hash, ..self }
-    }
 }
 
 impl<M> CountingBloom<M> {
     /// The number of keys that the filter was sized for; 0 if it was not sized for a number of keys.
     pub fn capacity(&self) -> u64 {
         self.capacity
-    }
-
-    /// The number of counters of the filter.
-    pub fn counters(&self) -> usize {
-        self.counters.len()
-    }
-
-    /// The size of all counters together, in bits.
-    pub fn bits(&self) -> u64 {
-        self.counters.bits()
-    }
-
-    /// The number of counters that belong to each key.
-    pub fn probes(&self) -> u32 {
-        self.counters.probes
     }
 
     /// The number of bits of a counter.
@@ -182,25 +160,7 @@ impl<M: DerefMut<Target = [u8]>> CountingBloom<M> {
     }
 }
 
-impl<M: Deref<Target = [u8]>> Filter for CountingBloom<M> {
-    fn hash_spec(&self) -> HashSpec {
-        self.hash
-    }
-
-    fn contains_hash(&self, key: KeyHash) -> bool {
-        self.counters.contains_hash(key)
-    }
-
-    fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
-        self.counters.contains_all(keys, out);
-    }
-
-    /// The false-positive rate (c/m)^k, where c of the m counters are not 0 and a key has k of them. Cost: one pass
-    /// over the counters.
-    fn false_positive_rate(&self) -> f64 {
-        self.counters.false_positive_rate()
-    }
-}
+filter_of_counters!(CountingBloom, false);
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for CountingBloom<M> {
     /// Inserts the key with this hash. The result is never an error, because this filter is never full.

@@ -16,7 +16,8 @@ pub(super) const META: Tag = Tag::new(*b"META");
 /// The tag of the section with the filter's table.
 pub(super) const BITS: Tag = Tag::new(*b"BITS");
 
-/// The writer of a filter's file.
+/// The writer of a filter's file, to which the filter adds its sections. Its output is of no particular type, so that
+/// the code of filters is compiled once.
 pub(super) type FilterWriter<'a> = EnvelopeWriter<&'a mut dyn Write>;
 
 /// A filter that can be written to a file, and read back with a table of type `M`.
@@ -24,12 +25,16 @@ pub(super) trait Stored<M>: Filter {
     /// Writes the sections of the filter's table and of its parameters, in the order of docs/format.md.
     fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()>;
 
-    /// Calls `see` with the bytes of the table that [`Filter::contains`](super::Filter::contains) may read for `key`.
+    /// Calls `see` with the bytes of the table that [`Filter::contains_hash`] may read for `key`.
     /// If the key does not determine these bytes, calls `see` with the whole table.
     fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8]));
 
     /// Reads a filter that [`write`](Self::write) wrote. The function is total: for any bytes it returns a usable
     /// filter or an error.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if the sizes in `META` are not those of such a filter, or if the table does not fit them;
+    /// [`ReadError::Io`].
     fn read(source: &FilterSource<'_, M>) -> Result<Self, ReadError>
     where
         Self: Sized;
@@ -73,6 +78,10 @@ impl<'a, M> FilterSource<'a, M> {
     }
 
     /// Reads the section of a table, whose length must be `length`.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if the section is missing, damaged, of another length, or larger than the address space;
+    /// [`ReadError::Io`].
     pub(super) fn table(&self, tag: Tag, length: u64) -> Result<M, ReadError> {
         let section = self.envelope.section(tag)?;
         if section.length != length {
@@ -83,12 +92,19 @@ impl<'a, M> FilterSource<'a, M> {
     }
 
     /// Reads the section `META`, whose length must be `N`.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if the section is missing, damaged, or of another length; [`ReadError::Io`].
     pub(super) fn meta<const N: usize>(&self) -> Result<[u8; N], ReadError> {
         let bytes = (self.meta)(N)?;
         bytes.try_into().map_err(|_| self.invalid(META, "the section META is too short"))
     }
 
     /// Checks that the sections of the file have these tags, in this order.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if the file has others, or another order. In a file with sections of others, nothing is
+    /// checked.
     pub(super) fn expect_sections(&self, tags: &[Tag]) -> Result<(), ReadError> {
         if self.embedded {
             return Ok(());
@@ -166,6 +182,10 @@ fn read_table(file: &(impl ReadAt + ?Sized), name: &str, offset: u64, length: us
 
 /// Checks that `bytes`, which do not come from a filter's file, are a table of `bits` bits: ⌈bits / 8⌉ bytes, with
 /// zeros after the last bit.
+///
+/// # Errors
+/// [`ConfigError::OutOfRange`] if the number of bytes is another one; [`ConfigError::BitBeyond`] if a bit after the
+/// last is set.
 pub(super) fn check_bits(bits: u64, bytes: &[u8]) -> Result<(), ConfigError> {
     let (given, length) = (bytes.len() as u64, bits.div_ceil(8));
     if given != length {

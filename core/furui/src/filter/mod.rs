@@ -14,6 +14,7 @@ use crate::hash::{HashSpec, KeyHash};
 
 mod any;
 mod batch;
+mod bitwise;
 mod blocked;
 mod bloom;
 mod checked;
@@ -23,19 +24,18 @@ mod counting;
 mod error;
 mod file;
 mod growing;
-mod keys;
-mod least;
 mod probes;
 mod quotient;
 pub(crate) mod ringed;
 mod seedless;
-mod sets;
+mod shared_methods;
 mod similarity;
 pub mod sizing;
+mod smallest_size;
 mod split_block;
 mod stable;
 mod stable_light;
-pub(crate) mod steady;
+pub(crate) mod stable_point;
 
 pub use any::{AnyFilter, FilterRef};
 pub use blocked::{BlockedBloom, FINEST_BLOCKED_RATE, MAX_BLOCKED_PROBES};
@@ -54,7 +54,7 @@ pub use similarity::{Estimate, Similarity};
 pub use split_block::{FINEST_SPLIT_BLOCK_RATE, MAX_PARQUET_BYTES, ParquetError, SplitBlockBloom};
 pub use stable::StableBloom;
 pub use stable_light::StableBloomLight;
-pub(crate) use steady::stable_decrements;
+pub(crate) use stable_point::stable_decrements;
 
 /// A set whose "yes" may be wrong, at a stated rate, and whose "no" is certain, unless the filter
 /// [`forgets`](Self::forgets).

@@ -71,7 +71,7 @@ impl SeedlessFilter {
         self.filter.similarity(&other.filter)
     }
 
-    /// The kind of the filter.
+    /// The kind of the filter. Only filters of one kind can be combined or compared.
     pub fn kind(&self) -> Kind {
         self.filter.kind()
     }

@@ -1,10 +1,10 @@
 use std::io;
 use std::ops::{Deref, DerefMut};
 
-use super::counters::CounterTable;
+use super::counters::{CounterTable, filter_of_counters};
 use super::file::{FilterSource, FilterWriter, Stored};
 use super::probes::own_rate;
-use super::steady::{check_stable, lasting_probes, random_zeros, read_stable};
+use super::stable_point::{check_stable, lasting_probes, random_zeros, read_stable};
 use super::{ConfigError, Filter, FilterMut, Full, stable_decrements};
 use crate::bits::{Buffer, scale};
 use crate::format::ReadError;
@@ -81,13 +81,6 @@ impl StableBloom {
         let counters = CounterTable::new(counters, bits, probes)?;
         Ok(Self { counters, decrements, random: SplitMix64::new(), hash: HashSpec::default() })
     }
-
-    /// This filter, for keys that are hashed by `hash` instead of by [`HashSpec::default`]. Keys that are already in
-    /// the filter must have been hashed by `hash` too.
-    #[must_use]
-    pub fn hashed_by(self, hash: HashSpec) -> Self {
-        Self { hash, ..self }
-    }
 }
 
 impl<M> StableBloom<M> {
@@ -95,21 +88,6 @@ impl<M> StableBloom<M> {
     pub fn stable_rate(&self) -> f64 {
         let zeros = random_zeros(self.probes(), self.decrements, self.counters.cells.max(), self.counters());
         (1.0 - zeros).powi(self.probes() as i32)
-    }
-
-    /// The number of counters of the filter.
-    pub fn counters(&self) -> usize {
-        self.counters.len()
-    }
-
-    /// The size of all counters together, in bits.
-    pub fn bits(&self) -> u64 {
-        self.counters.bits()
-    }
-
-    /// The number of counters that belong to each key (k).
-    pub fn probes(&self) -> u32 {
-        self.counters.probes
     }
 
     /// The number of counters that an insertion decrements (P).
@@ -129,29 +107,7 @@ impl<M: DerefMut<Target = [u8]>> StableBloom<M> {
     }
 }
 
-impl<M: Deref<Target = [u8]>> Filter for StableBloom<M> {
-    fn hash_spec(&self) -> HashSpec {
-        self.hash
-    }
-
-    fn contains_hash(&self, key: KeyHash) -> bool {
-        self.counters.contains_hash(key)
-    }
-
-    fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
-        self.counters.contains_all(keys, out);
-    }
-
-    fn forgets(&self) -> bool {
-        true
-    }
-
-    /// The false-positive rate (c/m)^k, where c of the m counters are not 0 and a key has k of them. Cost: one pass
-    /// over the counters.
-    fn false_positive_rate(&self) -> f64 {
-        self.counters.false_positive_rate()
-    }
-}
+filter_of_counters!(StableBloom, true);
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for StableBloom<M> {
     /// Inserts the key with this hash. Returns true if the key was not remembered, because it is new or has faded. This

@@ -1,10 +1,10 @@
 use std::io::{self, Write};
 use std::ops::{Deref, DerefMut};
 
-use super::counters::{CounterTable, META_BYTES};
+use super::counters::{CounterTable, META_BYTES, filter_of_counters};
 use super::file::{FilterSource, FilterWriter, META, Stored};
 use super::probes::{check_probes, own_rate};
-use super::steady::{check_stable, lasting_probes, read_stable, sequential_decrements, sequential_zeros};
+use super::stable_point::{check_stable, lasting_probes, read_stable, sequential_decrements, sequential_zeros};
 use super::{ConfigError, Filter, FilterMut, Full};
 use crate::bits::Buffer;
 use crate::format::field::{u32_at, u64_at};
@@ -14,7 +14,7 @@ use crate::hash::{HashSpec, KeyHash};
 #[cfg(test)]
 mod tests;
 
-/// The number of bits of a counter.
+/// The number of bits of a counter: those that [`MAX`] needs.
 const BITS: u32 = 2;
 /// The value to which an insertion sets a counter.
 const MAX: u8 = 3;
@@ -112,6 +112,9 @@ impl StableBloomLight {
     }
 
     /// The number of probes that [`with_rate`](Self::with_rate) chooses for a filter of `counters` counters.
+    ///
+    /// # Errors
+    /// [`ConfigError::Rate`] if no filter can have the rate.
     pub(crate) fn probes_for(counters: usize, rate: f64) -> Result<u32, ConfigError> {
         own_rate(rate, counters as u64)?;
         Ok(lasting_probes(rate, MAX))
@@ -136,6 +139,9 @@ impl StableBloomLight {
     /// Takes over the counters and the cursor of a filter from a file that has the sections of that filter among other
     /// sections. The caller has checked all of them by [`Envelope::verify`]. Returns false, and changes nothing, if the
     /// filter in the file has another number of counters, probes or decrements.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the sections are not those of a filter, or cannot be read; the filter is then unchanged.
     pub(crate) fn restore(&mut self, file: &impl ReadAt, envelope: &Envelope) -> Result<bool, ReadError> {
         let source = FilterSource::embedded(file, envelope);
         let meta: [u8; META_BYTES] = source.meta()?;
@@ -149,15 +155,11 @@ impl StableBloomLight {
 
     /// Reads the filter from a file that has the sections of a filter's file among other sections. The caller has
     /// checked all of them by [`Envelope::verify`].
+    ///
+    /// # Errors
+    /// [`ReadError`] if the sections are not those of a filter, or cannot be read.
     pub(crate) fn read_sections(file: &impl ReadAt, envelope: &Envelope) -> Result<Self, ReadError> {
         Self::read(&FilterSource::embedded(file, envelope))
-    }
-
-    /// This filter, for keys that are hashed by `hash` instead of by [`HashSpec::default`]. Keys that are already in
-    /// the filter must have been hashed by `hash` too.
-    #[must_use]
-    pub fn hashed_by(self, hash: HashSpec) -> Self {
-        Self { hash, ..self }
     }
 }
 
@@ -165,21 +167,6 @@ impl<M> StableBloomLight<M> {
     /// The false-positive rate at which the filter settles.
     pub fn stable_rate(&self) -> f64 {
         (1.0 - sequential_zeros(self.probes(), self.decrements as f64, MAX)).powi(self.probes() as i32)
-    }
-
-    /// The number of counters of the filter.
-    pub fn counters(&self) -> usize {
-        self.counters.len()
-    }
-
-    /// The size of all counters together, in bits.
-    pub fn bits(&self) -> u64 {
-        self.counters.bits()
-    }
-
-    /// The number of counters that belong to each key (k).
-    pub fn probes(&self) -> u32 {
-        self.counters.probes
     }
 
     /// The number of counters that an insertion decrements (P).
@@ -244,29 +231,7 @@ impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
     }
 }
 
-impl<M: Deref<Target = [u8]>> Filter for StableBloomLight<M> {
-    fn hash_spec(&self) -> HashSpec {
-        self.hash
-    }
-
-    fn contains_hash(&self, key: KeyHash) -> bool {
-        self.counters.contains_hash(key)
-    }
-
-    fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
-        self.counters.contains_all(keys, out);
-    }
-
-    fn forgets(&self) -> bool {
-        true
-    }
-
-    /// The false-positive rate (c/m)^k, where c of the m counters are not 0 and a key has k of them. Cost: one pass
-    /// over the counters.
-    fn false_positive_rate(&self) -> f64 {
-        self.counters.false_positive_rate()
-    }
-}
+filter_of_counters!(StableBloomLight, true);
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for StableBloomLight<M> {
     /// Inserts the key with this hash. Returns true if the key was not remembered, because it is new or has faded. This

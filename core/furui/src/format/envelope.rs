@@ -8,7 +8,7 @@ use super::header::{Header, SeedPlace};
 use super::layout::*;
 use super::sums::{Sums, level_lengths};
 use super::writer::seal_checksum;
-use super::{Bytes, FormatError, Problem, ReadAt, ReadError, Regions};
+use super::{Align, Bytes, FormatError, Kind, Problem, ReadAt, ReadError, Regions, Seal, Section, Tag};
 use crate::hash::{HashSpec, KeyForm};
 
 /// If a file has no footer at its end, an earlier footer is searched for in this many bytes before the end, so that the
@@ -73,7 +73,7 @@ impl Envelope {
         &self.name
     }
 
-    /// The kind of the file.
+    /// The kind of the file, which says what its sections mean.
     pub fn kind(&self) -> Kind {
         self.kind
     }

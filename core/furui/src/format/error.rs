@@ -1,8 +1,9 @@
 use std::fmt;
 use std::io;
 
-use super::layout::{Kind, Tag};
+use super::kind::Kind;
 use super::printable::Printable;
+use super::tag::Tag;
 use crate::hash::HashSpec;
 
 /// A problem with a file's bytes, with the name of the file and the offset of the problem.

@@ -2,7 +2,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::field::{put, u16_at, u64_at};
 use super::layout::*;
-use super::{FormatError, Problem};
+use super::{FormatError, Kind, Problem};
 use crate::hash::{HashAlgorithm, HashSpec};
 
 /// The header of a file, which is its first 64 bytes: the kind of the file, and the spec by which its keys are hashed.
@@ -38,7 +38,7 @@ impl Header {
 impl Header {
     pub(crate) const LEN: usize = HEADER_LEN;
 
-    /// The bytes of this header.
+    /// The bytes of this header, with which the file begins.
     pub(crate) fn encode(self) -> [u8; HEADER_LEN] {
         let mut header = [0; HEADER_LEN];
         put(&mut header, 0, MAGIC);
@@ -54,6 +54,10 @@ impl Header {
 
     /// Decodes a header from `found`, the first bytes of the file `name`, at most 64. The file has `length` bytes, and
     /// a whole file has at least `shortest`.
+    ///
+    /// # Errors
+    /// [`FormatError`] if the bytes are no header of furui, are cut off or damaged, or state a version, kind or hash
+    /// that this program does not know.
     pub(crate) fn decode(found: &[u8], length: u64, shortest: u64, name: &str) -> Result<Self, FormatError> {
         let error = |offset: usize, problem| FormatError { file: name.to_owned(), offset: offset as u64, problem };
         let magic = MAGIC.len().min(found.len());

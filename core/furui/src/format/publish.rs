@@ -67,6 +67,10 @@ pub fn publish<T, E: From<WriteError>>(
 
 /// Works like [`publish`], but does not sync the directory. It also returns the open file, with which the caller can
 /// append to the file, or tell whether `path` is still a name of it.
+///
+/// # Errors
+/// Those of `write`; [`WriteError`] if the operating system refuses to create, write, sync or rename the file. `path`
+/// is unchanged then.
 pub(crate) fn replace<T, E: From<WriteError>>(
     path: &Path,
     access: Access<'_>,
@@ -192,7 +196,7 @@ fn inherit(_: &File, _: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// The directory of a file.
+/// The directory of a file: `.` if the path is only a name, because the empty path cannot be opened.
 fn parent_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -247,6 +251,9 @@ pub(crate) fn sync_directory(_path: &Path) -> Result<(), WriteError> {
 
 /// Syncs a directory as [`sync_directory`] does, unless this process may not open it, or its medium is read-only and so
 /// has nothing to sync.
+///
+/// # Errors
+/// [`WriteError`] if the system refuses to sync for any other reason: names in the directory may then be lost.
 pub(crate) fn sync_if_writable(path: &Path) -> Result<(), WriteError> {
     use io::ErrorKind::{InvalidInput, PermissionDenied, ReadOnlyFilesystem, Unsupported};
     match sync_directory(path).map_err(|error| (error.source.kind(), error)) {

@@ -7,6 +7,7 @@ use super::field::put;
 use super::header::{Header, SeedPlace};
 use super::layout::*;
 use super::sums::Sums;
+use super::{Align, Kind, Seal, Section, Tag};
 use crate::hash::{HashSpec, KeyForm};
 
 /// Writes a file's envelope front to back: header, sections as they come, table, footer.

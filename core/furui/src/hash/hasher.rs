@@ -26,7 +26,7 @@ pub struct KeyHasher {
 enum Prepared {
     /// XXH3 without a seed.
     Open,
-    /// XXH3 with a seed.
+    /// XXH3 with a seed other than 0, from which all words that it mixes with a key were derived.
     Keyed(Arc<Secret>),
     SipHash13(SipHasher13),
     Sha1,

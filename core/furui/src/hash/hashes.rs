@@ -79,7 +79,7 @@ impl Hashes {
         self.keys.truncate(keys);
     }
 
-    /// The number of hashes.
+    /// The number of hashes in the batch. A key that occurs twice counts twice.
     pub fn len(&self) -> usize {
         self.keys.len()
     }

@@ -65,7 +65,7 @@ impl Clock {
         self.capacity
     }
 
-    /// The number of keys in the cache.
+    /// The number of keys in the cache. It never falls, and stays at [`capacity`](Self::capacity) once it is there.
     pub fn len(&self) -> usize {
         self.keys.len()
     }

@@ -15,9 +15,9 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SeenCounters {
-    /// The number of keys that were observed.
+    /// The number of keys that were observed, repeats included.
     pub keys: u64,
-    /// The number of keys that were new.
+    /// The number of keys whose verdict was that they are new.
     pub new: u64,
     /// The number of keys that were in the recent cache. They are certainly repeats.
     pub recent_hits: u64,

@@ -20,6 +20,9 @@ pub(super) struct Index {
 impl Index {
     /// Creates an empty index for `capacity` entries of `bytes` bytes each, slots included. Returns it with an empty
     /// vector that has room for these entries.
+    ///
+    /// # Errors
+    /// [`ConfigError::OutOfRange`] if the capacity is not 1 to [`MAX_CAPACITY`]; [`Error::NoMemory`]. Both name `what`.
     pub(super) fn new<T>(what: &'static str, capacity: usize, bytes: usize) -> Result<(Self, Vec<T>)> {
         if !(1..=MAX_CAPACITY).contains(&capacity) {
             let (given, most) = (capacity as u64, MAX_CAPACITY as u64);

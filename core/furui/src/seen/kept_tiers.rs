@@ -1,5 +1,5 @@
-use super::kept::{self, Kept};
 use super::replacement::Replacement;
+use super::tiers_file::{self, Kept};
 use crate::error::Result;
 use crate::filter::StableBloomLight;
 use crate::store::Storage;
@@ -49,7 +49,7 @@ impl KeptTiers {
     /// # Errors
     /// [`Error::Format`](crate::Error::Format) if the file is damaged; [`Error::Io`](crate::Error::Io).
     pub fn of(set: &Cascade<impl Storage>) -> Result<Option<Self>> {
-        let Some(Kept { file, envelope, head }) = kept::open(set.storage())? else { return Ok(None) };
+        let Some(Kept { file, envelope, head }) = tiers_file::open(set.storage())? else { return Ok(None) };
         envelope.verify(&file)?;
         let filter = StableBloomLight::read_sections(&file, &envelope)?;
         Ok(Some(Self {

@@ -70,7 +70,7 @@ impl Lru {
         self.capacity as usize
     }
 
-    /// The number of keys in the cache.
+    /// The number of keys in the cache. It never falls, and stays at [`capacity`](Self::capacity) once it is there.
     pub fn len(&self) -> usize {
         self.entries.len()
     }

@@ -1,10 +1,8 @@
 //! An exact set of any size, which says for each key of a stream whether it is new.
 
-mod apart;
 pub(crate) mod clock;
 mod counters;
 mod index;
-mod kept;
 mod kept_tiers;
 pub(crate) mod lru;
 mod observed;
@@ -16,11 +14,12 @@ mod replacement;
 mod run;
 mod sizes;
 mod split;
+mod thread_caches;
 mod tiers;
+mod tiers_file;
 mod window;
 
 pub use counters::SeenCounters;
-pub use kept::Start;
 pub use kept_tiers::KeptTiers;
 pub use observed::Observed;
 pub use pending::Pending;
@@ -30,6 +29,7 @@ pub use replacement::Replacement;
 pub use run::Run;
 pub use sizes::TierSizes;
 pub use tiers::Cache;
+pub use tiers_file::Start;
 
 /// The verdict of a set on a key that was observed.
 ///

@@ -3,9 +3,9 @@ use std::path::Path;
 
 use super::Verdict;
 use super::counters::SeenCounters;
-use super::kept::{self, Start};
 use super::sizes::TierSizes;
 use super::tiers::{Cache, Tiers, Undecided};
+use super::tiers_file::{self, Start};
 use crate::error::Result;
 use crate::filter::Mismatch;
 use crate::hash::{HashSpec, Hashes, KeyForm, KeyHash, KeyHasher};
@@ -214,6 +214,12 @@ impl<S: Storage> Seen<S> {
         Self::open_as(options, |options| Cascade::open_over_packs(shared, files, storage, options))
     }
 
+    /// Makes the tiers, opens the set with the memory that they leave, and fills the tiers with those that the store
+    /// keeps.
+    ///
+    /// # Errors
+    /// [`Error::Config`](crate::Error::Config) if there are no tiers of these sizes;
+    /// [`Error::NoMemory`](crate::Error::NoMemory); those of `open` and of reading the kept tiers.
     pub(super) fn open_as(
         options: SeenOptions,
         open: impl FnOnce(CascadeOptions) -> Result<Cascade<S>>,
@@ -228,7 +234,7 @@ impl<S: Storage> Seen<S> {
             tiers.enlarge(options.memory)?;
         }
         let start = match &mut tiers {
-            Tiers::LruStable(tiers) => kept::restore(tiers, set.manifest(), set.storage())?,
+            Tiers::LruStable(tiers) => tiers_file::restore(tiers, set.manifest(), set.storage())?,
             _ => Start::Empty,
         };
         Ok(Self {
@@ -358,6 +364,9 @@ impl<S: Storage> Seen<S> {
     }
 
     /// Makes room in the lists for a batch of `keys` keys, and empties `verdicts`.
+    ///
+    /// # Errors
+    /// [`Error::NoMemory`](crate::Error::NoMemory).
     pub(super) fn make_room(&mut self, keys: usize, verdicts: &mut Vec<Verdict>) -> Result<()> {
         verdicts.clear();
         reserve(verdicts, keys)?;
@@ -384,6 +393,10 @@ impl<S: Storage> Seen<S> {
 
     /// Looks up and inserts, in the exact set, the keys of a batch whose indices are in `misses`, and updates the
     /// counters.
+    ///
+    /// # Errors
+    /// Those of [`Cascade::insert_all`]; [`Error::NoMemory`](crate::Error::NoMemory) if a larger cache cannot be
+    /// allocated.
     pub(super) fn observe_misses(&mut self, keys: &[KeyHash], verdicts: &mut [Verdict]) -> Result<()> {
         self.keys.clear();
         self.keys.extend(self.misses.iter().map(|&i| keys[i as usize]));
@@ -450,7 +463,7 @@ impl<S: Storage> Seen<S> {
         let changed = self.set.manifest().generation() != self.opened;
         match &self.tiers {
             Tiers::LruStable(_) if !changed && self.counters.keys == 0 && self.start == Start::Whole => {}
-            Tiers::LruStable(tiers) => kept::save(tiers, self.set.manifest(), self.set.storage())?,
+            Tiers::LruStable(tiers) => tiers_file::save(tiers, self.set.manifest(), self.set.storage())?,
             // The file `TIERS` belongs to an earlier state of the set. If it cannot be removed, the next opening finds
             // out that it is outdated.
             _ if changed => _ = self.set.storage().remove(TIERS),

@@ -42,6 +42,10 @@ pub(super) enum Front {
 }
 
 impl Front {
+    /// Makes an empty cache with this policy and room for `capacity` keys.
+    ///
+    /// # Errors
+    /// Those of [`Lru::new`] and [`Clock::new`]: another capacity than 1 to 2³⁰, or no memory.
     pub(super) fn new(replacement: Replacement, capacity: usize) -> Result<Self> {
         Ok(match replacement {
             Replacement::Lru => Self::Lru(Lru::new(capacity)?),
@@ -79,6 +83,9 @@ impl Front {
     }
 
     /// Calls `work` with each key, in the order of eviction. For a [`Clock`], this is the order without marks.
+    ///
+    /// # Errors
+    /// Those of `work`, of which the first ends the walk.
     pub(super) fn for_each<E>(
         &self,
         work: impl FnMut(KeyHash) -> std::result::Result<(), E>,

@@ -76,6 +76,9 @@ impl TierSizes {
     }
 
     /// Creates a stable filter of these sizes. Sizes that are not given follow from `rate`.
+    ///
+    /// # Errors
+    /// [`Error::Config`](crate::Error::Config) if there is no filter of these sizes.
     pub(super) fn stable(&self, counters: usize, rate: f64) -> Result<StableBloomLight> {
         let probes = self.probes.map_or_else(|| StableBloomLight::probes_for(counters, rate), Ok)?;
         Ok(match self.decrements {

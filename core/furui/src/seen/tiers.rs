@@ -75,6 +75,10 @@ impl Tiers {
     /// Creates tiers that take a share of `memory` bytes, unless `sizes` says otherwise: a thirty-second for the recent
     /// cache, an eighth for the LRU, a quarter for the stable filter. Returns them with the maximum number of bytes of
     /// RAM that they take.
+    ///
+    /// # Errors
+    /// [`Error::Config`](crate::Error::Config) if there are no tiers of these sizes, or if they leave too little memory
+    /// for the set; [`Error::NoMemory`](crate::Error::NoMemory).
     pub(super) fn new(cache: Cache, sizes: &TierSizes, memory: u64) -> Result<(Self, u64)> {
         let entries = sizes.entries(memory, ROUND)?;
         let front_bytes = (entries as u64).saturating_mul(sizes.replacement.key_bytes() as u64);
@@ -99,6 +103,9 @@ impl Tiers {
     }
 
     /// Enlarges the recent cache, because the set has grown beyond memory, and a miss costs more.
+    ///
+    /// # Errors
+    /// [`Error::NoMemory`](crate::Error::NoMemory); the small cache stays.
     pub(super) fn enlarge(&mut self, memory: u64) -> Result<()> {
         if let Self::Recent(small) = self {
             let large = recent(RECENT_KEYS_STORAGE, memory)?;

@@ -123,6 +123,10 @@ impl<S: Storage> Seen<S> {
 
     /// Advances the set to the present time. Returns the maximum number of keys that may be observed before the next
     /// call.
+    ///
+    /// # Errors
+    /// Those of [`Cascade::advance_to`], which writes runs when a slice ends;
+    /// [`Error::NoMemory`](crate::Error::NoMemory).
     pub(super) fn move_on(&mut self) -> Result<usize> {
         if self.set.will_end_slice(self.time) {
             // A slice of the window begins. The cache knows keys that have not occurred in this slice, so an empty
@@ -140,6 +144,9 @@ impl<S: Storage> Seen<S> {
     }
 
     /// Replaces the cache in front of the set, if there is one, by an empty one.
+    ///
+    /// # Errors
+    /// [`Error::NoMemory`](crate::Error::NoMemory) if there is no memory for a second cache; the first one stays.
     pub(super) fn empty_tiers(&mut self) -> Result<()> {
         if let Tiers::None = self.tiers {
             return Ok(());

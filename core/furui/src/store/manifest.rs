@@ -127,7 +127,7 @@ pub struct Manifest {
 pub struct RunEntry {
     /// The number in the name of the run's file.
     pub number: u64,
-    /// The number of the run's keys.
+    /// The number of keys in the run, which its file states, too.
     pub keys: u64,
     /// The length and the checksum that identify the run's file.
     pub seal: Seal,

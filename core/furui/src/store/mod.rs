@@ -5,9 +5,9 @@
 
 pub mod cascade;
 mod dir;
+mod filter_hash;
 mod fingerprints;
 mod kind;
-mod layout;
 mod manifest;
 mod memory;
 mod note;
@@ -19,12 +19,14 @@ pub mod shared;
 mod snapshot;
 mod storage;
 mod taken_numbers;
+mod trie_layout;
 
-pub use crate::format::{Bytes, DiskFile, ReadAt, Window};
+pub use crate::format::{Bytes, DiskFile, ReadAt};
+pub use crate::window::Window;
 pub use dir::Directory;
+pub use filter_hash::FilterHash;
 pub use fingerprints::Fingerprints;
 pub use kind::{JOURNAL, MANIFEST, StoreKind, TIERS};
-pub use layout::{FilterHash, Layout};
 pub use manifest::{MAX_RUNS, Manifest, RunEntry};
 pub use memory::Memory;
 pub use note::Note;
@@ -35,3 +37,4 @@ pub use scratch::Scratch;
 pub use snapshot::snapshot;
 pub use storage::{Log, Storage};
 pub use taken_numbers::Taken;
+pub use trie_layout::Layout;

@@ -4,7 +4,7 @@ mod combine;
 mod commit;
 mod dict;
 mod filter;
-pub mod formats;
+pub mod format_hint;
 mod has;
 mod hashes;
 pub mod headings;

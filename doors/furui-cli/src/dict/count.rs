@@ -7,19 +7,17 @@ use std::process::ExitCode;
 
 use furui::dict::{Dict, DictOptions, Purpose};
 
+use super::changing::Changing;
 use super::lines::Lines;
 use super::records::Records;
-use super::worker::Worker;
 use super::{GATHERED, SIGNALLED, made, options, options_to_write};
 use crate::cli::CountOptions;
 use crate::error::Error;
 use crate::files::Files;
 use crate::input::block::Block;
-use crate::interrupt::Interrupt;
 use crate::memory;
 use crate::opening::open_to_write;
 use crate::output::{Output, Sink};
-use crate::say::progress::Progress;
 
 /// Counts how often each key occurs, in memory or in a dictionary.
 pub fn run(options: &CountOptions) -> Result<ExitCode, Error> {
@@ -47,20 +45,12 @@ fn in_memory(given: &CountOptions) -> Result<Dict<Files>, Error> {
 }
 
 fn count(mut dict: Dict<Files>, options: &CountOptions) -> Result<ExitCode, Error> {
-    let CountOptions { input, store, print, top, quiet, .. } = options;
-    let mut records = Records::new(input, &options.lines, options.escape)?;
+    let CountOptions { input, lines, store, print, top, quiet, .. } = options;
+    let mut records = Records::new(input, lines, options.escape)?;
     // A closed standard output is an error, which is reported before anything is counted.
     let output = Output::open(print.output.as_deref(), *quiet, &input.inputs())?;
-    let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
-    let mut worker = Worker::default();
-    let read = count_all(&mut dict, options, &mut records, &interrupt, &mut worker);
-    // The lines before an error are counted.
-    let mut kept = worker.finish(&mut dict);
-    if store.is_some() {
-        kept = kept.and_then(|()| Ok(dict.sync()?));
-    }
-    read.and(kept)?;
-    if let Some(signal) = interrupt.signal() {
+    let changing = Changing { lines, input, job: Some("counting"), is_kept: store.is_some() };
+    if let Some(signal) = changing.run(&mut dict, &mut records, count_block)? {
         return Ok(ExitCode::from(SIGNALLED + signal));
     }
     match top {
@@ -70,26 +60,6 @@ fn count(mut dict: Dict<Files>, options: &CountOptions) -> Result<ExitCode, Erro
     }
     records.report("not counted");
     Ok(ExitCode::SUCCESS)
-}
-
-fn count_all(
-    dict: &mut Dict<Files>,
-    options: &CountOptions,
-    records: &mut Records,
-    interrupt: &Interrupt,
-    worker: &mut Worker,
-) -> Result<(), Error> {
-    let mut blocks = options.lines.blocks(&options.input, interrupt);
-    let mut progress = Progress::new("counting", &options.input.files);
-    while let Some(block) = blocks.next()? {
-        if records.header(block)?.is_some() {
-            continue;
-        }
-        worker.tend(dict, block.len(), block.bytes().len())?;
-        count_block(dict, block, records)?;
-        progress.advance(block.bytes().len());
-    }
-    Ok(())
 }
 
 /// Adds the keys of the lines of a block to the counts, with one update for all equal keys. If a line cannot be a key,

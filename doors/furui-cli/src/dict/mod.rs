@@ -1,6 +1,7 @@
 //! `furui dict`: a map from lines to numbers, or to any bytes.
 
 mod build;
+mod changing;
 mod count;
 mod delete;
 mod describe;

@@ -51,8 +51,7 @@ pub fn fields(path: &Path, filter: &AnyFilter, form: KeyForm, bytes: u64) -> Str
     report
         .path("path", "path_bytes", path)
         .text("kind", filter.kind().name())
-        .text("hash", filter.hash_spec().algorithm.name())
-        .text("seed", &format!("{:#018x}", filter.hash_spec().seed))
+        .hash(filter.hash_spec())
         .text("keys_from", form.as_str())
         .number("bytes", bytes);
     for (name, value) in parameters(filter) {

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use crate::cli::HasOptions;
 use crate::error::Error;
 use crate::input::large_blocks::LargeBlocks;
-use crate::input::missed;
+use crate::input::unread;
 use crate::interrupt::Interrupt;
 use crate::memory;
 use crate::output::{Output, Sink};
@@ -68,7 +68,7 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
     }
     Ok(match found {
         1.. if options.quiet => ExitCode::SUCCESS,
-        0 => missed::status(ExitCode::from(NONE)),
-        _ => missed::status(ExitCode::SUCCESS),
+        0 => unread::status(ExitCode::from(NONE)),
+        _ => unread::status(ExitCode::SUCCESS),
     })
 }

@@ -30,7 +30,7 @@ pub struct Text {
     pub seen: Seen<Files>,
     /// The number of lines, including repeats and lines without a key.
     pub lines: u64,
-    /// The length of the text in bytes.
+    /// The length of the text in bytes, decoded if it was compressed.
     pub bytes: u64,
 }
 

@@ -6,10 +6,10 @@ use std::time::Instant;
 use crate::error::Error;
 use crate::input::block::{BLOCK, Block, MAX_LINES};
 use crate::input::large_blocks::LargeBlocks;
-use crate::input::missed;
 use crate::input::reading::Reading;
 use crate::input::source::{Fill, Input};
 use crate::input::split::Splitter;
+use crate::input::unread;
 use crate::interrupt::Interrupt;
 use crate::pipes;
 
@@ -46,7 +46,7 @@ pub struct Blocks<'a> {
     given: usize,
     /// The block of lines that [`next`](Self::next) returns.
     block: Block,
-    /// The name of the current input.
+    /// The name of the current input, for messages.
     input: String,
     /// The number of lines of the current input that were handed out.
     input_lines: u64,
@@ -294,7 +294,7 @@ impl<'a> Blocks<'a> {
         if !self.options.keeps_going {
             return Err(error);
         }
-        missed::note(&error);
+        unread::note(&error);
         self.current = None;
         Ok(())
     }

@@ -4,7 +4,7 @@ pub mod block;
 pub mod blocks;
 pub mod large_blocks;
 mod magic;
-pub mod missed;
 pub mod reading;
 pub mod source;
 pub mod split;
+pub mod unread;

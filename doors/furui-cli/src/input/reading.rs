@@ -1,6 +1,7 @@
 use crate::input::split::Split;
 
-/// The options for reading inputs.
+/// How inputs are read: how they are cut into lines, and what becomes of those that are compressed, no text, or
+/// unreadable.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
     pub split: Split,

@@ -57,7 +57,7 @@ pub enum Fill {
     Some,
     /// Nothing arrived before the deadline.
     Nothing,
-    /// The end of the input is reached.
+    /// The input has ended: nothing will arrive any more.
     End,
     Interrupted,
 }

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 
-/// A field of a record of CSV.
+/// A field of a record of CSV as it is written there, with its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field<'a> {
     pub bytes: &'a [u8],

@@ -91,7 +91,7 @@ impl Keys {
         Self { is_headless: self.is_headless, ..Self::of(Arc::clone(&self.maker)) }
     }
 
-    /// The hasher of the keys.
+    /// The hasher by which the keys of lines become hashes, as the set or filter requires.
     pub fn hasher(&self) -> &KeyHasher {
         &self.maker.hasher
     }

@@ -19,7 +19,7 @@ pub struct NoKeys(Infallible);
 
 pub struct NoSet(Infallible);
 
-/// The layout of a set in a server.
+/// What other builds know of the layout of a set in a server. No value is ever made in this build.
 pub struct Layout {
     pub shards: u32,
     pub window: Option<Window>,

@@ -26,7 +26,7 @@ pub struct Address {
     pub node: Node,
     /// The service of which the master has the set. `None` without Sentinels.
     pub watched: Option<Watched>,
-    /// The name of the set.
+    /// The name of the set, from which the names of its keys in the server are made.
     pub name: String,
     pub login: Login,
 }

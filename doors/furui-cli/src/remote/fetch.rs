@@ -14,7 +14,7 @@ use crate::say::windows::said;
 
 /// A part of a file of the value of a key, of at most 16 MiB.
 struct Piece {
-    /// The number of the piece, from 1 on.
+    /// The number of the piece among `pieces`, from 1 on.
     number: u64,
     pieces: u64,
     file: String,

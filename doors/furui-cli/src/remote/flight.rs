@@ -22,7 +22,7 @@ impl Request {
     }
 }
 
-/// The answer of a server to a request.
+/// The answer of a server to a request, and whether the request may have been executed twice.
 pub struct Answer {
     /// The reply of the server. A refusal of the server is an error.
     pub reply: RedisResult<Value>,
@@ -74,7 +74,7 @@ impl Flight {
 
 /// The requests of a flight that were sent to a server together.
 pub struct Trip {
-    /// The number of the flight.
+    /// The number of the flight among all that were ever sent.
     pub flight: u64,
     /// The index of each request in the flight, and true if the command `ASKING` precedes it.
     pub requests: Vec<(usize, bool)>,

@@ -27,7 +27,7 @@ impl RemoteKeys {
         self.places.clear();
     }
 
-    /// The number of keys in the batch.
+    /// The number of keys in the batch, repeats included.
     pub fn len(&self) -> usize {
         self.ends.len()
     }

@@ -33,7 +33,7 @@ pub struct Link {
 const IDLE: Duration = Duration::from_secs(1);
 
 impl Link {
-    /// Connects to a server.
+    /// Connects to a server, logs in, and selects the database.
     pub fn connect(node: &Node, login: &Login) -> RedisResult<Self> {
         let stream = Stream::open(node, login.is_encrypted)?;
         let mut link = Self { stream, parser: Parser::new(), used: Instant::now() };

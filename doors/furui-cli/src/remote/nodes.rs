@@ -58,7 +58,7 @@ impl Nodes {
         Ok(nodes)
     }
 
-    /// The address of the set.
+    /// The address of the set, with its name and the login.
     pub fn address(&self) -> &Address {
         &self.address
     }

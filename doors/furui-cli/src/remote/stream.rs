@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::encrypted::{self, Encrypted};
 use super::node::Node;
 
-/// The bytes to and from a server.
+/// An open connection to a server as a stream of bytes: by TCP, by a socket of this machine, or by TLS.
 pub enum Stream {
     Tcp(TcpStream),
     #[cfg(unix)]

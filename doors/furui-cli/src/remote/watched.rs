@@ -7,7 +7,7 @@ use super::node::Node;
 pub struct Watched {
     /// The Sentinels, of which the first that knows the service is believed.
     pub sentinels: Vec<Node>,
-    /// The name of the service.
+    /// The name by which the Sentinels know the service.
     pub service: String,
     /// The login of the connections to the Sentinels.
     pub login: Login,

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use furui::HashSpec;
 use furui::filter::Estimate;
 use furui::format::Printable;
 use serde::{Serialize, Serializer};
@@ -37,6 +38,12 @@ impl Report {
     /// Adds a text in quotes, or null.
     pub fn text_or_null(&mut self, name: &'static str, value: Option<&str>) -> &mut Self {
         self.add(name, &value)
+    }
+
+    /// Adds the hash by which keys are made: `hash`, the name of the algorithm, and `seed`, which is a text because not
+    /// every reader of JSON keeps all digits of 64 bits.
+    pub fn hash(&mut self, spec: HashSpec) -> &mut Self {
+        self.text("hash", spec.algorithm.name()).text("seed", &format!("{:#018x}", spec.seed))
     }
 
     /// Adds a path. Bytes of it that are not UTF-8 become U+FFFD, and then all its bytes, as a list of numbers, are

@@ -49,7 +49,7 @@ fn text(decider: &Decider) -> String {
         }
 }
 
-/// Describes a set in this process as text.
+/// What `--stats` prints on standard error for a set in this process.
 fn set_text(seen: &Seen<Files>) -> String {
     let (c, set) = (seen.counters(), seen.set());
     let mut lines = vec![match seen.options().cache {

@@ -107,7 +107,7 @@ impl Plan {
         (self.threads < self.asked).then_some((self.threads, self.asked))
     }
 
-    /// The number of worker threads.
+    /// The number of threads that take work from the queue of batches.
     pub fn threads(&self) -> usize {
         self.threads
     }

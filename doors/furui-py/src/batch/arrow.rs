@@ -27,9 +27,9 @@ enum Source {
     Stream(FFI_ArrowArrayStream),
 }
 
-/// What the arrays hold.
+/// The types of the arrays, which are checked once for all arrays of a stream.
 struct ColumnType {
-    /// The type of the arrays.
+    /// The type of the arrays as the object states it.
     whole: DataType,
     /// The type of the keys, which differs from `whole` for a table of one column.
     keys: DataType,
@@ -112,7 +112,7 @@ impl Arrays {
         }
     }
 
-    /// The next array of keys.
+    /// Imports the next array of keys; `None` at the end.
     fn next(&mut self) -> Result<Option<ArrayRef>, Unfit> {
         let array = match &mut self.source {
             Source::One(array) => array.take(),

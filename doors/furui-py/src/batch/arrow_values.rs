@@ -12,7 +12,7 @@ use crate::key::{IntKey, NULL};
 
 /// The reason why an array gives no keys.
 pub enum Unfit {
-    /// It has a value that is no key.
+    /// It has a value that is no key. The text says which one, for a `TypeError`.
     NoKey(String),
     /// Its data contradict themselves, or its library has failed.
     Unreadable(String),

@@ -37,7 +37,8 @@ pub struct Dictionary {
     /// The files of the dictionary's tries. Threads write to it, so the child process that saves after a fork must not
     /// read it.
     memory: Memory,
-    /// The number of fields of the dictionary.
+    /// The number of fields of the dictionary, which `DICT.SET` and `DICT.DEL` keep up to date, because counting the
+    /// fields is a walk over all of them.
     pub len: u64,
     freezing: Option<Pending>,
     merging: Option<Pending>,

@@ -50,7 +50,7 @@ pub fn start_threads() {
     LazyLock::force(&MERGER);
 }
 
-/// The number of threads that were started.
+/// The number of threads of this module that were started, at most two. `INFO` shows it.
 pub static STARTED: AtomicUsize = AtomicUsize::new(0);
 
 /// Starts a thread with this name, and returns the sender of its orders. `None` if the system has no thread left.

@@ -167,7 +167,7 @@ impl GrowingQuotient {
         self.filter.hash_spec()
     }
 
-    /// The number of slots of the table.
+    /// The number of slots of the table, which doubles or more when it grows.
     pub fn slots(&self) -> u64 {
         self.filter.slots()
     }

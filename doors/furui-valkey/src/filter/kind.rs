@@ -20,7 +20,7 @@ impl Kind {
     const ALL: [Self; 7] =
         [Self::Bloom, Self::Scalable, Self::Blocked, Self::Quotient, Self::Counting, Self::StableLight, Self::Window];
 
-    /// The name of the kind in commands.
+    /// The name of the kind, as `SIEVE.RESERVE` reads it and `SIEVE.INFO` prints it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bloom => "bloom",

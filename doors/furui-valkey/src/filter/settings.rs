@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use crate::refusal::Refusal;
 
-/// The name of the file with the settings.
+/// The name of the file with the settings, among the files of a value.
 pub const SETTINGS: &str = "SETTINGS";
 
 /// The words with which the file of the settings begins.

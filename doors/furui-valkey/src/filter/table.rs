@@ -61,7 +61,7 @@ impl Table {
         }
     }
 
-    /// The name of the kind of the filter.
+    /// The name of the kind of the filter in `SIEVE.INFO` and `FURUI.INFO`: that of a [`Kind`] or of a [`Dialect`].
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Whole(filter) if matches!(**filter, AnyFilter::Growing(_)) => Kind::Scalable.name(),

@@ -49,6 +49,9 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
 impl LoudsTrie<Bytes> {
     /// The trie in a file with these bytes, which is called `name` in errors, and the regions of the file. Only the
     /// sizes are checked. Searches end and do not panic, even if the file is damaged.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if the envelope or the sizes in it are damaged, or if the file is of another kind.
     pub(in crate::dict) fn unchecked(bytes: &Bytes, name: &str) -> Result<(Self, Regions), ReadError> {
         let envelope = Envelope::open(&**bytes, name)?;
         envelope.expect_kind(Kind::LoudsTrie)?;

@@ -1,7 +1,7 @@
 use super::TrieError;
 use super::room::{collected, reserve};
 
-/// A growing string of bits.
+/// A growing string of bits, such as a mark for each node at which a key ends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bits {
     words: Vec<u64>,

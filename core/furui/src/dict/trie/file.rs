@@ -61,6 +61,9 @@ impl<'a> Trie<&'a [u8]> {
 impl Trie<Bytes> {
     /// Returns three parts: the trie in a file with these bytes, not checked yet; the regions of the file, by which it
     /// can be checked; and the offset of the trie's bytes in the file.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if the envelope or the sizes in it are damaged, or if the file is of another kind.
     pub(in crate::dict) fn unchecked(bytes: &Bytes, name: &str) -> Result<(Self, Regions, usize), ReadError> {
         let (envelope, shape) = read_shape(bytes, name)?;
         let base = envelope.section(TRIE)?.offset as usize;

@@ -31,7 +31,8 @@ struct Item {
 }
 
 impl Batch {
-    /// The number of strings in a full batch.
+    /// The number of strings after which a batch is full. While it is filled, the slots that its strings need are
+    /// fetched from memory.
     const FULL: usize = 64;
 
     /// Adds a string to the batch. The caller finds it again by `key`, when it gets its number.

@@ -12,7 +12,7 @@ pub(super) struct Pieces {
     spare: Option<Body>,
 }
 
-/// The size of a piece of the queue, in bytes.
+/// The size of a piece of the queue, in bytes: whole pieces are freed, or used again for later bytes.
 const PIECE_BYTES: usize = 1 << 18;
 
 impl Pieces {

@@ -31,6 +31,10 @@ pub(in crate::dict) struct ValueFile {
 
 impl ValueFile {
     /// Opens the file with these bytes, which is called `name` in errors.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if the envelope is damaged or its sizes contradict each other. The values are checked when
+    /// they are read.
     pub(in crate::dict) fn open(file: &Bytes, name: &str) -> Result<Self, ReadError> {
         let envelope = Envelope::open(file, name)?;
         envelope.expect_kind(Kind::Values)?;
@@ -71,6 +75,9 @@ impl ValueFile {
     }
 
     /// The value with this id. A missing value is an error, because the trie in the file has the id.
+    ///
+    /// # Errors
+    /// [`FormatError`] if the value is missing, or if bytes on the way to it are damaged.
     pub(in crate::dict) fn get(&self, id: u32) -> Result<&[u8], FormatError> {
         let mut walk = match self.block_before(id) {
             Some(block) => self.walk_from(block),
@@ -85,6 +92,9 @@ impl ValueFile {
     }
 
     /// Calls `each` for the values with these ids, which ascend, in one pass.
+    ///
+    /// # Errors
+    /// [`FormatError`] if a value is missing or damaged; those of `each`.
     pub(in crate::dict) fn for_each(
         &self,
         ids: &[u32],
@@ -105,6 +115,9 @@ impl ValueFile {
     }
 
     /// Reads all values, and checks that they have exactly these ids, which ascend, and that the index fits them.
+    ///
+    /// # Errors
+    /// [`FormatError`] that says which of this is not so, and where.
     pub(in crate::dict) fn check(&self, ids: &[u32]) -> Result<(), FormatError> {
         self.regions.check_all()?;
         let (mut walk, mut blocks, mut block) = (self.walk(), 0, 0);

@@ -1,4 +1,4 @@
-mod sets;
+mod some_kinds;
 
 use std::io::{self, Write};
 use std::ops::Deref;
@@ -33,15 +33,15 @@ use crate::hash::{HashSpec, KeyForm, KeyHash};
 pub enum AnyFilter<M = Buffer> {
     /// A Bloom filter, which takes the least space for a known number of keys.
     Bloom(Bloom<M>),
-    /// A blocked Bloom filter.
+    /// A blocked Bloom filter, whose look-ups read one cache line.
     Blocked(BlockedBloom<M>),
-    /// A counting Bloom filter.
+    /// A counting Bloom filter, from which keys can be removed.
     Counting(CountingBloom<M>),
-    /// A stable Bloom filter.
+    /// A stable Bloom filter, which forgets old keys, at random.
     Stable(StableBloom<M>),
-    /// A stable Bloom filter light.
+    /// A stable Bloom filter light, which forgets old keys in turn, and is faster.
     StableLight(StableBloomLight<M>),
-    /// A ringed Bloom filter.
+    /// A ringed Bloom filter, whose look-ups can be prepared before its size is known.
     Ringed(RingedBloom<M>),
     /// A quotient filter: sorted fingerprints, which can be listed, removed and merged.
     Quotient(QuotientFilter<M>),
@@ -49,6 +49,23 @@ pub enum AnyFilter<M = Buffer> {
     SplitBlock(SplitBlockBloom<M>),
     /// A growing chain of Bloom filters.
     Growing(GrowingBloom<M>),
+}
+
+/// The filter inside an [`AnyFilter`], as a trait object of whichever trait the context asks for.
+macro_rules! inside {
+    ($any:expr) => {
+        match $any {
+            AnyFilter::Bloom(filter) => filter,
+            AnyFilter::Blocked(filter) => filter,
+            AnyFilter::Counting(filter) => filter,
+            AnyFilter::Stable(filter) => filter,
+            AnyFilter::StableLight(filter) => filter,
+            AnyFilter::Ringed(filter) => filter,
+            AnyFilter::Quotient(filter) => filter,
+            AnyFilter::SplitBlock(filter) => filter,
+            AnyFilter::Growing(filter) => filter,
+        }
+    };
 }
 
 /// A filter over the borrowed bytes of its file: nothing is copied, and nothing can be changed.
@@ -105,6 +122,9 @@ impl AnyFilter {
     }
 
     /// Opens the file of a filter whose hash has the fingerprint of its seed in place of the seed.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if the file is damaged or of no filter; [`ReadError::Io`].
     pub(super) fn open_without_seed(path: &Path) -> Result<Self, ReadError> {
         let (file, envelope) = checked(path)?;
         Self::read_table(&FilterSource::mapped(&file, &envelope.without_seed()))
@@ -144,6 +164,9 @@ impl<'a> FilterRef<'a> {
 
 impl AnyFilter<Bytes> {
     /// The filter in `bytes`, which are the bytes of a file with this envelope. The filter's table is not checked.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if the sizes in the file contradict each other, or the file is of no filter.
     pub(super) fn unchecked(bytes: &Bytes, envelope: &Envelope) -> Result<Self, ReadError> {
         Self::read(&FilterSource::shared(bytes, envelope))
     }
@@ -303,22 +326,12 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     }
 
     fn filter(&self) -> &dyn Stored<M> {
-        match self {
-            Self::Bloom(filter) => filter,
-            Self::Blocked(filter) => filter,
-            Self::Counting(filter) => filter,
-            Self::Stable(filter) => filter,
-            Self::StableLight(filter) => filter,
-            Self::Ringed(filter) => filter,
-            Self::Quotient(filter) => filter,
-            Self::SplitBlock(filter) => filter,
-            Self::Growing(filter) => filter,
-        }
+        inside!(self)
     }
 }
 
 impl<M> AnyFilter<M> {
-    /// The kind of the filter.
+    /// The kind of the filter, by which files and messages name it.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Bloom(_) => Kind::Bloom,
@@ -336,17 +349,7 @@ impl<M> AnyFilter<M> {
 
 impl AnyFilter {
     fn filter_mut(&mut self) -> &mut dyn FilterMut {
-        match self {
-            Self::Bloom(filter) => filter,
-            Self::Blocked(filter) => filter,
-            Self::Counting(filter) => filter,
-            Self::Stable(filter) => filter,
-            Self::StableLight(filter) => filter,
-            Self::Ringed(filter) => filter,
-            Self::Quotient(filter) => filter,
-            Self::SplitBlock(filter) => filter,
-            Self::Growing(filter) => filter,
-        }
+        inside!(self)
     }
 }
 

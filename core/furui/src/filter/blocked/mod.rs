@@ -150,12 +150,13 @@ impl<M> BlockedBloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> BlockedBloom<M> {
-    /// The number of cache lines of 512 bits.
+    /// The number of cache lines of 512 bits. All bits of a key are in one of them or, with many probes, in a pair of
+    /// lines.
     pub fn lines(&self) -> u64 {
         self.table().len() as u64
     }
 
-    /// The number of bits of the filter.
+    /// The number of bits of all lines together.
     pub fn bits(&self) -> u64 {
         8 * self.table.len() as u64
     }

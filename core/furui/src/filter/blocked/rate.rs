@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::super::{least, sizing};
+use super::super::{sizing, smallest_size};
 use super::MAX_LINES;
 use super::kernel::Line;
 use super::layout::{Layout, MAX_BLOCKED_PROBES};
@@ -45,7 +45,7 @@ fn least_lines(keys: u64, rate: f64, layout: Layout, most: u64) -> Option<u64> {
         return None;
     }
     let guess = sizing::least(rate, keys).0 / (8 * size_of::<Line>() as u64) / 15 * 16;
-    Some(step * least::least(guess / step, most / step, excess)?)
+    Some(step * smallest_size::least(guess / step, most / step, excess)?)
 }
 
 /// A group of sets S of bits of a looked-up key; inserted keys hit each of these sets with the same probability.

@@ -46,6 +46,10 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
     }
 
     /// Reads the filter whose bits are the section `tag`, with the sizes that `META` has.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if no filter has these sizes, if the section does not fit them, or if a bit after the last
+    /// is set; [`ReadError::Io`].
     pub(in crate::filter) fn read_table(
         source: &FilterSource<'_, M>,
         tag: Tag,

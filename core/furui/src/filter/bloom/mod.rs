@@ -148,7 +148,7 @@ impl Bloom {
 }
 
 impl<M> Bloom<M> {
-    /// The number of bits of the filter.
+    /// The number of bits of the table (m).
     pub fn bits(&self) -> u64 {
         self.bits
     }
@@ -177,6 +177,9 @@ impl<M> Bloom<M> {
 
 impl<M: Deref<Target = [u8]>> Bloom<M> {
     /// A copy of the filter that owns its memory.
+    ///
+    /// # Errors
+    /// [`ConfigError::NoMemory`].
     pub(super) fn copy(&self) -> Result<Bloom, ConfigError> {
         let mut copy = Bloom::from_parts(self.bits, self.probes)?;
         copy.words.copy_from_slice(&self.words);

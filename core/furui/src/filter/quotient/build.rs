@@ -70,6 +70,9 @@ impl<'a, M: DerefMut<Target = [u8]>> Builder<'a, M> {
     }
 
     /// Adds the fingerprints of a sequence of any length.
+    ///
+    /// # Errors
+    /// [`Full`] as soon as a fingerprint has no room; those before it are in the table.
     pub(super) fn extend(&mut self, fingerprints: impl IntoIterator<Item = u64>) -> Result<(), Full> {
         let mut fingerprints = fingerprints.into_iter();
         let mut chunk = [0; CHUNK];
@@ -86,6 +89,10 @@ impl<'a, M: DerefMut<Target = [u8]>> Builder<'a, M> {
         }
     }
 
+    /// Adds fingerprints. Ascending ones are appended; others are inserted one by one, which takes longer.
+    ///
+    /// # Errors
+    /// [`Full`] as soon as a fingerprint has no room; those before it are in the table.
     pub(super) fn extend_from_slice(&mut self, fingerprints: &[u64]) -> Result<(), Full> {
         let mut rest = fingerprints;
         while let Some((&first, behind_first)) = rest.split_first() {
@@ -263,6 +270,9 @@ impl<M: DerefMut<Target = [u8]>> Drop for Builder<'_, M> {
 
 impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
     /// An empty filter with the shape, hash specification and counting mode of this one.
+    ///
+    /// # Errors
+    /// [`ConfigError::NoMemory`].
     pub(super) fn emptied(&self) -> Result<QuotientFilter, ConfigError> {
         let empty = QuotientFilter::with_shape(self.shape)?;
         Ok(QuotientFilter { counting: self.counting, hash: self.hash, ..empty })
@@ -271,6 +281,9 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
 
 impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
     /// Fills this empty filter with the union of `streams`.
+    ///
+    /// # Errors
+    /// [`Full`] if the union does not fit; the filter then holds a part of it.
     pub(super) fn build(&mut self, streams: Vec<Stream<'_>>) -> Result<(), Full> {
         let mut builder = Builder::new(self);
         let mut piece = vec![];

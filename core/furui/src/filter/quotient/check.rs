@@ -39,7 +39,8 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
         Ok(())
     }
 
-    /// Checks all runs and returns their number.
+    /// Checks that each run is at the only place where it can be, and in order. Returns the number of runs, or the
+    /// problem.
     fn check_runs(&self) -> Result<u64, &'static str> {
         let (table, slots) = (&self.table, self.shape.slots);
         // Slot numbers continue past the table's end: slots that wrapped around have numbers below `wrapped` at the

@@ -189,6 +189,9 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
 
 impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
     /// Inserts `fingerprint`. Returns true if it was new.
+    ///
+    /// # Errors
+    /// [`Full`] if there is no room for it; nothing is changed then.
     pub(super) fn insert_fingerprint(&mut self, fingerprint: u64) -> Result<bool, Full> {
         let (quotient, remainder) = self.shape.split(fingerprint);
         self.insert_at(quotient, remainder)

@@ -3,13 +3,13 @@
 mod block;
 mod build;
 mod check;
+mod combine;
 mod file;
 mod find;
 mod insert;
 mod iter;
 mod merge;
 mod remove;
-mod sets;
 mod shape;
 mod slot_table;
 
@@ -185,12 +185,12 @@ impl<M> QuotientFilter<M> {
         self.shape.capacity
     }
 
-    /// The number of slots of the table.
+    /// The number of slots of the table. A few of them always stay empty; see [`capacity`](Self::capacity).
     pub fn slots(&self) -> u64 {
         self.shape.slots
     }
 
-    /// The width of a remainder, in bits.
+    /// The number of bits of a fingerprint that its slot stores. The other bits, the quotient, choose the slot.
     pub fn remainder_bits(&self) -> u32 {
         self.shape.remainder_bits
     }
@@ -222,7 +222,7 @@ impl<M> QuotientFilter<M> {
 }
 
 impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
-    /// The size of the table in bits.
+    /// The size of the table in bits, with the flags and offsets beside the remainders.
     pub fn bits(&self) -> u64 {
         self.table.bits()
     }

@@ -15,7 +15,7 @@ pub(super) enum Removed {
     Last,
     /// One of several copies of the fingerprint has been removed.
     Copy,
-    /// The fingerprint was absent.
+    /// No key with this fingerprint is in the filter; nothing was changed.
     Absent,
 }
 

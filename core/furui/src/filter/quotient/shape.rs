@@ -35,6 +35,10 @@ pub(super) struct Shape {
 
 impl Shape {
     /// The shape of a table of `slots` slots for the fingerprints 0 ..= `last`.
+    ///
+    /// # Errors
+    /// [`ConfigError::OutOfRange`] if there are no or too many slots, more slots than fingerprints, or too few slots
+    /// for remainders of at most [`MAX_REMAINDER_BITS`] bits.
     pub(super) fn new(slots: u64, last: u64) -> Result<Self, ConfigError> {
         if slots == 0 || slots > MAX_SLOTS {
             return Err(ConfigError::OutOfRange {
@@ -69,6 +73,9 @@ impl Shape {
     }
 
     /// The shape of a table of `slots` slots in which a remainder can have every value of `remainder_bits` bits.
+    ///
+    /// # Errors
+    /// [`ConfigError::OutOfRange`] if a remainder cannot have that many bits, or a fingerprint would have more than 64.
     pub(super) fn with_remainder(slots: u64, remainder_bits: u32) -> Result<Self, ConfigError> {
         if !(1..=MAX_REMAINDER_BITS).contains(&remainder_bits) {
             return Err(ConfigError::OutOfRange {
@@ -89,6 +96,10 @@ impl Shape {
     }
 
     /// The smallest table that holds `capacity` keys at a false-positive rate of at most `rate`.
+    ///
+    /// # Errors
+    /// [`ConfigError::Rate`] if the rate is not between 0 and 1, or finer than 64-bit fingerprints allow;
+    /// [`ConfigError::OutOfRange`] if there are too many keys.
     pub(super) fn with_rate(capacity: u64, rate: f64) -> Result<Self, ConfigError> {
         check_rate(rate)?;
         let slots = slots_for(capacity)?;
@@ -111,6 +122,10 @@ impl Shape {
     }
 
     /// The smallest table for `capacity` keys that has the same range of fingerprints as this one.
+    ///
+    /// # Errors
+    /// [`ConfigError::OutOfRange`] if there are too many keys for these fingerprints, or so few that remainders would
+    /// be too long.
     pub(super) fn resized(&self, capacity: u64) -> Result<Self, ConfigError> {
         let exact = Self::new(slots_for(capacity)?, self.last)?;
         // A few more slots may make each remainder one bit shorter.
@@ -120,7 +135,7 @@ impl Shape {
         Ok(narrower.filter(|shape| shape.bits() < exact.bits()).unwrap_or(exact))
     }
 
-    /// The number of possible fingerprints.
+    /// The number of possible fingerprints, 0 to `last`, by which rates are divided.
     pub(super) fn domain(&self) -> f64 {
         self.last as f64 + 1.0
     }
@@ -180,6 +195,9 @@ fn capacity_of(slots: u64) -> u64 {
 }
 
 /// The smallest number of slots that holds `capacity` keys.
+///
+/// # Errors
+/// [`ConfigError::OutOfRange`] if that is more than [`MAX_SLOTS`].
 pub(super) fn slots_for(capacity: u64) -> Result<u64, ConfigError> {
     let slots = u128::from(capacity.max(1) - 1) * 100 / MAX_LOAD_PERCENT + 1;
     u64::try_from(slots).ok().filter(|&slots| slots <= MAX_SLOTS).ok_or_else(|| ConfigError::OutOfRange {

@@ -42,6 +42,10 @@ pub(super) struct Slot {
 }
 
 impl SlotTable {
+    /// An empty table of this shape.
+    ///
+    /// # Errors
+    /// [`ConfigError::NoMemory`].
     pub(super) fn new(shape: &Shape) -> Result<Self, ConfigError> {
         let too_big = || no_memory(usize::try_from(shape.slots).unwrap_or(usize::MAX), "slots of a quotient filter");
         let len = usize::try_from(Self::bytes(shape)).map_err(|_| too_big())?;

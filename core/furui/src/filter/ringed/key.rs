@@ -50,7 +50,7 @@ impl RingedKey {
         Self { hash, fractions: std::array::from_fn(|_| fractions.next()) }
     }
 
-    /// The hash of the key.
+    /// The hash from which the fractions were computed. It also chooses the window.
     #[inline(always)]
     pub fn hash(&self) -> KeyHash {
         self.hash

@@ -51,7 +51,8 @@ pub(super) fn contains_hash(words: &[[u8; 8]], ring: &Ring, key: KeyHash) -> boo
     }
 }
 
-/// The positions of the bits of a key.
+/// The positions of the bits of a key on the ring, each computed when it is asked for, so a look-up that ends early
+/// computes few.
 #[inline(always)]
 pub(super) fn positions(ring: &Ring, key: KeyHash) -> impl Iterator<Item = usize> {
     let start = ring.start_of(key.get());

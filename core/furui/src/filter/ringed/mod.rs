@@ -155,7 +155,7 @@ impl<M> RingedBloom<M> {
         self.ring.groups()
     }
 
-    /// The number of bits of the filter (m).
+    /// The number of bits of the ring (m).
     pub fn bits(&self) -> u64 {
         self.ring.bits()
     }

@@ -1,8 +1,8 @@
 use std::fmt;
 
 use super::ringed_rate_refined;
-use crate::filter::least::least;
 use crate::filter::probes::{check_probes, own_rate};
+use crate::filter::smallest_size::least;
 use crate::filter::{ConfigError, sizing};
 
 /// The maximum number of bits of a ringed filter. Together they take 1 TiB.
@@ -91,6 +91,10 @@ impl RingedParams {
 
     /// The parameters with the smallest γ for which a filter of `keys` keys is expected to have the rate `rate`, with
     /// the number of probes of [`sizing::few_probes`].
+    ///
+    /// # Errors
+    /// [`ConfigError::Rate`] if no filter can have the rate; [`ConfigError::TooLarge`] or [`ConfigError::OutOfRange`]
+    /// if it would need too many bits, or windows that are too long.
     pub(super) fn least(keys: u64, rate: f64, delta: u32) -> Result<Self, ConfigError> {
         let own = own_rate(rate, keys)?;
         let (bits, probes) = sizing::few_probes(own, keys);
@@ -123,6 +127,9 @@ impl RingedParams {
     }
 
     /// The parameters with `gamma` in units of 2⁻³² bits.
+    ///
+    /// # Errors
+    /// [`ConfigError::OutOfRange`], which names the number that is wrong and its range.
     pub(super) fn from_fixed(probes: u32, gamma: u64, delta: u32) -> Result<Self, ConfigError> {
         check_probes(probes)?;
         if !(LEAST_GAMMA..=MOST_GAMMA).contains(&gamma) {

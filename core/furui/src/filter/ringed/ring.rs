@@ -17,6 +17,9 @@ pub(super) struct Ring {
 
 impl Ring {
     /// The ring for `keys` keys; for 0 keys it is the ring for one key.
+    ///
+    /// # Errors
+    /// Those of [`RingedParams::bits`]: that the ring would have too many bits.
     pub(super) fn new(params: RingedParams, keys: u64) -> Result<Self, ConfigError> {
         let bits = params.bits(keys)?;
         Ok(Self {

@@ -3,8 +3,8 @@ use std::ops::{Deref, DerefMut};
 
 use super::error::no_memory;
 use super::file::{BITS, FilterSource, FilterWriter, META, Stored};
-use super::least::least;
 use super::probes::own_rate;
+use super::smallest_size::least;
 use super::{ConfigError, Filter, FilterMut, Full, sizing};
 use crate::bits::{Buffer, Cpu};
 use crate::format::field::{put, u64_at};
@@ -160,7 +160,7 @@ impl<M> SplitBlockBloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> SplitBlockBloom<M> {
-    /// The number of blocks of 256 bits.
+    /// The number of blocks of 256 bits. All bits of a key are in one of them.
     pub fn blocks(&self) -> u64 {
         (self.table.len() / BLOCK) as u64
     }

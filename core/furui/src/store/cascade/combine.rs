@@ -87,6 +87,10 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Returns an error if the keys of `other` cannot be compared with those of this set.
+    ///
+    /// # Errors
+    /// [`Error::Store`] if `other` has failed, is a filter or has a window, or if its keys have another form;
+    /// [`Error::Format`] if they have another hash.
     pub(super) fn check_combinable<T: Storage>(&self, other: &Cascade<T>) -> Result<()> {
         other.check_usable()?;
         let file = other.storage.path(MANIFEST);
@@ -206,6 +210,9 @@ impl<'a> KeyCursor<'a> {
 
     /// Keeps only those of `keys` that the set has or, if `wanted` is false, those that it does not have. `keys`
     /// ascend, and are not less than the keys of earlier calls.
+    ///
+    /// # Errors
+    /// Those of reading the runs of the set.
     pub(super) fn retain(&mut self, keys: &mut Vec<u64>, wanted: bool) -> Result<()> {
         let mut kept = 0;
         for i in 0..keys.len() {

@@ -50,6 +50,9 @@ impl<'a> NewKeys<'a> {
     }
 
     /// Writes the keys to `out` as the file of a run, which also says their form.
+    ///
+    /// # Errors
+    /// Those of reading the sources and of writing to `out`.
     pub(crate) fn write(self, out: &mut dyn Write, name: &str) -> Result<WrittenRun> {
         let mut writer = RunWriter::new(out, name, self.hash, self.count)?.with_form(self.form);
         let mut keys = Merge::new(self.sources);
@@ -64,7 +67,7 @@ impl<'a> NewKeys<'a> {
         self.hash
     }
 
-    /// Sorted sources of the keys.
+    /// The keys as sorted sources, which a merge with others makes into one run.
     pub(crate) fn into_sources(self) -> Vec<Box<dyn SortedSource + 'a>> {
         self.sources
     }

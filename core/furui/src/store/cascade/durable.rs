@@ -84,6 +84,9 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Inserts the keys of the journal that an earlier process left, if storage has one that belongs to the set.
+    ///
+    /// # Errors
+    /// [`Error::Format`](crate::Error::Format) if the journal is damaged, and those of an insertion.
     pub(super) fn replay(&mut self) -> Result<()> {
         let Some(journal) = self.old_journal.take() else {
             // A crash may have left a journal of an earlier state.
@@ -142,6 +145,9 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Writes the first `keys` of the new keys that wait for the journal, and makes them durable.
+    ///
+    /// # Errors
+    /// Those of the storage. The set is unusable afterwards, because the effect of the failed write is unknown.
     pub(super) fn write_journal(&mut self, keys: usize) -> Result<()> {
         if !self.saved {
             self.save_manifest()?;
@@ -155,6 +161,9 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Ends the journal of an earlier process, whose keys are all in runs.
+    ///
+    /// # Errors
+    /// Those of saving the manifest. The set is unusable afterwards.
     pub(super) fn end_old_journal(&mut self) -> Result<()> {
         self.broken = true;
         self.manifest.end_journal();

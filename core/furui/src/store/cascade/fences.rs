@@ -17,7 +17,7 @@ impl Fences {
         first_hashes.is_sorted_by(|a, b| a < b).then_some(Self(first_hashes))
     }
 
-    /// The number of pages of the run.
+    /// The number of pages of the run, each of which has one fence.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }

@@ -61,6 +61,9 @@ const MOST_BYTES: u64 = 16 << 20;
 
 impl JournalWriter {
     /// A journal without keys and without a file, for a set with `memory` bytes.
+    ///
+    /// # Errors
+    /// [`Error::NoMemory`](crate::Error::NoMemory) if the list of waiting keys cannot be allocated.
     pub(super) fn new(memory: u64) -> Result<Self> {
         let most = (memory / SHARE).min(MOST_BYTES) as usize;
         let mut waiting = vec![];
@@ -178,6 +181,10 @@ impl JournalWriter {
     /// new one. So no key counts as one that occurred again before it is durable as a new one. Returns the number of
     /// bytes that were written. The manifest is saved when the journal is begun, and whenever it has doubled, so that a
     /// reader knows how long it must be.
+    ///
+    /// # Errors
+    /// Those of the storage, and [`Error::NoMemory`](crate::Error::NoMemory). It is unknown then what reached the
+    /// journal, so this writer must not be used any more.
     pub(super) fn sync<S: Storage>(&mut self, storage: &S, manifest: &mut Manifest, count: usize) -> Result<u64> {
         let mut left = self.numbers_of(count);
         let mut written = 0;

@@ -33,7 +33,7 @@ use crate::store::Fingerprints;
 /// # Ok::<(), furui::Error>(())
 /// ```
 pub struct KeySet {
-    /// One table, or [`PARTS`] of them.
+    /// One table while the set is small; later [`PARTS`] of them, each with an equal range of the hashes.
     tables: Vec<MemTable>,
 }
 
@@ -144,7 +144,7 @@ impl KeySet {
         self.tables[part].remove(hash)
     }
 
-    /// The number of keys in the set.
+    /// The number of keys in the set. Cost: the sum of at most sixteen numbers.
     pub fn len(&self) -> usize {
         self.tables.iter().map(MemTable::len).sum()
     }

@@ -26,7 +26,7 @@ impl Ledger {
         Self { accounts, admitted: 0, pending: 0 }
     }
 
-    /// The number of shares of the set.
+    /// The number of shares into which the set is split: the number of accounts.
     pub(super) fn shares(&self) -> usize {
         self.accounts.len()
     }

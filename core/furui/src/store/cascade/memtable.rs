@@ -127,7 +127,7 @@ impl MemTable {
         self.first
     }
 
-    /// The number of hashes in the table.
+    /// The number of hashes in the table, all of them different.
     pub(crate) fn len(&self) -> usize {
         self.len
     }

@@ -18,6 +18,9 @@ impl<S: Storage> Cascade<S> {
     /// Makes room for a batch that has `counts[i]` keys for the table i. If the tables would exceed the memory limit,
     /// they are written to storage. A batch that does not fit even then gets the room it needs: the caller had memory
     /// for the batch, too.
+    ///
+    /// # Errors
+    /// Those of writing a run or the journal; [`Error::NoMemory`](crate::Error::NoMemory) if a table cannot grow.
     pub(super) fn make_room(&mut self, counts: &[usize]) -> Result<()> {
         self.prepared = 0;
         if counts.iter().all(|&count| count == 0) {
@@ -68,6 +71,9 @@ impl<S: Storage> Cascade<S> {
 
     /// Saves the manifest. The manifest of a new store is saved before any other file, because runs without a manifest
     /// are taken for a damaged store, not for a new one.
+    ///
+    /// # Errors
+    /// Those of the storage. The set is unusable afterwards.
     pub(super) fn save_manifest(&mut self) -> Result<()> {
         self.broken = true;
         self.manifest.save(&self.storage)?;
@@ -75,6 +81,11 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
+    /// Writes the keys of the tables to storage as a run, merged with those newest runs that the policy chooses. In a
+    /// set with a window, each slice gets a run of its own.
+    ///
+    /// # Errors
+    /// Those of [`spill`](Self::spill).
     pub(super) fn publish_table(&mut self) -> Result<()> {
         if self.manifest.window.is_some() {
             return self.spill_slices();
@@ -89,12 +100,19 @@ impl<S: Storage> Cascade<S> {
 
     /// Merges the tables and the newest `count` runs, all of the present slice, into one new run, makes it durable, and
     /// removes the merged runs.
+    ///
+    /// # Errors
+    /// Those of reading the merged runs, of writing the new one and of saving the manifest. The set is unusable
+    /// afterwards; storage has the state before or after the merge.
     pub(super) fn spill(&mut self, count: usize) -> Result<()> {
         self.spill_with(count, None)
     }
 
     /// Works as [`spill`](Self::spill), and adds new keys to the run: those that the set does not have. The number of
     /// the others is added to the cell.
+    ///
+    /// # Errors
+    /// Those of [`spill`](Self::spill), and those of reading the new keys.
     pub(super) fn spill_with(&mut self, count: usize, new: Option<(NewKeys<'_>, &Cell<u64>)>) -> Result<()> {
         if !self.saved {
             self.save_manifest()?;
@@ -152,6 +170,9 @@ impl<S: Storage> Cascade<S> {
 
     /// Merges sorted sources of at most `keys` keys, all of one slice of the window, into a new run with the number
     /// `number`.
+    ///
+    /// # Errors
+    /// Those of the sources and of the storage. No run has the number then.
     pub(super) fn write_run(
         &self,
         number: u64,

@@ -243,7 +243,8 @@ impl<S: Storage> Cascade<S> {
         &self.storage
     }
 
-    /// The spec by which keys must be hashed.
+    /// The spec (algorithm and seed) by which all keys of the set were hashed, and by which keys must be hashed that
+    /// are looked up or inserted.
     pub fn hash_spec(&self) -> HashSpec {
         self.manifest.hash
     }
@@ -278,7 +279,8 @@ impl<S: Storage> Cascade<S> {
         &self.runs
     }
 
-    /// The manifest of the files on storage.
+    /// The manifest of the store: its runs, how its keys were made and hashed, its window and its note. It does not
+    /// count keys that are only in RAM or in the journal.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
@@ -312,6 +314,9 @@ impl<S: Storage> Cascade<S> {
 
     /// Makes room for this many keys, which the next calls insert. Keys of earlier calls may become durable in this
     /// call, but no key does before all these keys were inserted.
+    ///
+    /// # Errors
+    /// [`Error::Store`] if a share is lent, or after a failed write; those of writing a run or the journal.
     pub(crate) fn prepare(&mut self, keys: usize) -> Result<()> {
         self.check_usable()?;
         self.divide(1)?;

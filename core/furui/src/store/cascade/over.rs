@@ -76,6 +76,9 @@ impl<S: Storage> Cascade<S> {
 
     /// Opens an empty set in `storage` over these runs, of a set with this note. The options name the hash and the form
     /// of their keys.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
     pub(crate) fn open_over_runs(
         runs: Vec<Run<S::File>>,
         note: Option<Note>,
@@ -90,6 +93,9 @@ impl<S: Storage> Cascade<S> {
 
     /// Makes all keys of this set a part of its base, which now has this note: the set is empty again, and none of
     /// these keys is new.
+    ///
+    /// # Errors
+    /// Those of [`publish`](Self::publish).
     pub(crate) fn end_base(&mut self, note: Option<Note>) -> Result<()> {
         self.publish()?;
         self.manifest.note = note;

@@ -13,7 +13,7 @@ impl<S: Storage> Cascade<S> {
     /// Afterwards, no look-up finds the keys, and no file of this set holds them. All keys in RAM become durable first.
     /// Each run that has some of the keys is then replaced by a run without them, and a single new manifest puts all
     /// new runs into place. So if anything fails before this manifest is saved, no key is removed. Files of
-    /// [snapshots](crate::store::snapshot) keep the keys; and a power cut may bring back files of the old runs, which
+    /// [snapshots](crate::store::snapshot()) keep the keys; and a power cut may bring back files of the old runs, which
     /// are not read, and which the next opening removes.
     ///
     /// Cost: a look-up of each key in each run, and a sequential pass over each run that has one of them. Memory: 100

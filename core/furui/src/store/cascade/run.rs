@@ -83,6 +83,9 @@ impl<F: ReadAt> Run<F> {
     }
 
     /// Opens a run as [`open`](Self::open) does, whatever the hash of its keys.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open), except that any hash is right.
     pub(crate) fn open_any(file: F, name: &str) -> Result<Self> {
         let envelope = Envelope::open(&file, name)?;
         envelope.expect_kind(Kind::Run)?;
@@ -153,11 +156,14 @@ impl<F: ReadAt> Run<F> {
     }
 
     /// The form in which the keys were made, if the file says so; otherwise the empty form.
+    ///
+    /// # Errors
+    /// Those of reading the section of the form; [`Error::Format`] if it is damaged.
     pub(crate) fn form(&self) -> Result<KeyForm> {
         Ok(self.envelope.key_form(&self.file)?)
     }
 
-    /// The number of keys in the run.
+    /// The number of keys in the run, which its file states.
     pub fn len(&self) -> u64 {
         self.keys
     }
@@ -172,7 +178,7 @@ impl<F: ReadAt> Run<F> {
         self.envelope.seal()
     }
 
-    /// The number of pages of the run.
+    /// The number of pages of the run, of 4 KiB each. A look-up reads one of them at most.
     pub fn pages(&self) -> usize {
         self.fences.len()
     }
@@ -182,7 +188,8 @@ impl<F: ReadAt> Run<F> {
         self.fingerprints
     }
 
-    /// The number of bits of a fingerprint that are its remainder.
+    /// The number of low bits of a fingerprint, its remainder, that a page stores as they are. The quotient above them
+    /// takes two to three bits.
     pub fn remainder_bits(&self) -> RemainderBits {
         self.bits
     }
@@ -311,6 +318,9 @@ impl<F: ReadAt> Run<F> {
     }
 
     /// Reads the pages of the run from the one with the index `first` on into `pages`.
+    ///
+    /// # Errors
+    /// [`Error::Io`]. Nothing is checked yet.
     pub(super) fn read_pages(&self, first: usize, pages: &mut [[u8; PAGE_BYTES]]) -> Result<()> {
         self.file
             .read_at(self.page_start(first), pages.as_flattened_mut())
@@ -319,6 +329,9 @@ impl<F: ReadAt> Run<F> {
 
     /// Returns the page with the index `index` after two checks: its checksum is right, and its first key is its fence,
     /// the copy of this key in RAM. The second check finds a page that is in the place of another.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if one of the checks fails. It names the file, and the offset of the page.
     pub(super) fn checked_page<'a>(&self, index: usize, bytes: &'a [u8; PAGE_BYTES]) -> Result<Page<'a>> {
         let first = self.first_of(index);
         let checked = Page::new(bytes, first, self.bits).and_then(|page| {

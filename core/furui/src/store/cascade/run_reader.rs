@@ -59,6 +59,9 @@ impl<F: ReadAt> Run<F> {
 impl<F: ReadAt> RunReader<'_, F> {
     /// Decodes all remaining pages, and drops the keys. Each page is also encoded again: bytes that a writer would not
     /// have written, such as padding that is not zero, are damage.
+    ///
+    /// # Errors
+    /// [`Error::Format`](crate::Error::Format) at the first page that is damaged; [`Error::Io`](crate::Error::Io).
     pub(super) fn check_all(mut self) -> Result<()> {
         let mut written = [0; PAGE_BYTES];
         while self.next < self.run.pages() {
@@ -73,7 +76,7 @@ impl<F: ReadAt> RunReader<'_, F> {
         Ok(())
     }
 
-    /// Decodes the fingerprints of the next page.
+    /// Decodes the fingerprints of the next page, and reads it with some pages after it if they are not in memory yet.
     fn decode_next(&mut self) -> Result<()> {
         let (run, index) = (self.run, self.next);
         if index % READ_PAGES == 0 {

@@ -69,6 +69,9 @@ impl<F> Share<F> {
     }
 
     /// Makes room in the table for more hashes, as [`MemTable::reserve`] does.
+    ///
+    /// # Errors
+    /// [`Error::NoMemory`]. A table that may not grow beyond `max_bytes` is no error but the answer false.
     pub(super) fn reserve(&mut self, additional: usize, max_bytes: usize) -> Result<bool> {
         let reserved = self.table.reserve(additional, max_bytes);
         reserved.map_err(|_| self.no_memory())
@@ -77,6 +80,9 @@ impl<F> Share<F> {
     /// Makes room for more hashes in a table with a window, as [`reserve`](Self::reserve) does, but first removes the
     /// hashes that are older than the window. A fifth of the table is kept free, so that it is not searched for such
     /// hashes again and again.
+    ///
+    /// # Errors
+    /// Those of [`reserve`](Self::reserve).
     pub(super) fn reserve_in(&mut self, slice: u64, additional: usize, max_bytes: usize) -> Result<bool> {
         if self.table.growth(additional) == 0 && !self.table.is_crowded() {
             return Ok(true);
@@ -122,6 +128,10 @@ impl<F: ReadAt> Share<F> {
     /// Inserts `hashes`, for which the table has room, and appends to `new` the indices of the hashes that were not in
     /// the set. In a set with a window, the hashes occur in slice `slice`, and `on_repeat` is called with each hash
     /// that was only in earlier slices.
+    ///
+    /// # Errors
+    /// [`Error::NoMemory`], or those of reading a run. Some of the hashes may be in the table then, so a set with runs
+    /// is unusable afterwards.
     pub(super) fn insert(
         &mut self,
         levels: Levels<'_, F>,
@@ -184,6 +194,9 @@ impl<F: ReadAt> Share<F> {
 
     /// Looks up each hash, and appends to the empty `out` one answer: true if it is in the set. In a set with a window,
     /// `slice` is the present slice.
+    ///
+    /// # Errors
+    /// [`Error::NoMemory`], or those of reading a run.
     pub(super) fn contains_all(
         &mut self,
         levels: Levels<'_, F>,

@@ -12,6 +12,10 @@ use crate::store::Storage;
 impl<S: Storage> Cascade<S> {
     /// Divides the set into this many shares and returns them to the caller; see
     /// [`Seen::split`](crate::seen::Seen::split). The set must have no window.
+    ///
+    /// # Errors
+    /// [`StoreProblem::Lent`] if the set is split already; [`StoreProblem::Failed`] after a failed write;
+    /// [`Error::NoMemory`](crate::Error::NoMemory) if the keys do not fit into memory twice.
     pub(crate) fn split(&mut self, shares: usize) -> Result<Vec<Share<S::File>>> {
         self.check_usable()?;
         self.divide(shares)?;
@@ -74,6 +78,9 @@ impl<S: Storage> Cascade<S> {
 
     /// Records the new keys of a batch for the journal, in order, after all shares have inserted its keys. Batches are
     /// finished in the order in which they were admitted.
+    ///
+    /// # Errors
+    /// [`StoreProblem::Lent`] if the set is not split, or if a share has not inserted its part of the batch yet.
     pub(crate) fn finish(&mut self, batch: &SplitBatch, new: impl Iterator<Item = KeyHash>) -> Result<()> {
         match &mut self.ledger {
             Some(ledger) if batch.is_observed() => ledger.finish(batch),
@@ -84,6 +91,10 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Makes room for a batch in all shares, none of which is lent.
+    ///
+    /// # Errors
+    /// [`StoreProblem::Lent`] if a share is lent; [`StoreProblem::Failed`] after a failed write; those of writing a run
+    /// or the journal.
     pub(crate) fn make_room_for(&mut self, batch: &SplitBatch) -> Result<()> {
         self.check_usable()?;
         self.divide(batch.counts.len())?;
@@ -91,6 +102,10 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Divides the keys in RAM among `count` tables with equal ranges of hashes. A set that is not split has one table.
+    ///
+    /// # Errors
+    /// [`Error::NoMemory`](crate::Error::NoMemory) if the new tables cannot be allocated beside the old ones, which
+    /// stay.
     pub(super) fn divide(&mut self, count: usize) -> Result<()> {
         if self.shares.len() == count {
             return Ok(());

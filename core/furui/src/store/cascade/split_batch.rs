@@ -75,7 +75,7 @@ impl SplitBatch {
         self.left = 0;
     }
 
-    /// The number of shares of the set that the batch is for.
+    /// The number of shares into which the set is split. The batch has a part for each of them.
     pub fn shares(&self) -> usize {
         self.parts.len()
     }

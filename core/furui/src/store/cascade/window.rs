@@ -80,6 +80,10 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Removes the runs of the slices that are older than the window.
+    ///
+    /// # Errors
+    /// [`StoreProblem::Lent`] if a share is lent, and those of saving the manifest. The set is unusable afterwards. A
+    /// file that cannot be removed is no error.
     pub(super) fn forget_runs(&mut self) -> Result<()> {
         let oldest = Window::oldest(self.manifest.slice());
         let forgotten = self.manifest.runs.partition_point(|run| run.slice < oldest);

@@ -87,7 +87,7 @@ pub struct PackEntry {
     pub id: Id,
     /// The length of the pack in bytes.
     pub length: u64,
-    /// The number of keys in the pack.
+    /// The number of keys in all runs of the pack together.
     pub keys: u64,
     /// The offset in the pack of its table, in bytes.
     pub table: u64,

@@ -65,7 +65,7 @@ pub struct PackRun {
     pub shard: u32,
     /// The offset of the run in the pack, in bytes.
     pub offset: u64,
-    /// The number of keys.
+    /// The number of keys in the run, which its file states, too.
     pub keys: u64,
     /// The length and the checksum that identify the file of the run.
     pub seal: Seal,
@@ -229,7 +229,7 @@ impl PackTable {
         Ok(Self(runs))
     }
 
-    /// The runs, in the order of their shards.
+    /// The runs, in the order of their shards. A shard has one run at most.
     pub fn runs(&self) -> &[PackRun] {
         &self.0
     }

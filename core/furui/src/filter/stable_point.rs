@@ -95,6 +95,9 @@ pub(super) fn lasting_probes(rate: f64, max: u8) -> u32 {
 }
 
 /// Checks that a stable filter can have this many counters, probes and decrements.
+///
+/// # Errors
+/// [`ConfigError::OutOfRange`], which names the number that is wrong and its range.
 pub(super) fn check_stable(counters: usize, probes: u32, decrements: usize) -> Result<(), ConfigError> {
     check_counters(counters, probes)?;
     if counters <= probes as usize {
@@ -118,6 +121,9 @@ pub(super) fn check_stable(counters: usize, probes: u32, decrements: usize) -> R
 
 /// Reads the counters of a stable filter, the number of counters that an insertion decrements, and the field of `META`
 /// at offset 24, which depends on the kind of filter.
+///
+/// # Errors
+/// [`ReadError::Format`] if the sections are damaged, or if no stable filter has these numbers; [`ReadError::Io`].
 pub(super) fn read_stable<M: Deref<Target = [u8]>>(
     source: &FilterSource<'_, M>,
     widths: &[u32],

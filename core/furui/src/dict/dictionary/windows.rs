@@ -23,6 +23,10 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     /// Puts a key into the current window (the write buffer). If the dictionary gives numbers to its keys, the number
     /// in `found` is recorded as taken, so that it is never given again. If values are byte strings, `found` has the id
     /// of the value, and `value` its bytes.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the key is longer than [`MAX_KEY`]; [`Error::NoMemory`]; those of freezing full windows;
+    /// [`Error::Store`] after a failed write.
     pub(super) fn write(&mut self, key: &[u8], hash: KeyHash, found: Found, value: Option<&[u8]>) -> Result<()> {
         self.check_usable()?;
         if key.len() > MAX_KEY {

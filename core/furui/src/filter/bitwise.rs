@@ -10,7 +10,7 @@ use super::{
     Similarity, SplitBlockBloom,
 };
 
-/// A filter that is a table of bits.
+/// A filter that is a table of bits, which insertions only set. So a bitwise OR is a union, and an AND an intersection.
 trait Bits<const N: usize> {
     fn table(&self) -> &[u8];
 

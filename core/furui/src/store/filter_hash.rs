@@ -1,56 +1,6 @@
 use std::fmt;
 
-/// The layout of a dictionary's tries. A dictionary keeps the layout that it was made with.
-///
-/// ```
-/// use furui::dict::{Dict, DictOptions, Layout};
-/// use furui::store::Memory;
-///
-/// let options = DictOptions { layout: Some(Layout::Louds), ..DictOptions::default() };
-/// let dict = Dict::open_with(Memory::new(), options)?;
-/// assert_eq!(dict.layout().name(), "louds");
-/// # Ok::<(), furui::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Layout {
-    /// Path-compressed tries in blocks: see [`dict::Trie`](crate::dict::Trie). They take the least space, and the
-    /// least time for look-ups and merges.
-    #[default]
-    Compact,
-    /// LOUDS tries with one byte for each node, as in Koyanagi et al. (2011): see
-    /// [`dict::LoudsTrie`](crate::dict::LoudsTrie).
-    Louds,
-}
-
-impl Layout {
-    /// Each layout once, the default first.
-    pub const ALL: [Self; 2] = [Self::Compact, Self::Louds];
-
-    /// The name of the layout in options and output.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Compact => "compact",
-            Self::Louds => "louds",
-        }
-    }
-
-    pub(super) const fn code(self) -> u8 {
-        match self {
-            Self::Compact => 0,
-            Self::Louds => 1,
-        }
-    }
-
-    pub(super) fn from_code(code: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|layout| layout.code() == code)
-    }
-}
-
-impl fmt::Display for Layout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+use super::trie_layout::Layout;
 
 /// The hash from which the filters of a dictionary derive the positions of a key. A dictionary keeps the filter hash
 /// that it was made with.
@@ -73,17 +23,17 @@ pub enum FilterHash {
     /// All positions are derived from one 64-bit hash, the hash of the dictionary's keys. A walk down a trie carries
     /// one hash state.
     #[default]
-    OneState,
+    OneState = 0,
     /// One position, which is one polynomial of the key's bytes: see
     /// [`PolynomialHashes`](crate::hash::PolynomialHashes).
-    Polynomials1,
+    Polynomials1 = 1,
     /// Two positions, each from a polynomial of the key's bytes with a prime of its own.
-    Polynomials2,
+    Polynomials2 = 2,
     /// Four positions, each from a polynomial of the key's bytes, as in the dictionary of 240 million words of Koyanagi
     /// et al.
-    Polynomials4,
+    Polynomials4 = 4,
     /// Eight positions, each from a polynomial of the key's bytes, the most in the experiments of Koyanagi et al.
-    Polynomials8,
+    Polynomials8 = 8,
 }
 
 impl FilterHash {
@@ -104,13 +54,7 @@ impl FilterHash {
 
     /// The number of polynomials from which the positions of a key come; 0 for [`OneState`](Self::OneState).
     pub const fn polynomials(self) -> u8 {
-        match self {
-            Self::OneState => 0,
-            Self::Polynomials1 => 1,
-            Self::Polynomials2 => 2,
-            Self::Polynomials4 => 4,
-            Self::Polynomials8 => 8,
-        }
+        self as u8
     }
 
     /// True if tries of this layout can have filters with this hash. Compact tries can have only

@@ -264,12 +264,14 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         self.manifest.layout
     }
 
-    /// The hash of the dictionary's filters.
+    /// The hash from which the filters of the dictionary's tries take the positions of a key. It was chosen when the
+    /// dictionary was made.
     pub fn filter_hash(&self) -> FilterHash {
         self.manifest.filter_hash
     }
 
-    /// The manifest of the files on storage.
+    /// The manifest of the store: its tries, how its keys were made and hashed, and what their values mean. Keys in
+    /// windows (write buffers) are not in it.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }

@@ -81,6 +81,9 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
 
     /// Freezes the oldest `windows` windows (full write buffers), and merges them with the tries that they outgrew,
     /// unless a job is already merging these tries.
+    ///
+    /// # Errors
+    /// Those of [`replace`](Self::replace).
     pub(super) fn freeze(&mut self, windows: usize) -> Result<()> {
         if windows == 0 {
             return Ok(());
@@ -92,6 +95,10 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     }
 
     /// Merges the layers in `range` into one trie, in this thread.
+    ///
+    /// # Errors
+    /// Those of reading the layers, of publishing the new trie and of saving the manifest. The dictionary is unusable
+    /// afterwards.
     pub(super) fn replace(&mut self, range: Range<usize>) -> Result<()> {
         if !self.saved {
             self.save()?;
@@ -138,6 +145,10 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         Ok(())
     }
 
+    /// Saves the manifest.
+    ///
+    /// # Errors
+    /// Those of the storage. The dictionary is unusable afterwards.
     pub(super) fn save(&mut self) -> Result<()> {
         self.broken = true;
         self.manifest.save(&*self.storage)?;
@@ -145,6 +156,10 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         Ok(())
     }
 
+    /// Checks that no write has failed, because the state of the storage would then be unknown.
+    ///
+    /// # Errors
+    /// [`StoreProblem::Failed`] if an earlier write failed.
     pub(super) fn check_usable(&self) -> Result<()> {
         if self.broken {
             return Err(Error::store(self.storage.path(MANIFEST), StoreProblem::Failed));

@@ -35,7 +35,8 @@ pub enum Window {
 }
 
 impl Window {
-    /// The number of slices in a window.
+    /// The number of slices in a window. More slices would forget a key sooner after the window has passed, and would
+    /// cost more runs on storage.
     pub const SLICES: u64 = 16;
 
     /// The length of the window in ticks (keys or milliseconds).

@@ -138,8 +138,7 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
         report
             .path("path", "path_bytes", path)
             .text("kind", "seen")
-            .text("hash", set.hash_spec().algorithm.name())
-            .text("seed", &format!("{:#018x}", set.hash_spec().seed))
+            .hash(set.hash_spec())
             .text("keys_from", set.manifest().form.as_str())
             .number("keys", keys)
             .number("runs", runs.len())
@@ -220,7 +219,7 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
     Ok(lines.join("\n") + "\n")
 }
 
-/// Describes a set in a server.
+/// What `furui info` prints for a set in a server: as JSON, or as lines of text.
 fn server_info(url: &Path, json: bool) -> Result<String, Error> {
     let mut set = RemoteSet::open_existing(url)?;
     let (keys, url) = (set.count()?, set.url());
@@ -230,8 +229,7 @@ fn server_info(url: &Path, json: bool) -> Result<String, Error> {
         report
             .text("path", &url)
             .text("kind", "seen")
-            .text("hash", hash.algorithm.name())
-            .text("seed", &format!("{:#018x}", hash.seed))
+            .hash(hash)
             .number("keys", keys)
             .number("shards", shards)
             .number("expected_collisions", format!("{:e}", KeyHash::expected_collisions(keys)));
@@ -298,12 +296,7 @@ fn file_info(path: &Path, seed: Option<u64>, json: bool) -> Result<String, Error
         let (keys, hash) = (journal.check()?, journal.hash());
         if json {
             let mut report = Report::default();
-            report
-                .path("path", "path_bytes", path)
-                .text("kind", Kind::Journal.name())
-                .text("hash", hash.algorithm.name())
-                .text("seed", &format!("{:#018x}", hash.seed))
-                .number("keys", keys);
+            report.path("path", "path_bytes", path).text("kind", Kind::Journal.name()).hash(hash).number("keys", keys);
             return Ok(report.json());
         }
         let what = Kind::Journal;

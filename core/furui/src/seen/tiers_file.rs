@@ -107,6 +107,10 @@ pub(super) struct Kept<F> {
 }
 
 /// Opens the file of saved tiers (exact cache and stable filter) in `storage`; `None` if there is none.
+///
+/// # Errors
+/// [`Error::Format`] if the file is damaged or of another kind; [`Error::Io`]. The keys and counters are not checked
+/// yet.
 pub(super) fn open<S: Storage>(storage: &S) -> Result<Option<Kept<S::File>>> {
     let file = match storage.open(TIERS) {
         Err(missing) if missing.is_not_found() => return Ok(None),
@@ -127,6 +131,9 @@ pub(super) fn open<S: Storage>(storage: &S) -> Result<Option<Kept<S::File>>> {
 
 /// Writes the tiers (exact cache and stable filter) of a set to its storage, in place of those that the storage has.
 /// The runs of `manifest` must have all keys of the set.
+///
+/// # Errors
+/// [`Error::Io`] of the storage; the file is then the one before.
 pub(super) fn save(tiers: &Stable, manifest: &Manifest, storage: &impl Storage) -> Result<()> {
     let path = storage.path(TIERS);
     let head = KeptHead {
@@ -160,6 +167,10 @@ pub(super) fn save(tiers: &Stable, manifest: &Manifest, storage: &impl Storage) 
 
 /// Fills empty tiers (exact cache and stable filter) with those that `storage` keeps, if they belong to `manifest`.
 /// Returns the state of the tiers.
+///
+/// # Errors
+/// [`Error::Format`] if the file is damaged, and [`Error::Io`]. A file that belongs to another state of the set is no
+/// error.
 pub(super) fn restore(tiers: &mut Stable, manifest: &Manifest, storage: &impl Storage) -> Result<Start> {
     let Some(Kept { file, envelope, head }) = open(storage)? else { return Ok(Start::Empty) };
     if !head.belongs_to(manifest) || envelope.hash() != manifest.hash {
