@@ -95,8 +95,8 @@ async fn requests_that_cannot_be_answered_say_what_to_do() {
         ("GET /search?q=a&format=json&pageno=2&cursor=12", 400, "pageno is for format=json without a cursor"),
         ("GET /search?q=a&cursor=12", 400, "48 hexadecimal"),
         ("GET /search?q=a&cursor=%2B0000000000000000000000000000000000000000000000f", 400, "48 hexadecimal"),
-        ("GET /search?q=%28a", 400, "never closed"),
-        ("GET /search?q=%28a&format=json", 400, "never closed"),
+        ("GET /search?q=%28a&exact=true", 400, "never closed"),
+        ("GET /search?q=%28a&format=json&exact=true", 400, "never closed"),
         ("GET /search?q=a&format=rss", 400, "unknown variant `rss`, expected `lines` or `json`"),
         ("GET /search?q=a&pageno=1", 400, "pageno is for format=json"),
         ("GET /search?q=a&format=json&pageno=0", 400, "from 1 to 100 for pages of 10"),
@@ -115,8 +115,11 @@ async fn requests_that_cannot_be_answered_say_what_to_do() {
         let error: Value = serde_json::from_str(&body).unwrap();
         assert!(got == status && error["error"].as_str().unwrap().contains(expected), "{request}: {got} {body}");
     }
-    let (_, body) = get(address, "/search?q=a+%28b").answer();
+    let (_, body) = get(address, "/search?q=a+%28b&exact=true").answer();
     assert_eq!(lines(&body)[0]["at"], 2);
+    // What need not be exact is searched for as it is written.
+    let (status, body) = get(address, "/search?q=%2A%28").answer();
+    assert!(status == 400 && body.contains("no words"), "{body}");
     for headers in ["Host: evil.example\r\n", "Host: 127.0.0.1\r\nOrigin: http://evil.example\r\n"] {
         let (status, body) = Asked::new(address, "GET /status", headers, b"").answer();
         assert!(status == 403 && body.contains("by its IP address"), "{body}");

@@ -24,6 +24,7 @@ mod predict;
 mod private;
 mod publishers;
 mod ranking;
+mod relaxing;
 mod searxng;
 mod shelf;
 mod shelf_claims;

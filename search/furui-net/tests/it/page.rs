@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::face::{Asked, Call, done, face, found, get};
 use furui_net::net::Counters;
 use furui_net::node::{
-    DocumentError, FURTHER, Hit, KeptDocument, NodeStatus, Published, SearchError, SearchEvent, Span, Version,
+    DocumentError, FURTHER, Hit, Instead, KeptDocument, NodeStatus, Published, SearchError, SearchEvent, Span, Version,
 };
 use furui_net::shelf::Statistics;
 use furui_search::{ContentId, Peer, Place, PublisherKey, Record, Report, Round, WordReport};
@@ -411,12 +411,22 @@ async fn without_a_question_there_is_a_box_and_help() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn a_query_that_cannot_be_asked_is_explained() {
+async fn what_was_searched_for_instead_is_told() {
+    let hits = || SearchEvent::Hits(vec![hit("http://a.example/", "A")]);
+    let body = page("/?q=%E6%B0%B4+%28b%3Ci", vec![hits(), end(None, true)]).await;
+    let note = "<p class=\"note\" role=\"status\"><bdi>Searched for as it is written: at character 3: ";
+    assert!(body.contains(note) && body.contains("value=\"水 (b&lt;i\""), "{body}");
+    let instead = SearchEvent::Instead(Instead::Corrected { query: "a <b".into() });
+    let body = page("/?q=aa", vec![instead, hits(), end(None, true)]).await;
+    assert!(body.contains("These are the results for <a href=\"/?q=a+%3Cb\"><bdi>a &lt;b</bdi></a>."), "{body}");
+    let instead = SearchEvent::Instead(Instead::Most { missing: vec!["<c".into()] });
+    let body = page("/?q=a", vec![instead, hits(), end(None, true)]).await;
+    assert!(body.contains("Nothing has the words: &lt;c; these have most of the others."), "{body}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_query_without_words_is_explained() {
     let (address, _calls) = face().await;
-    let (status, body) = get(address, "/?q=%E6%B0%B4+%28b%3Ci").answer();
-    assert_eq!(status, 400);
-    assert!(body.contains("<p class=\"problem\" role=\"alert\">At character 3: "), "{body}");
-    assert!(body.contains("水 <mark>(</mark>b&lt;i") && body.contains("value=\"水 (b&lt;i\""), "{body}");
     let (status, body) = get(address, "/?q=%21%3F").answer();
     assert!(status == 400 && body.contains("The query has no words; "), "{body}");
 }

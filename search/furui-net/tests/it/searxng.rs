@@ -39,7 +39,7 @@ async fn the_document_has_what_clients_of_searxng_read() {
     assert!(status == 200 && head.contains("content-type: application/json"), "{head}");
     let expected = json!({
         "query": "word", "number_of_results": 1, "answers": [], "corrections": [], "infoboxes": [], "suggestions": [],
-        "unresponsive_engines": [], "cursor": null, "whole": true, "bounded": false, "bytes": 9,
+        "unresponsive_engines": [], "cursor": null, "whole": true, "bounded": false, "bytes": 9, "notes": [],
         "results": [{
             "url": "https://a.example/", "title": "A title", "content": "One word.", "score": 0.5,
             "publishedDate": null, "engine": "furui", "engines": ["furui"], "category": "general", "positions": [1],

@@ -392,14 +392,11 @@ fn advice() -> Markup {
     }
 }
 
-/// Renders the page for an invalid query, with the position of the fault.
+/// Renders the page for a query without words.
 fn not_understood(query: &str, error: QueryError) -> Response {
-    let (before, from) = query.split_at_checked(error.at).unwrap_or((query, ""));
-    let fault = from.chars().next().map_or(0, char::len_utf8);
     let page = Layout::new("Not understood").query(query).focused().page(html! {
         h1 { "This query cannot be understood" }
         p.problem role="alert" { (sentence(&error.to_string())) }
-        @if fault > 0 { p.fault { (before) mark { (from[..fault]) } (from[fault..]) } }
         p { a href="/#asking" { "How to ask" } }
     });
     (StatusCode::BAD_REQUEST, [(header::CONTENT_TYPE, HTML)], page).into_response()

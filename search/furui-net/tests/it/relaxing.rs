@@ -1,0 +1,86 @@
+//! Queries that find nothing as they are written.
+
+use furui_net::node::{Document, Instead, Node, SearchEvent, SearchOptions};
+use furui_search::{Query, Record};
+use tokio::sync::mpsc;
+
+use crate::common::{NOBODY, Publishes, all_by, network};
+
+/// What a node finds for a query, as titles, and what it has searched for instead.
+async fn found(node: &Node, query: &str, relaxed: bool) -> (Option<Instead>, Vec<String>) {
+    let (events, mut came) = mpsc::channel(16);
+    let (query, _) = Query::read(query).unwrap();
+    let options = SearchOptions { relaxed, ..SearchOptions::default() };
+    let collect = async {
+        let (mut instead, mut titles) = (None, vec![]);
+        while let Some(event) = came.recv().await {
+            match event {
+                SearchEvent::Instead(it) => instead = Some(it),
+                SearchEvent::Hits(hits) => titles.extend(hits.into_iter().map(|hit| hit.title)),
+                SearchEvent::Done { found, whole, .. } => assert_eq!((found, whole), (titles.len() as u64, true)),
+            }
+        }
+        (instead, titles)
+    };
+    let (done, found) = tokio::join!(node.search(&query, options, events), collect);
+    done.unwrap();
+    found
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_not_written_exactly_is_found_and_said() {
+    let nodes = network(5).await;
+    let texts = [
+        ("Dictionaries", "A dictionary of Python maps keys to values."),
+        ("Sécurité réseau", "La sécurité des réseaux et des systèmes."),
+        ("getOrDefault", "map.getOrDefault(key, 0) returns the value or a default."),
+        ("RFC 2616", "Hypertext transfer protocol, in UTF-8, described in RFC 2616."),
+        ("C++", "std::vector in C++ and the vector of C."),
+        ("京都", "東京と京都の地図"),
+        ("東京都", "東京都の地図"),
+        ("Deadlocks", "Transactions wait for locks. A deadlock is detected by the server."),
+        ("Locks", "Transactions wait in a row."),
+    ];
+    let record = |(number, (title, text)): (usize, &(&str, &str))| {
+        let url = format!("http://a.example/{number}");
+        Document::new(&Record { url, title: (*title).into(), text: (*text).into(), publisher: NOBODY }).unwrap()
+    };
+    let documents = all_by(&nodes[0], texts.iter().enumerate().map(record));
+    assert_eq!(nodes[0].publishes(documents, false).await.unwrap().new, texts.len() as u64);
+    let corrected = |query: &str| Some(Instead::Corrected { query: query.into() });
+    let most = |missing: &[&str]| Some(Instead::Most { missing: missing.iter().map(|it| it.to_string()).collect() });
+    for (query, instead, titles) in [
+        ("dictionaries", None, &["Dictionaries"][..]),
+        ("dictionary key", None, &["Dictionaries"]),
+        ("securite reseau", None, &["Sécurité réseau"]),
+        ("SÉCURITÉ systemes", None, &["Sécurité réseau"]),
+        ("\"reseau\"", None, &[]),
+        ("get or default", None, &["getOrDefault"]),
+        ("getordefault", None, &["getOrDefault"]),
+        ("rfc2616", None, &["RFC 2616"]),
+        ("utf8 rfc 2616", None, &["RFC 2616"]),
+        ("c++ vector", None, &["C++"]),
+        ("東京都", None, &["東京都"]),
+        ("\"deadlocks\"", None, &["Deadlocks"]),
+        ("dictionery python", corrected("dictionary python"), &["Dictionaries"]),
+        ("pyhton valeus", corrected("python value"), &["Dictionaries"]),
+        ("deadlock xyzzyq", most(&["xyzzyq"]), &["Deadlocks"]),
+        ("\"deadlock xyzzyq\"", None, &[]),
+        ("deadlock -xyzzyq", None, &["Deadlocks"]),
+        ("hypertext vector transactions", most(&[]), &["C++", "Deadlocks", "Locks", "RFC 2616"]),
+        ("getOrDefault(key, 0", None, &["getOrDefault"]),
+    ] {
+        for node in [&nodes[1], &nodes[4]] {
+            let (said, mut of) = found(node, query, true).await;
+            of.sort();
+            let mut titles = titles.to_vec();
+            titles.sort_unstable();
+            assert_eq!((said, of), (instead.clone(), titles.iter().map(|it| it.to_string()).collect()), "{query}");
+            if instead.is_some() {
+                assert_eq!(found(node, query, false).await, (None, vec![]), "{query}");
+            }
+        }
+    }
+    let near = found(&nodes[2], "transactions server", true).await.1;
+    assert_eq!(near, ["Deadlocks"]);
+}
