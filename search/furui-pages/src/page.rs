@@ -27,6 +27,10 @@ pub enum Unreadable {
     Charset,
     /// There are more than [`MAX_PAGE`] bytes.
     TooLong,
+    /// The bytes are not the bookmarks of a browser.
+    Bookmarks,
+    /// The bytes do not begin with the fields of an electronic message.
+    Message,
 }
 
 /// True if the rules of a robots `<meta>`, or of an `X-Robots-Tag` header, ask search engines to leave the page out.
@@ -42,6 +46,8 @@ impl fmt::Display for Unreadable {
             Self::Binary => f.write_str("no text: there are zeros in it"),
             Self::Charset => f.write_str("no text: not UTF-8"),
             Self::TooLong => write!(f, "more than {MAX_PAGE} bytes; publish it in parts"),
+            Self::Bookmarks => f.write_str("not the bookmarks of a browser"),
+            Self::Message => f.write_str("not an electronic message: it does not begin with a sender, date or subject"),
         }
     }
 }

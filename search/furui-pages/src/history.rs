@@ -1,0 +1,139 @@
+use std::io::{self, Read};
+
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, MAIN_DB, Row};
+
+use crate::{Address, Document, Entry, MAX_PAGE, Page};
+
+/// The maximum size of a browser's history, in bytes. Firefox keeps its own below a third of that.
+pub const MAX_HISTORY: u64 = 256 << 20;
+/// The number of rows, and of their bytes, after which no more are read from the database before these are taken.
+/// Chosen: what a megabyte or two can hold.
+const AT_ONCE: (usize, usize) = (1024, 1 << 20);
+/// The number of instructions of SQLite's machine for one row, after which reading ends with an error: a database can
+/// have columns that compute without end. Derived: what passing over all rows of the largest file takes.
+const MAX_STEPS: i32 = 256 << 20;
+/// The offset in a file of SQLite of the two bytes that tell whether a log is to be read beside it (2) or not (1).
+const VERSIONS: usize = 18;
+/// The tables in which browsers have the pages that were visited: Firefox, and Chromium.
+const TABLES: [&str; 2] = ["moz_places", "urls"];
+
+/// Reads the history of a browser: a file of SQLite, such as Firefox's `places.sqlite` and Chromium's `History`. Each
+/// page with a title is a document under its URL; there is no text. A file of SQLite without the tables of a browser
+/// yields one [`Entry::Other`].
+///
+/// Nothing is read but the file: what a running browser has written only into the log beside it is missing. Memory:
+/// the size of the file.
+pub struct History {
+    database: Connection,
+    table: Option<&'static str>,
+    /// The id of the last row that was read.
+    last: i64,
+    /// Entries that were read and not yet returned, in reverse order.
+    entries: Vec<Entry>,
+    /// The number of bytes that rows may still have. Those of a sound file have fewer than the file.
+    left: u64,
+    is_ended: bool,
+}
+
+impl History {
+    /// Reads a database of `size` bytes.
+    ///
+    /// # Errors
+    /// If the file is larger than [`MAX_HISTORY`], or damaged, or if reading fails.
+    pub fn read(mut from: impl Read, size: u64) -> io::Result<Self> {
+        if size > MAX_HISTORY {
+            return Err(invalid(format!("a database of more than {MAX_HISTORY} bytes")));
+        }
+        let mut head = vec![0; size.min(100) as usize];
+        from.read_exact(&mut head)?;
+        if let Some(versions) = head.get_mut(VERSIONS..VERSIONS + 2) {
+            versions.fill(1);
+        }
+        let mut history = Self::open(head.chain(from), size).map_err(|error| invalid(error.to_string()))?;
+        let mut tables = TABLES.into_iter();
+        history.table = tables.find(|table| history.database.prepare(&query(table)).is_ok());
+        if history.table.is_none() {
+            history.entries.push(Entry::Other);
+            history.is_ended = true;
+        }
+        Ok(history)
+    }
+
+    fn open(from: impl Read, size: u64) -> rusqlite::Result<Self> {
+        let mut database = Connection::open_in_memory()?;
+        database.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        database.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        database.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_PAGE as i32)?;
+        database.progress_handler(MAX_STEPS, Some(|| true))?;
+        database.deserialize_read_exact(MAIN_DB, from, size as usize, true)?;
+        // A database that is no database says so when it is first used.
+        database.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+        Ok(Self { database, table: None, last: i64::MIN, entries: Vec::new(), left: size, is_ended: false })
+    }
+
+    /// Reads the next rows.
+    fn fill(&mut self, table: &str) -> rusqlite::Result<()> {
+        let mut statement = self.database.prepare(&query(table))?;
+        let mut rows = statement.query([self.last])?;
+        let mut bytes = 0;
+        while self.entries.len() < AT_ONCE.0 && bytes < AT_ONCE.1 {
+            let Some(row) = rows.next()? else {
+                self.is_ended = true;
+                break;
+            };
+            self.last = row.get(0)?;
+            match page(row) {
+                Ok((url, title)) => {
+                    let length = url.len() + title.len();
+                    bytes += length;
+                    let left = self.left.checked_sub(length as u64);
+                    self.left = left.ok_or_else(|| {
+                        rusqlite::Error::ToSqlConversionFailure("rows that are larger than their file".into())
+                    })?;
+                    let place = format!("row {}", self.last);
+                    let page = Page { title, ..Page::default() };
+                    self.entries.push(Entry::Document(Document { place, address: Address::Url(url), page }));
+                }
+                Err(why) => self.entries.push(Entry::Broken { place: format!("row {}", self.last), why }),
+            }
+        }
+        self.entries.reverse();
+        Ok(())
+    }
+}
+
+impl Iterator for History {
+    type Item = Entry;
+
+    fn next(&mut self) -> Option<Entry> {
+        if self.entries.is_empty()
+            && !self.is_ended
+            && let Err(error) = self.table.map_or(Ok(()), |table| self.fill(table))
+        {
+            self.is_ended = true;
+            let broken = Entry::Broken { place: format!("after row {}", self.last), why: error.to_string() };
+            self.entries.insert(0, broken);
+        }
+        self.entries.pop()
+    }
+}
+
+/// The query for the rows of a table with a title.
+fn query(table: &str) -> String {
+    format!("SELECT rowid, url, title FROM {table} WHERE rowid > ?1 AND title <> '' ORDER BY rowid")
+}
+
+/// The URL and the title in a row.
+fn page(row: &Row<'_>) -> Result<(String, String), String> {
+    let text = |column| -> Result<String, String> {
+        let value = row.get_ref(column).map_err(|error| error.to_string())?;
+        value.as_str().map(str::to_owned).map_err(|error| error.to_string())
+    };
+    Ok((text(1)?, text(2)?))
+}
+
+fn invalid(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
