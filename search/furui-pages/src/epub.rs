@@ -223,3 +223,74 @@ fn unescaped(path: &str) -> String {
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Write};
+
+    use flate2::Compression;
+    use flate2::write::DeflateEncoder;
+
+    use super::*;
+
+    /// An archive of these files, deflated.
+    fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
+        let (mut bytes, mut list) = (Vec::new(), Vec::new());
+        for (name, content) in files {
+            let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
+            encoder.write_all(content).unwrap();
+            let packed = encoder.finish().unwrap();
+            let sizes = [packed.len() as u32, content.len() as u32].map(u32::to_le_bytes).concat();
+            let length = (name.len() as u32).to_le_bytes();
+            let fields = [&b"\x14\0\0\0\x08\0\0\0\0\0\0\0\0\0"[..], &sizes, &length].concat();
+            let at = (bytes.len() as u32).to_le_bytes();
+            list.extend([b"PK\x01\x02\x14\0", &fields[..], &[0; 10], &at, name.as_bytes()].concat());
+            bytes.extend([b"PK\x03\x04", &fields[..], name.as_bytes(), &packed].concat());
+        }
+        let numbers = [list.len() as u32, bytes.len() as u32].map(u32::to_le_bytes).concat();
+        let count = (files.len() as u16).to_le_bytes();
+        [&bytes[..], &list, b"PK\x05\x06\0\0\0\0", &count, &count, &numbers, b"\0\0"].concat()
+    }
+
+    fn book(package: &str, chapters: &[(&str, &[u8])]) -> Vec<u8> {
+        let container: &[u8] = b"<container><rootfile full-path='a/b.opf'/></container>";
+        archive(&[&[("META-INF/container.xml", container), ("a/b.opf", package.as_bytes())], chapters].concat())
+    }
+
+    fn read(bytes: &[u8]) -> io::Result<Vec<String>> {
+        let entries = Epub::open(Cursor::new(bytes))?.map(|entry| match entry {
+            Entry::Document(Document { place, page, .. }) => format!("{place} | {} | {}", page.title, page.text),
+            Entry::Other => "other".into(),
+            Entry::Broken { place, why } => format!("{place}: {why}"),
+        });
+        Ok(entries.collect())
+    }
+
+    #[test]
+    fn chapters_are_read_in_reading_order() {
+        let package = "<package><metadata><dc:title>T</dc:title><dc:title>no</dc:title></metadata><manifest>\
+            <item id=1 href='x/1.xhtml'/><item id=2 href='../2%2e.xhtml#top'/><item id=3 href='3'/></manifest>\
+            <spine><itemref idref=2/><itemref idref=1/><itemref idref=2/><itemref idref=4/><itemref idref=3/></spine>";
+        let bytes = book(package, &[("a/x/1.xhtml", b"<title>One</title><p>first"), ("2..xhtml", b"second")]);
+        let expected =
+            ["2..xhtml | T | second", "a/x/1.xhtml | T: One | first", "a/3: it is not in the archive, or encrypted"];
+        assert_eq!(read(&bytes).unwrap(), expected);
+    }
+
+    #[test]
+    fn what_is_too_large_or_damaged_is_an_error() {
+        let spine = "<item id=1 href=1 /><itemref idref=1 />";
+        let bomb = book(spine, &[("a/1", &vec![b' '; MAX_PAGE + 1])]);
+        assert_eq!(read(&bomb).unwrap(), [format!("a/1: a file of more than {MAX_PAGE} bytes in the archive")]);
+        let contents = book(&" ".repeat(MAX_CONTENTS + 1), &[]);
+        assert!(read(&contents).unwrap_err().to_string().contains("more than 4194304 bytes"));
+        assert!(read(b"").is_err() && read(&archive(&[])).is_err() && read(&book("", &[])).unwrap().is_empty());
+        let sound = book(spine, &[("a/1", b"words and words and words")]);
+        for at in 0..sound.len() {
+            let mut damaged = sound.clone();
+            damaged[at] ^= 0xff;
+            let _ = read(&damaged);
+            let _ = read(&sound[..at]);
+        }
+    }
+}

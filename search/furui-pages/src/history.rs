@@ -84,20 +84,21 @@ impl History {
                 break;
             };
             self.last = row.get(0)?;
-            match page(row) {
+            let place = format!("row {}", self.last);
+            let (length, entry) = match page(row) {
                 Ok((url, title)) => {
                     let length = url.len() + title.len();
-                    bytes += length;
-                    let left = self.left.checked_sub(length as u64);
-                    self.left = left.ok_or_else(|| {
-                        rusqlite::Error::ToSqlConversionFailure("rows that are larger than their file".into())
-                    })?;
-                    let place = format!("row {}", self.last);
                     let page = Page { title, ..Page::default() };
-                    self.entries.push(Entry::Document(Document { place, address: Address::Url(url), page }));
+                    (length, Entry::Document(Document { place, address: Address::Url(url), page }))
                 }
-                Err(why) => self.entries.push(Entry::Broken { place: format!("row {}", self.last), why }),
-            }
+                // It counts as a byte, so that pages of the file that refer to each other in a circle come to an end.
+                Err(why) => (1, Entry::Broken { place, why }),
+            };
+            bytes += length;
+            let left = self.left.checked_sub(length as u64);
+            self.left =
+                left.ok_or_else(|| rusqlite::Error::ToSqlConversionFailure("rows larger than their file".into()))?;
+            self.entries.push(entry);
         }
         self.entries.reverse();
         Ok(())
@@ -136,4 +137,70 @@ fn page(row: &Row<'_>) -> Result<(String, String), String> {
 
 fn invalid(why: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The file of a database that these statements make.
+    fn database(statements: &str) -> Vec<u8> {
+        let database = Connection::open_in_memory().unwrap();
+        database.execute_batch(statements).unwrap();
+        database.serialize(MAIN_DB).unwrap().to_vec()
+    }
+
+    fn entries(bytes: &[u8]) -> io::Result<Vec<Entry>> {
+        Ok(History::read(bytes, bytes.len() as u64)?.collect())
+    }
+
+    #[test]
+    fn pages_with_a_title_are_documents() {
+        let mut file = database(
+            "CREATE TABLE urls (id INTEGER PRIMARY KEY, url, title);
+             INSERT INTO urls VALUES (7, 'http://a/', 'A'), (8, 'http://b/', NULL), (-3, 'http://c/', 'C'), (9, 1, 'x');",
+        );
+        let urls = |file: &[u8]| -> Vec<String> {
+            let entries = entries(file).unwrap().into_iter();
+            let urls = entries.map(|entry| match entry {
+                Entry::Document(Document { address: Address::Url(url), page, .. }) => format!("{url} {}", page.title),
+                other => format!("{other:?}").chars().take(6).collect(),
+            });
+            urls.collect()
+        };
+        assert_eq!(urls(&file), ["http://c/ C", "http://a/ A", "Broken"]);
+        // As if there were a log beside the file.
+        file[VERSIONS..VERSIONS + 2].fill(2);
+        assert_eq!(urls(&file).len(), 3);
+        assert_eq!(entries(&database("CREATE TABLE urls (url);")).unwrap(), [Entry::Other]);
+        assert_eq!(entries(&database("CREATE VIEW urls AS SELECT 1 AS url, 2 AS title;")).unwrap(), [Entry::Other]);
+    }
+
+    #[test]
+    fn a_hostile_database_ends_with_an_error() {
+        for columns in [
+            "url AS (hex(zeroblob(4000000))), title AS ('x')",
+            "url AS (hex(zeroblob(400000000))), title AS ('x')",
+            "url, title AS (printf('%.*c', 1000000, 'x'))",
+        ] {
+            let file = database(&format!(
+                "CREATE TABLE urls (id INTEGER PRIMARY KEY, {columns});
+                 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+                 INSERT INTO urls (id) SELECT i FROM n;"
+            ));
+            let last = entries(&file).unwrap().pop();
+            assert!(matches!(last, Some(Entry::Broken { .. })), "{columns}: {last:?}");
+        }
+        let file = database("CREATE TABLE urls (url, title); INSERT INTO urls VALUES ('http://a/', 'A');");
+        for length in [0, 10, 50, 100, 2000, file.len() - 1] {
+            assert!(entries(&file[..length]).is_err(), "{length}");
+        }
+        assert!(History::read(&b""[..], MAX_HISTORY + 1).is_err());
+        // Each byte of the head and of the first page may be wrong.
+        for at in 0..2000 {
+            let mut damaged = file.clone();
+            damaged[at] ^= 0xff;
+            let _ = entries(&damaged);
+        }
+    }
 }
