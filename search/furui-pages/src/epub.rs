@@ -269,8 +269,8 @@ mod tests {
     #[test]
     fn chapters_are_read_in_reading_order() {
         let package = "<package><metadata><dc:title>T</dc:title><dc:title>no</dc:title></metadata><manifest>\
-            <item id=1 href='x/1.xhtml'/><item id=2 href='../2%2e.xhtml#top'/><item id=3 href='3'/></manifest>\
-            <spine><itemref idref=2/><itemref idref=1/><itemref idref=2/><itemref idref=4/><itemref idref=3/></spine>";
+            <item id='1' href='x/1.xhtml'/><item id='2' href='../2%2e.xhtml#top'/><item id='3' href='3'/></manifest><spine>\
+            <itemref idref='2'/><itemref idref='1'/><itemref idref='2'/><itemref idref='4'/><itemref idref='3'/></spine>";
         let bytes = book(package, &[("a/x/1.xhtml", b"<title>One</title><p>first"), ("2..xhtml", b"second")]);
         let expected =
             ["2..xhtml | T | second", "a/x/1.xhtml | T: One | first", "a/3: it is not in the archive, or encrypted"];
