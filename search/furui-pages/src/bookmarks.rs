@@ -300,7 +300,7 @@ mod tests {
     fn deep_folders_and_what_is_no_bookmark_are_bounded() {
         let deep = "<DL><H3>f</H3>".repeat(10_000) + "<A HREF=u:>x</A>";
         assert_eq!(read(&deep), own(&[("u:", "x", ["f"; MAX_FOLDERS].join("\n").as_str())]));
-        let deep = [&r#"{"roots":{"other":"#[..], &r#"{"children":["#.repeat(100_000)].concat();
+        let deep = r#"{"roots":{"other":"#.to_owned() + &r#"{"children":["#.repeat(100_000);
         assert_eq!(Bookmarks::read(deep.as_bytes()).err(), Some(Unreadable::Bookmarks));
         assert_eq!(Bookmarks::read(b"{}").err(), Some(Unreadable::Bookmarks));
         assert_eq!(Bookmarks::read(&vec![b' '; MAX_PAGE + 1]).err(), Some(Unreadable::TooLong));

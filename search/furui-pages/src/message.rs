@@ -82,7 +82,7 @@ fn body(bytes: &[u8], parts: &mut usize, depth: usize, text: &mut String) -> boo
             inner(bytes, boundary).any(|part| body(part, parts, depth + 1, text))
         }
         Some(("multipart", _, Some(boundary))) => {
-            inner(bytes, boundary).fold(false, |has_text, part| body(part, parts, depth + 1, text) || has_text)
+            inner(bytes, boundary).filter(|part| body(part, parts, depth + 1, text)).count() > 0
         }
         _ => false,
     }
