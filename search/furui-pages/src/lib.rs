@@ -1,7 +1,7 @@
 //! Extracts the title and text of pages in HTML ([`html()`]), Markdown ([`markdown()`]) and plain text ([`text()`]),
 //! and reads sources of pages: [`Warc`] files and a [`Sitemap`]. Of what people have on their disks it reads
-//! [`Bookmarks`] and the [`History`] of browsers, electronic messages ([`message()`], [`Mbox`]) and books ([`Epub`]), as
-//! an [`Entry`] for each document.
+//! [`Bookmarks`] and the [`History`] of browsers, electronic messages ([`message()`], [`Mbox`]) and books ([`Epub`]),
+//! as an [`Entry`] for each document.
 //!
 //! ```text
 //!   .warc, .warc.gz ─ Warc ─▶ Capture ─┐              ┌─ html ──────┐

@@ -13,8 +13,8 @@ use super::node::NodeAddress;
 /// Documents are web pages, Markdown and plain text, such as the sources of programs, in single files and in
 /// directories; in directories, hidden files and what a .gitignore excludes are left out. A file that ends in .jsonl
 /// holds a document in each line: {"url": "http://…", "title": "…", "text": "…"}. A file that ends in .warc or .warc.gz
-/// holds the pages of a crawl. A URL on this machine is a page, or a sitemap, whose pages are fetched. Pages that do not
-/// want to be found (robots: noindex) are not published.
+/// holds the pages of a crawl. A URL on this machine is a page, or a sitemap, whose pages are fetched. Pages that do
+/// not want to be found (robots: noindex) are not published.
 ///
 /// Of bookmarks (exported as HTML, or Chromium's file Bookmarks) and the history of a browser (places.sqlite, History),
 /// each page is a document; of mail (mbox, Maildir, .eml) each message, of a book (.epub) each chapter.
