@@ -1,14 +1,12 @@
 use std::io::{self, BufRead, Read};
 
-use crate::{Entry, message};
-
-/// The maximum size of a message in bytes, with what is attached to it. Chosen: providers refuse larger ones.
-pub const MAX_MESSAGE: usize = 64 << 20;
+use crate::{Entry, MAX_MESSAGE, Unreadable, message};
 
 /// Reads the messages of a mailbox in the form `mbox` (RFC 4155): each begins with a line `From `, after an empty line.
 /// In its text, `>From ` at the beginning of a line stands for `From `, and so on.
 ///
-/// A message with more than [`MAX_MESSAGE`] bytes is broken, and so is what is no message. Memory: two messages.
+/// A message with more than [`MAX_MESSAGE`] bytes is broken, and so is what is no message. Memory: a few times the
+/// size of a message.
 pub struct Mbox<R: BufRead> {
     from: R,
     /// The number of the message, counted from 1.
@@ -57,7 +55,7 @@ impl<R: BufRead> Mbox<R> {
         }
         Ok(Some(match (is_message, is_long) {
             (false, _) => Err("no message: there is no line that begins with \"From \"".into()),
-            (_, true) => Err(format!("a message of more than {MAX_MESSAGE} bytes")),
+            (_, true) => Err(Unreadable::LongMessage.to_string()),
             _ => Ok(bytes),
         }))
     }

@@ -4,6 +4,8 @@ use mail_parser::{Address as Addresses, GetHeader, HeaderName, Message, MessageP
 
 use crate::{Address, Document, MAX_PAGE, Page, Unreadable, html};
 
+/// The maximum size of a message in bytes, with what is attached to it. Chosen: providers refuse larger ones.
+pub const MAX_MESSAGE: usize = 64 << 20;
 /// The maximum number of parts that are in each other. Chosen: messages have four.
 const MAX_DEPTH: usize = 16;
 /// The maximum number of parts of a message that are looked at; the others are left out. Chosen: messages have a dozen.
@@ -17,8 +19,12 @@ const MAX_ADDRESSES: usize = 32;
 /// message without an id has its `place` as a fragment.
 ///
 /// # Errors
-/// If the bytes do not begin with the fields of a message, or if there are more than [`MAX_PAGE`] bytes of text.
+/// If there are more than [`MAX_MESSAGE`] bytes, or more than [`MAX_PAGE`] bytes of text, or if they do not begin with
+/// the fields of a message.
 pub fn message(bytes: &[u8], place: &str) -> Result<Document, Unreadable> {
+    if bytes.len() > MAX_MESSAGE {
+        return Err(Unreadable::LongMessage);
+    }
     let head = head_of(bytes).filter(|head| head.from().is_some() || head.date().is_some() || head.subject().is_some());
     let head = head.ok_or(Unreadable::Message)?;
     let mut text = people(&head);

@@ -1,5 +1,7 @@
 use std::fmt;
 
+use crate::MAX_MESSAGE;
+
 /// The maximum size of a page in bytes, including markup.
 pub const MAX_PAGE: usize = 16 << 20;
 
@@ -31,6 +33,8 @@ pub enum Unreadable {
     Bookmarks,
     /// The bytes do not begin with the fields of an electronic message.
     Message,
+    /// There are more bytes of an electronic message than [`MAX_MESSAGE`].
+    LongMessage,
 }
 
 /// True if the rules of a robots `<meta>`, or of an `X-Robots-Tag` header, ask search engines to leave the page out.
@@ -48,6 +52,7 @@ impl fmt::Display for Unreadable {
             Self::TooLong => write!(f, "more than {MAX_PAGE} bytes; publish it in parts"),
             Self::Bookmarks => f.write_str("not the bookmarks of a browser"),
             Self::Message => f.write_str("not an electronic message: it does not begin with a sender, date or subject"),
+            Self::LongMessage => write!(f, "a message of more than {MAX_MESSAGE} bytes"),
         }
     }
 }
