@@ -2,10 +2,8 @@ use std::fmt::Write;
 
 use mail_parser::{Address as Addresses, GetHeader, HeaderName, Message, MessageParser, MimeHeaders, PartType};
 
-use crate::{Address, Document, MAX_PAGE, Page, Unreadable, html};
+use crate::{Address, Document, MAX_MESSAGE, MAX_PAGE, Page, Unreadable, html};
 
-/// The maximum size of a message in bytes, with what is attached to it. Chosen: providers refuse larger ones.
-pub const MAX_MESSAGE: usize = 64 << 20;
 /// The maximum number of parts that are in each other. Chosen: messages have four.
 const MAX_DEPTH: usize = 16;
 /// The maximum number of parts of a message that are looked at; the others are left out. Chosen: messages have a dozen.

@@ -1,9 +1,9 @@
 use std::fmt;
 
-use crate::MAX_MESSAGE;
-
 /// The maximum size of a page in bytes, including markup.
 pub const MAX_PAGE: usize = 16 << 20;
+/// The maximum size of an electronic message in bytes, with attachments. Chosen: providers refuse larger ones.
+pub const MAX_MESSAGE: usize = 64 << 20;
 
 /// The title, text and metadata of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
