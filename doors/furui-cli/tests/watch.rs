@@ -28,7 +28,7 @@ fn a_watched_folder_is_found_as_it_is() {
     write("a.txt", "walrus one");
     write("deep/er/b.md", "# A title\n\nwalrus two");
     write("deep/page.html", "<title>P</title><link rel=canonical href='https://example.org/p'><p>walrus three");
-    write("script.js", "walrus");
+    write("picture.png", "walrus\0");
     write(".hidden", "walrus");
     let node = Node::start(&dir, "node", &["--watch", &watched]);
     let (a, b, page) = (url("a.txt"), url("deep/er/b.md"), "https://example.org/p");
@@ -107,6 +107,26 @@ fn of_files_with_one_url_the_first_is_published_and_another_takes_its_place() {
     node.end();
     let node = Node::start(&dir, "node", &["--watch", &watched]);
     node.finds("heron", &["u:1499"]);
+}
+
+#[test]
+fn what_a_gitignore_excludes_is_withdrawn_and_comes_back() {
+    let (dir, watched, _) = directories();
+    fs::create_dir_all(format!("{watched}/inner/build")).unwrap();
+    let write = |name: &str, text: &str| fs::write(format!("{watched}/{name}"), text).unwrap();
+    let url = |name: &str| format!("file://{watched}/{name}");
+    write("inner/.gitignore", "build/\n");
+    write("inner/main.rs", "// gannet");
+    write("inner/build/made.rs", "// gannet");
+    write("mail", "From a\nFrom: a@x.example\nSubject: gannet\nMessage-ID: <1@x.example>\n\n");
+    let node = Node::start(&dir, "node", &["--watch", &watched]);
+    let (main, made, mail) = (url("inner/main.rs"), url("inner/build/made.rs"), "mid:1@x.example");
+    node.finds("gannet", &[&main, mail]);
+    write("inner/build/more.rs", "// gannet");
+    write("inner/.gitignore", "build/\n*.rs\n");
+    node.finds("gannet", &[mail]);
+    fs::remove_file(format!("{watched}/inner/.gitignore")).unwrap();
+    node.finds("gannet", &[&made, &url("inner/build/more.rs"), &main, mail]);
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod block;
 mod client;
 mod demo;
 mod error;
+mod gitignore;
 mod invite;
 mod log;
 mod logging;

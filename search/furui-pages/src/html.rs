@@ -4,6 +4,7 @@ use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 
 use crate::elements::{is_block, is_skipped};
+use crate::front_matter::FrontMatter;
 use crate::lines::Lines;
 use crate::{Page, charset, is_noindex};
 
@@ -14,21 +15,23 @@ const MAX_ATTRIBUTE: usize = 4 << 10;
 /// metadata.
 ///
 /// The text is that of all elements except scripts, styles, navigation (`<nav>`) and embedded objects. Runs of spaces
-/// become one space, and each block becomes a line; the lines of `<pre>` are kept.
+/// become one space, and each block becomes a line; the lines of `<pre>` are kept. Front matter, with which the sources
+/// of static sites begin, is not text; the title that it states goes before that of `<title>`.
 ///
 /// Tags are read as in browsers, but no tree is built: any bytes are read in one pass. Except in odd cases, an element
 /// without an end tag ends where it would in a browser; a `<nav>` that is not closed ends at `<main>` or `<article>`.
 pub fn html(bytes: &[u8], charset: Option<&str>) -> Page {
     let text = charset::decode_html(bytes, charset);
+    let front_matter = FrontMatter::split(&text);
     let mut reader = Reader::default();
     let mut emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| -> Option<Infallible> {
         reader.event(event);
         None
     });
     emitter.naively_switch_states(true);
-    let Ok(()) = Tokenizer::new_with_emitter(&*text, emitter).finish();
+    let Ok(()) = Tokenizer::new_with_emitter(front_matter.rest, emitter).finish();
     let Reader { title, text, mut page, .. } = reader;
-    page.title = title.finish();
+    page.title = front_matter.title.unwrap_or_else(|| title.finish());
     page.text = text.finish();
     page
 }
@@ -203,6 +206,13 @@ mod tests {
         assert_eq!(read.canonical.as_deref(), Some("/there"));
         assert_eq!(read.lang.as_deref(), Some("pt-br"));
         assert!(!read.noindex);
+    }
+
+    #[test]
+    fn front_matter_is_no_text() {
+        let read = page("---\ntitle: Stated\nlayout: post\n---\n<title>{{ page.title }}</title><p>words");
+        assert_eq!((read.title.as_str(), read.text.as_str()), ("Stated", "words"));
+        assert_eq!(page("---\n<p>words").text, "---\nwords");
     }
 
     #[test]

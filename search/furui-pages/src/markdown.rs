@@ -1,5 +1,6 @@
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
+use crate::front_matter::FrontMatter;
 use crate::lines::Lines;
 use crate::{Page, html};
 
@@ -7,24 +8,19 @@ use crate::{Page, html};
 /// metadata at the beginning, which static sites use (in YAML between `---`, in TOML between `+++`), or else from the
 /// first heading. The metadata are not part of the text.
 pub fn markdown(source: &str) -> Page {
-    let options = Options::ENABLE_TABLES
-        | Options::ENABLE_FOOTNOTES
-        | Options::ENABLE_STRIKETHROUGH
-        | Options::ENABLE_TASKLISTS
-        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS
-        | Options::ENABLE_PLUSES_DELIMITED_METADATA_BLOCKS;
-    let mut metadata = String::new();
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let front_matter = FrontMatter::split(source);
     let (mut text, mut title) = (Lines::default(), Lines::default());
-    let (mut in_title, mut has_title, mut in_code, mut in_metadata) = (false, false, false, false);
+    let (mut in_title, mut has_title, mut in_code) = (false, false, false);
     // The tags of a block of HTML arrive line by line, and are parsed when the block ends.
     let mut block = String::new();
-    for event in Parser::new_ext(source, options) {
+    for event in Parser::new_ext(front_matter.rest, options) {
         match event {
             Event::Start(tag) => {
                 match tag {
                     Tag::Heading { .. } => in_title = !std::mem::replace(&mut has_title, true),
                     Tag::CodeBlock(_) => in_code = true,
-                    Tag::MetadataBlock(_) => in_metadata = true,
                     _ => {}
                 }
                 if !is_inline(&tag.to_end()) {
@@ -35,7 +31,6 @@ pub fn markdown(source: &str) -> Page {
                 match tag {
                     TagEnd::Heading(_) => in_title = false,
                     TagEnd::CodeBlock => in_code = false,
-                    TagEnd::MetadataBlock(_) => in_metadata = false,
                     TagEnd::HtmlBlock => text.push(&html(std::mem::take(&mut block).as_bytes(), None).text, true),
                     _ => {}
                 }
@@ -43,7 +38,6 @@ pub fn markdown(source: &str) -> Page {
                     text.end_line();
                 }
             }
-            Event::Text(words) if in_metadata => metadata.push_str(&words),
             Event::Text(words) | Event::Code(words) => {
                 text.push(&words, in_code);
                 if in_title {
@@ -60,26 +54,7 @@ pub fn markdown(source: &str) -> Page {
         }
     }
     let heading = title.finish();
-    Page { title: title_in(&metadata).unwrap_or(heading), text: text.finish(), ..Page::default() }
-}
-
-/// The title in metadata; `None` if it is missing or not on one line. The forms are `title: …` and `title = …`, with or
-/// without quotes.
-fn title_in(metadata: &str) -> Option<String> {
-    let value = metadata.lines().find_map(|line| line.strip_prefix("title")?.trim_start().strip_prefix([':', '=']))?;
-    let value = value.trim();
-    let quote = value.chars().next().filter(|first| ['"', '\''].contains(first));
-    let title = match quote {
-        Some(quote) => {
-            let inside = value.strip_prefix(quote)?.strip_suffix(quote)?;
-            if quote == '"' { inside.replace("\\\"", "\"") } else { inside.replace("''", "'") }
-        }
-        // A value that begins with one of these characters is not a title on this line, but a text of several lines, a
-        // list or a reference.
-        None if value.starts_with(['|', '>', '[', '{', '&', '*', '!', '#']) => return None,
-        None => value.to_owned(),
-    };
-    (!title.trim().is_empty()).then_some(title)
+    Page { title: front_matter.title.unwrap_or(heading), text: text.finish(), ..Page::default() }
 }
 
 fn is_inline(tag: &TagEnd) -> bool {

@@ -2,6 +2,8 @@ use std::fmt;
 
 /// The maximum size of a page in bytes, including markup.
 pub const MAX_PAGE: usize = 16 << 20;
+/// The maximum size of an electronic message in bytes, with attachments. Chosen: providers refuse larger ones.
+pub const MAX_MESSAGE: usize = 64 << 20;
 
 /// The title, text and metadata of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +29,12 @@ pub enum Unreadable {
     Charset,
     /// There are more than [`MAX_PAGE`] bytes.
     TooLong,
+    /// The bytes are not the bookmarks of a browser.
+    Bookmarks,
+    /// The bytes do not begin with the fields of an electronic message.
+    Message,
+    /// There are more bytes of an electronic message than [`MAX_MESSAGE`].
+    LongMessage,
 }
 
 /// True if the rules of a robots `<meta>`, or of an `X-Robots-Tag` header, ask search engines to leave the page out.
@@ -42,6 +50,9 @@ impl fmt::Display for Unreadable {
             Self::Binary => f.write_str("no text: there are zeros in it"),
             Self::Charset => f.write_str("no text: not UTF-8"),
             Self::TooLong => write!(f, "more than {MAX_PAGE} bytes; publish it in parts"),
+            Self::Bookmarks => f.write_str("not the bookmarks of a browser"),
+            Self::Message => f.write_str("not an electronic message: it does not begin with a sender, date or subject"),
+            Self::LongMessage => write!(f, "a message of more than {MAX_MESSAGE} bytes"),
         }
     }
 }

@@ -1,3 +1,4 @@
+use crate::front_matter::FrontMatter;
 use crate::{Kind, MAX_PAGE, Media, Page, Unreadable, charset, html, markdown};
 
 impl Page {
@@ -19,11 +20,16 @@ impl Page {
     }
 }
 
-/// Makes a page from plain text, which is not changed. The page has no title.
+/// Makes a page from plain text, which is not changed. It has a title only if it begins with front matter that states
+/// one, which is then left out.
 ///
 /// # Errors
 /// If no charset is stated and the text is not UTF-8, or if the text contains NUL.
 pub fn text(bytes: &[u8], charset: Option<&str>) -> Result<Page, Unreadable> {
-    let text = charset::decode_text(bytes, charset)?.into_owned();
-    Ok(Page { text, ..Page::default() })
+    let text = charset::decode_text(bytes, charset)?;
+    // Files of YAML look alike, so a block without a title is text.
+    Ok(match FrontMatter::split(&text) {
+        FrontMatter { title: Some(title), rest } => Page { title, text: rest.to_owned(), ..Page::default() },
+        FrontMatter { title: None, .. } => Page { text: text.into_owned(), ..Page::default() },
+    })
 }

@@ -1,6 +1,7 @@
 //! `furui publish`, to a node in this process.
 
 mod crawls;
+mod disks;
 mod sites;
 
 use std::fs;
@@ -122,7 +123,7 @@ fn directories_are_walked_and_what_is_no_text_is_left_out() {
         found,
         [
             ("http://site.example/docs/a.txt", "a.txt", "shallow"),
-            ("http://site.example/docs/b/c/d%20e.txt", "d e.txt", "deep 篩"),
+            ("http://site.example/docs/b/c/d%20e.txt", "b/c/d e.txt", "deep 篩"),
             ("http://x.example/", "", "x"),
         ]
     );

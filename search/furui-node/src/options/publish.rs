@@ -3,18 +3,21 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
-use furui_pages::{Format, Kind};
+use furui_pages::{Format, Kind, Several};
 use url::Url;
 
 use super::node::NodeAddress;
 
 /// Publish documents, so that every node finds them
 ///
-/// Documents are web pages, Markdown and plain text, in single files and in directories. In directories, hidden files
-/// and files with other endings are left out. A file that ends in .jsonl holds a document in each line: {"url":
-/// "http://…", "title": "…", "text": "…"}. A file that ends in .warc or
-/// .warc.gz holds the pages of a crawl. A URL on this machine is a page, or a sitemap, whose pages are fetched. Pages
-/// that do not want to be found (robots: noindex) are not published.
+/// Documents are web pages, Markdown and plain text, such as the sources of programs, in single files and in
+/// directories; in directories, hidden files and what a .gitignore excludes are left out. A file that ends in .jsonl
+/// holds a document in each line: {"url": "http://…", "title": "…", "text": "…"}. A file that ends in .warc or .warc.gz
+/// holds the pages of a crawl. A URL on this machine is a page, or a sitemap, whose pages are fetched. Pages that do
+/// not want to be found (robots: noindex) are not published.
+///
+/// Of bookmarks (exported as HTML, or Chromium's file Bookmarks) and the history of a browser (places.sqlite, History),
+/// each page is a document; of mail (mbox, Maildir, .eml) each message, of a book (.epub) each chapter.
 ///
 /// What is published is shown with the name of the node, 12D3KooW…, and only this node can replace or withdraw it.
 ///
@@ -51,6 +54,11 @@ pub enum FormatName {
     Text,
     Jsonl,
     Warc,
+    Bookmarks,
+    History,
+    Mbox,
+    Message,
+    Epub,
 }
 
 impl PublishOptions {
@@ -68,6 +76,11 @@ impl PublishOptions {
             FormatName::Text => Format::Page(Kind::Text),
             FormatName::Jsonl => Format::Jsonl,
             FormatName::Warc => Format::Warc,
+            FormatName::Bookmarks => Format::Several(Several::Bookmarks),
+            FormatName::History => Format::Several(Several::History),
+            FormatName::Mbox => Format::Several(Several::Mbox),
+            FormatName::Message => Format::Several(Several::Message),
+            FormatName::Epub => Format::Several(Several::Epub),
         })
     }
 }

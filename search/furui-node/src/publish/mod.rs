@@ -5,10 +5,12 @@
 //!   tree ─── files, by name or content ─┬─ page ──▶ Page ──▶ ┐
 //!   warc ─── its pages ─────────────────┤                    ├─ Record ─▶ once by URL ─▶ batch ─▶ wanted? ─▶ node
 //!   web ──── a sitemap's pages ─────────┘                    │
+//!   entries ─ bookmarks, history, mail, books ───────────────┤
 //!   lines ── JSON ───────────────────────────────────────────┘
 //! ```
 
 mod batch;
+mod entries;
 mod lines;
 mod once;
 mod sums;
@@ -116,13 +118,25 @@ impl Publisher<'_> {
         Ok(*self.key.insert(peer))
     }
 
-    /// Extracts title and text of a page, and publishes it unless the page or the options forbid it.
+    /// Extracts title and text of a page, and publishes it.
     fn page(&mut self, source: Source<'_>) -> Result<(), Error> {
         let Source { place, url, is_own, media, title, bytes } = source;
-        let page = match Page::read(bytes, media) {
+        let mut page = match Page::read(bytes, media) {
             Ok(page) => page,
             Err(why) => return self.sums.leave_out(&place, &why.to_string()),
         };
+        let canonical = page.canonical.take().and_then(|link| url.join(&link).ok());
+        let canonical = canonical.filter(|link| matches!(link.scheme(), "http" | "https"));
+        let mut url = canonical.filter(|link| is_own || is_same_site(link, &url)).unwrap_or(url);
+        url.set_fragment(None);
+        if page.title.is_empty() {
+            title.clone_into(&mut page.title);
+        }
+        self.extracted(place, url, page)
+    }
+
+    /// Publishes what was extracted from a page under this URL, unless the page or the options forbid it.
+    fn extracted(&mut self, place: String, url: Url, page: Page) -> Result<(), Error> {
         if page.noindex {
             self.sums.pass(Reason::NoIndex);
             return Ok(());
@@ -131,12 +145,7 @@ impl Publisher<'_> {
             self.sums.pass(Reason::Language);
             return Ok(());
         }
-        let canonical = page.canonical.and_then(|link| url.join(&link).ok());
-        let canonical = canonical.filter(|link| matches!(link.scheme(), "http" | "https"));
-        let mut url = canonical.filter(|link| is_own || is_same_site(link, &url)).unwrap_or(url);
-        url.set_fragment(None);
-        let title = if page.title.is_empty() { title.to_owned() } else { page.title };
-        let (url, title) = (url.into(), cut(title, MAX_TITLE));
+        let (url, title) = (url.into(), cut(page.title, MAX_TITLE));
         let publisher = self.key()?;
         self.record(place, Record { url, title, text: page.text, publisher })
     }

@@ -97,8 +97,8 @@ impl<'a> Publisher<'a> {
         let Some(watching) = self.watched() else { return Ok(false) };
         let reading = FileReading { path: path.to_owned(), number: watching.watched.next_reading() };
         watching.current = Some((reading.clone(), file));
-        let root = path.parent().unwrap_or(path);
-        let done = match self.file(path, root, false) {
+        let root = watching.watched.root_of(path).unwrap_or(path).to_owned();
+        let done = match self.file(path, &root, false) {
             Ok(Ok(())) => Ok(()),
             Ok(Err(why)) => Err(why.to_string()),
             Err(why) => {

@@ -3,12 +3,13 @@ use std::path::{Path, PathBuf};
 
 use furui_net::watched::{FileReading, Stamp, Watched};
 use serde::Deserialize;
-use walkdir::WalkDir;
+use walkdir::{DirEntry, IntoIter, WalkDir};
 
 use super::events::Events;
 use super::{is_directory, is_gone};
 use crate::Error;
 use crate::client::Client;
+use crate::gitignore::Gitignore;
 use crate::options::node::NodeAddress;
 use crate::options::publish::PublishOptions;
 use crate::program::Program;
@@ -37,6 +38,7 @@ struct Progress<'p> {
     /// Directories and files that a failing disk or network does not show.
     unread: Vec<PathBuf>,
     withdrawn: u64,
+    gitignore: Gitignore,
 }
 
 /// The JSON answer of a node to a request to withdraw documents.
@@ -73,7 +75,10 @@ impl<'a> Comparison<'a> {
     pub(super) fn some(&self, paths: BTreeSet<PathBuf>) -> Result<(), Error> {
         self.run(|progress| {
             for path in &paths {
-                if is_directory(path) {
+                let is_directory = is_directory(path);
+                if self.is_ignored(path, is_directory, progress)? {
+                    // What was published of it is withdrawn below.
+                } else if is_directory {
                     self.tree(path, progress)?;
                 } else {
                     self.file(path, progress)?;
@@ -86,7 +91,8 @@ impl<'a> Comparison<'a> {
 
     fn run(&self, compare: impl FnOnce(&mut Progress<'_>) -> Result<(), Error>) -> Result<(), Error> {
         let publisher = Publisher::watching(self.watched.clone(), self.client.clone(), &self.options, self.program);
-        let mut progress = Progress { publisher, heirs: vec![], unread: vec![], withdrawn: 0 };
+        let mut progress =
+            Progress { publisher, heirs: vec![], unread: vec![], withdrawn: 0, gitignore: Gitignore::default() };
         let done = compare(&mut progress).and_then(|()| {
             self.settle(&mut progress)?;
             // A file that is read again may lose documents to a third one, but each file does so at most once.
@@ -121,9 +127,13 @@ impl<'a> Comparison<'a> {
 
     /// Reads the files at and under a directory that have changed.
     fn tree(&self, path: &Path, progress: &mut Progress<'_>) -> Result<(), Error> {
-        let entries = WalkDir::new(path).follow_root_links(false).sort_by_file_name().into_iter();
-        for entry in entries.filter_entry(|entry| self.watched.root_of(entry.path()).is_some()) {
+        let mut entries = WalkDir::new(path).follow_root_links(false).sort_by_file_name().into_iter();
+        while let Some(entry) = entries.next() {
             match entry {
+                Ok(entry) if self.watched.root_of(entry.path()).is_none() => skip(&entry, &mut entries),
+                Ok(entry) if self.is_ignored(entry.path(), entry.file_type().is_dir(), progress)? => {
+                    skip(&entry, &mut entries);
+                }
                 Ok(entry) if entry.file_type().is_file() => self.file(entry.path(), progress)?,
                 Ok(_) => {}
                 Err(error) => {
@@ -134,6 +144,15 @@ impl<'a> Comparison<'a> {
             }
         }
         Ok(())
+    }
+
+    /// True if a `.gitignore` in the watched directory excludes a path, or cannot be read.
+    fn is_ignored(&self, path: &Path, is_directory: bool, progress: &mut Progress<'_>) -> Result<bool, Error> {
+        let Some(root) = self.watched.root_of(path) else { return Ok(false) };
+        match progress.gitignore.excludes_in(root, path, is_directory) {
+            Ok(is_ignored) => Ok(is_ignored),
+            Err((file, why)) => progress.publisher.leave_out(&file, &why).map(|()| true),
+        }
     }
 
     /// Reads a file if it has changed since it was last read.
@@ -177,9 +196,14 @@ impl<'a> Comparison<'a> {
             let files = self.watched.files(under, after.as_deref())?;
             let Some(last) = files.last() else { break };
             after = Some(last.clone());
-            let is_unread = |path: &PathBuf| progress.unread.iter().any(|unread| path.starts_with(unread));
-            let is_lost = |path: &PathBuf| self.watched.open_file(path).is_err_and(|error| is_gone(&error));
-            let gone: Vec<PathBuf> = files.into_iter().filter(|path| !is_unread(path) && is_lost(path)).collect();
+            let mut gone = Vec::new();
+            for path in files {
+                let is_unread = progress.unread.iter().any(|unread| path.starts_with(unread));
+                let is_lost = self.watched.open_file(&path).is_err_and(|error| is_gone(&error));
+                if !is_unread && (is_lost || self.is_ignored(&path, false, progress)?) {
+                    gone.push(path);
+                }
+            }
             for path in &gone {
                 let number = self.watched.next_reading();
                 self.withdraw(&FileReading { path: path.clone(), number }, progress)?;
@@ -222,5 +246,12 @@ impl<'a> Comparison<'a> {
         }
         let Withdrawn { withdrawn } = self.client.post("/unpublish", lines.as_bytes())?.read()?;
         Ok(withdrawn)
+    }
+}
+
+/// Leaves out a file, or a directory with everything in it.
+fn skip(entry: &DirEntry, entries: &mut IntoIter) {
+    if entry.file_type().is_dir() {
+        entries.skip_current_dir();
     }
 }

@@ -7,6 +7,8 @@ use furui_net::watched::Watched;
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind};
 
+use crate::gitignore;
+
 /// The maximum number of paths that wait to be compared. If there are more, everything is compared. The value is a
 /// choice, not a measurement.
 const MAX_PATHS: usize = 4096;
@@ -44,8 +46,13 @@ impl Events {
             Ok(event) if event.need_rescan() => state.all = true,
             Ok(Event { kind: EventKind::Access(kind), .. }) if kind != AccessKind::Close(AccessMode::Write) => return,
             Ok(event) => {
+                // Rules count for their directory and what is below it.
+                let place = |path: PathBuf| match path.parent() {
+                    Some(directory) if path.ends_with(gitignore::NAME) => directory.to_owned(),
+                    _ => path,
+                };
                 let is_watched = |path: &PathBuf| watched.root_of(path).is_some();
-                state.paths.extend(event.paths.into_iter().filter(is_watched));
+                state.paths.extend(event.paths.into_iter().map(place).filter(is_watched));
                 state.all |= state.paths.len() > MAX_PATHS;
             }
             Err(_) => state.all = true,
