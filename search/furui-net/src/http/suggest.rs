@@ -2,7 +2,6 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
-use furui_search::limits;
 use serde::Deserialize;
 
 use super::lines::json;
@@ -43,7 +42,7 @@ fn last_word(typed: &str) -> Option<(&str, String)> {
     let start = typed.trim_end_matches(char::is_alphanumeric).len();
     let (before, last) = typed.split_at(start);
     let mut words = furui_search::words(last);
-    let word = words.next().filter(|word| word.len() <= limits::WORD_BYTES)?;
+    let word = words.next()?;
     (words.next().is_none() && !before.ends_with([':', '.'])).then(|| (before, word.into_owned()))
 }
 
@@ -61,7 +60,7 @@ mod tests {
         ] {
             assert_eq!(last_word(typed), Some((before, word.to_owned())), "{typed}");
         }
-        for typed in ["", "bloom ", "site:exam", "site:www.exam", "東京タ", &"a".repeat(1000)] {
+        for typed in ["", "bloom ", "site:exam", "site:www.exam", "東京タ"] {
             assert_eq!(last_word(typed), None, "{typed}");
         }
     }
