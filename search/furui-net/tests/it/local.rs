@@ -108,7 +108,7 @@ impl Lists {
     }
 
     pub fn of_word(&self, word: &str) -> &[ContentId] {
-        self.0.get(word).map_or(&[], Vec::as_slice)
+        self.0.get(word.trim_start_matches('=')).map_or(&[], Vec::as_slice)
     }
 
     pub fn words(&self) -> impl Iterator<Item = &String> {

@@ -16,7 +16,7 @@ async fn what_one_node_publishes_every_node_finds() {
         let expected = (0..count).filter(|number| number % 7 == class && number % 3 == 1);
         assert_eq!(find(node, &format!("c{} kb", letters(class))).await.unwrap(), expected.map(url).collect());
         let expected = (0..count).filter(|number| matches!(number % 7, 1 | 2) && number % 3 != 1);
-        assert_eq!(find(node, "document -k1 (c1 OR c2)").await.unwrap(), expected.map(url).collect());
+        assert_eq!(find(node, "document -kb (cb OR cc)").await.unwrap(), expected.map(url).collect());
         assert!(find(node, "document nowhere").await.unwrap().is_empty());
     }
     for node in &nodes {

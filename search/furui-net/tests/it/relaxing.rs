@@ -63,7 +63,7 @@ async fn what_is_not_written_exactly_is_found_and_said() {
         ("東京都", None, &["東京都"]),
         ("\"deadlocks\"", None, &["Deadlocks"]),
         ("dictionery python", corrected("dictionary python"), &["Dictionaries"]),
-        ("pyhton valeus", corrected("python value"), &["Dictionaries"]),
+        ("pyhton vlaues", corrected("python value"), &["Dictionaries"]),
         ("deadlock xyzzyq", most(&["xyzzyq"]), &["Deadlocks"]),
         ("\"deadlock xyzzyq\"", None, &[]),
         ("deadlock -xyzzyq", None, &["Deadlocks"]),

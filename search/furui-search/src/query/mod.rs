@@ -97,7 +97,7 @@ impl Query {
             }
         }
         match must.is_empty() {
-            true => Err(why),
+            true => Err(fault(QueryFault::Empty, text, 0)),
             false => Ok((Self { clauses: vec![Clause { must, ..Clause::default() }] }, Some(why))),
         }
     }
