@@ -111,6 +111,7 @@ fn request() -> impl Strategy<Value = Request> {
             most
         }),
         vec((word(), id()), 0..9).prop_map(|claims| Request::Doubt { claims }),
+        word().prop_map(|word| Request::Near { word }),
     ]
 }
 
@@ -206,6 +207,7 @@ fn response() -> impl Strategy<Value = Response> {
         (any::<u64>(), vec((word(), any::<u64>(), any::<u64>()), 0..9), any::<bool>())
             .prop_map(|(state, lists, more)| Response::Compared { state, lists, more }),
         vec(listed, 0..9).prop_map(Response::Listed),
+        vec((word(), any::<u64>()), 0..limits::NEAR).prop_map(Response::Near),
         any::<u64>().prop_map(|gone| Response::Withdrawn { gone }),
         (vec((withdrawal(), any::<u8>()), 0..9), any::<bool>())
             .prop_map(|(withdrawals, more)| Response::Withdrawals { withdrawals, more }),
@@ -323,8 +325,8 @@ fn what_is_too_large_is_neither_written_nor_read() {
     };
     let words = vec!["word".to_owned(); limits::WORDS + 1];
     too_many("65 words, at most 64", Request::Size { words }.encode().unwrap_err());
-    let from = "w".repeat(limits::WORD_BYTES + 1);
-    too_many("129 bytes of a word", Request::Compare { from, since: 0 }.encode().unwrap_err());
+    let from = "w".repeat(limits::ASKED_BYTES + 1);
+    too_many("130 bytes of a word", Request::Compare { from, since: 0 }.encode().unwrap_err());
     let ids = vec![ContentId::new([7; 20]); limits::IDS + 1];
     let listed = Listed { days: vec![0; ids.len()], ids, weights: vec![], more: false };
     too_many("32769 ids", Response::Listed(vec![listed]).encode().unwrap_err());

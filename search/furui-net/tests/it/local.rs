@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use furui_net::net::{Config, Identity, Transport};
 use furui_net::node::{Document, Node};
-use furui_search::{ContentId, Peer, Record, limits};
+use furui_search::{ContentId, Peer, Record, limits, list_of};
 use sha2::{Digest, Sha256};
 use tokio::time::timeout;
 
@@ -46,7 +46,7 @@ pub fn keepers(nodes: &[Node], word: &str) -> Vec<Peer> {
 
 /// The peers among `peers` that keep the list of `word`.
 pub fn keepers_among(mut peers: Vec<Peer>, word: &str) -> Vec<Peer> {
-    let key = Sha256::digest(Sha256::new().chain_update(b"word/").chain_update(word).finalize());
+    let key = Sha256::digest(Sha256::new().chain_update(b"word/").chain_update(&*list_of(word)).finalize());
     peers.sort_by_key(|peer| -> Vec<u8> {
         Sha256::digest(peer.identity()).iter().zip(&key).map(|(a, b)| a ^ b).collect()
     });

@@ -21,6 +21,7 @@ pub use error::{QueryError, QueryFault};
 /// |---|---|
 /// | `bloom filter`, `bloom AND filter` | both words |
 /// | `"bloom filter"`, `“bloom filter”`, `「東京タワー」` | the words one after the other, in the title or in the text |
+/// | `"bloom"` | the word in this form only |
 /// | `bloom OR cuckoo` | one of them, or both |
 /// | `filter -coffee`, `filter NOT coffee` | the first word, without the other |
 /// | `filter -"coffee filter"` | the word, without the phrase |
@@ -29,7 +30,8 @@ pub use error::{QueryError, QueryFault};
 ///
 /// OR, AND and NOT are in upper case; in lower case they are words. Words are cut and normalised like those of
 /// documents ([`words()`](super::words())), so `foo-bar` requires both parts, and punctuation alone requires nothing.
-/// If an excluded item has several words, as in `-foo-bar` or `-東京タワー`, it is excluded as a phrase. No word is too
+/// All forms of a word are found ([`Asked`](super::Asked)), unless it is quoted or excluded. Text without spaces between
+/// words, as in Japanese, is a phrase. If an excluded item has several words, as in `-foo-bar` or `-東京タワー`, it is excluded as a phrase. No word is too
 /// common to be searched for.
 ///
 /// ```
@@ -37,7 +39,7 @@ pub use error::{QueryError, QueryFault};
 ///
 /// let query = Query::parse("filter (bloom OR cuckoo) -coffee")?;
 /// let [bloom, cuckoo] = query.clauses() else { panic!("one clause for each choice") };
-/// assert_eq!((&bloom.must[..], &bloom.without[..]), (&["filter".into(), "bloom".into()][..], &["coffee".into()][..]));
+/// assert_eq!((&bloom.must[..], &bloom.without[..]), (&["filter".into(), "bloom".into()][..], &["=coffee".into()][..]));
 /// assert_eq!(cuckoo.must, ["filter", "cuckoo"]);
 /// # Ok::<(), furui_search::QueryError>(())
 /// ```
