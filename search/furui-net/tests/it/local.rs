@@ -88,7 +88,7 @@ pub fn zipf(count: usize, random: &mut Random) -> Vec<Document> {
     const VOCABULARY: f64 = 20_000.0;
     let mut text = |number| {
         let words =
-            (0..20 + random.below(60)).map(|_| format!("w{}", letters(VOCABULARY.powf(random.unit()) as usize)));
+            (0..20 + random.below(60)).map(|_| format!("x{}", letters(VOCABULARY.powf(random.unit()) as usize)));
         document(format!("http://zipf.example/{number}"), words.collect::<Vec<_>>().join(" "))
     };
     (0..count).map(&mut text).collect()
