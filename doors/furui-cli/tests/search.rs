@@ -273,13 +273,16 @@ fn more_than_a_page_is_asked_for_page_by_page() {
 #[test]
 fn what_cannot_be_done_is_said() {
     let node = node();
-    let message = failure(&["search", "--node", &node.url(), "bloom", "(set"], b"");
+    let message = failure(&["search", "--exact", "--node", &node.url(), "bloom", "(set"], b"");
     assert_eq!(message, "furui: at character 7: this \"(\" is never closed; add a \")\", or leave it out\n");
-    let message = failure(&["search", "--node", &node.url(), "bloom", "\"a set"], b"");
+    let message = failure(&["search", "--exact", "--node", &node.url(), "bloom", "\"a set"], b"");
     assert_eq!(
         message,
         "furui: at character 7: this quotation mark is never closed; add one after the phrase, or leave it out\n"
     );
+    let literally = search(&node, &["cuckoo("]);
+    let note = "(searched for as it is written: at character 7: this \"(\" is never closed";
+    assert!(literally.starts_with(note) && literally.contains("Cuckoo filters"), "{literally}");
     let message = failure(&["search", "--node", "http://127.0.0.1:1", "x"], b"");
     assert!(message.contains("furui node"), "{message}");
     failure(&["search", "--node", &node.url()], b"");

@@ -71,7 +71,7 @@ fn a_result_in_a_watched_folder_opens_on_the_page_and_nothing_else_does() {
     let path = |name: &str| watched.join(name).to_str().unwrap().to_owned();
     fs::write(path("a & b.txt"), "a fulmar <script>alert(1)</script>").unwrap();
     fs::write(path("page.html"), "<title>P</title>a fulmar<script>alert(1)</script>").unwrap();
-    fs::write(path("secret.png"), "no fulmar").unwrap();
+    fs::write(path("secret.png"), "no fulmar \0").unwrap();
     let node = Node::start(&dir, "node", &["--watch", watched.to_str().unwrap()]);
     let urls = ["a%20&%20b.txt", "page.html"].map(|name| format!("file://{}", path(name)));
     node.finds("fulmar", &[&urls[0], &urls[1]]);
@@ -256,7 +256,7 @@ fn a_node_completes_words_that_it_keeps_the_commonest_first() {
         words.map(|text| serde_json::json!({ "url": format!("http://tak.example/{}", text.len()), "text": text }));
     node.publish(&lines.map(|line| format!("{line}\n")).concat());
     for (typed, completed) in [
-        ("tak", &["takahe", "takin", "takapu", "takins"][..]),
+        ("tak", &["takin", "takahe", "takapu"][..]),
         ("%22rare+Taka", &["\"rare takahe", "\"rare takapu"]),
         ("zebra", &[]),
         ("site:tak", &[]),

@@ -56,7 +56,7 @@ fn a_model_reads_why_a_tool_fails() {
         ["search", { "query": "a", "limit": "many" }],
         ["search", { "query": "a", "pages": 3 }],
         ["search", { "query": "a", "limit": 1001 }],
-        ["search", { "query": "(a" }],
+        ["search", { "query": "(!" }],
         ["fetch", { "id": "12" }],
         ["fetch", { "id": "0".repeat(40) }],
     ]);
@@ -66,7 +66,7 @@ fn a_model_reads_why_a_tool_fails() {
         "expected u32",
         "unknown field `pages`",
         "from 1 to 1000",
-        "never closed",
+        "the query has no words",
         "40 hexadecimal digits",
         "no node keeps document",
     ]) {

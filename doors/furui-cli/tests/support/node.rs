@@ -105,7 +105,7 @@ impl Node {
 
     /// The lines of a search: the results, and the last with their number.
     pub fn search(&self, query: &str) -> Vec<Value> {
-        let found = super::run(&["search", "--node", &self.url, "--json", "--limit", "1000", query], b"");
+        let found = super::run(&["search", "--node", &self.url, "--json", "--exact", "--limit", "1000", query], b"");
         let lines = found.stdout.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
         lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
     }

@@ -47,6 +47,8 @@ pub struct Results {
     results: Vec<Found>,
     /// Where a search for more continues; null if there are no more results
     cursor: Option<String>,
+    /// What to know of the results: that no document has all words, and others were searched for
+    notes: Vec<String>,
     /// False if the answer may lack something, because nodes do not answer or have not yet all that they should hold
     whole: bool,
 }
