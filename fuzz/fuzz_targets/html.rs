@@ -17,5 +17,5 @@ fuzz_target!(|input: (u8, &[u8])| {
         }
     }
     Sitemap::read(bytes);
-    Format::of_content(bytes);
+    Format::of("", bytes);
 });

@@ -79,7 +79,7 @@ pub const SESSIONS_A_PEER: usize = 2 * CLAUSES;
 /// The maximum number of ids that all sessions (exchanges waiting for a third message) of a node keep together: 20 MiB.
 pub const SESSION_IDS: usize = 1 << 20;
 /// The maximum number of ids that the sessions with one peer keep together, and that one answer contains.
-pub const SESSION_IDS_A_PEER: usize = super::MAX_MATCHES;
+pub const SESSION_IDS_A_PEER: usize = 1 << 18;
 /// The maximum number of entries, one for each part of a list, in a node's cache of precomputed keys for ringed
 /// filters.
 pub const KEYED: usize = 1 << 10;

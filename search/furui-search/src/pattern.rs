@@ -23,8 +23,8 @@ const UNITS: usize = 2 * limits::WORDS;
 #[derive(Debug)]
 pub(super) struct Pattern<'a> {
     words: HashMap<Cow<'a, str>, Uses>,
-    /// The words that are searched on their own, with their indices, by the names of their lists. They find the words of
-    /// a text that are not ASCII; their forms in ASCII are in `words`.
+    /// The words that are searched on their own, with their indices, by the names of their lists. They find the words
+    /// of a text that are not ASCII; their forms in ASCII are in `words`.
     lists: HashMap<String, Vec<(usize, &'a str)>>,
     /// Texts in lower case, one of which is in every ASCII text with a word of the pattern.
     needles: Vec<String>,
@@ -37,8 +37,8 @@ pub(super) struct Pattern<'a> {
 /// The purposes for which a word is searched: on its own, or as a part of phrases.
 #[derive(Debug, Default)]
 struct Uses {
-    /// The indices under which the word is reported if a form of it is searched on its own, each with this form, and true
-    /// if the word itself is searched.
+    /// The indices under which the word is reported if a form of it is searched on its own, each with this form, and
+    /// true if the word itself is searched.
     alone: Vec<(usize, u8, bool)>,
     /// The occurrences of the word in phrases: for each, the index of the phrase in the pattern, and a mask with the
     /// bit of the phrase's unit at which the word begins.
@@ -175,8 +175,8 @@ impl<'a> Pattern<'a> {
         words + tokens.skipped()
     }
 
-    /// False if no word of the pattern is in this ASCII text. A needle is looked for by its first two bytes and its last
-    /// one, in loops without branches, which become vector instructions; few texts without it have these.
+    /// False if no word of the pattern is in this ASCII text. A needle is looked for by its first two bytes and its
+    /// last one, in loops without branches, which become vector instructions; few texts without it have these.
     fn may_be_in(&self, text: &[u8]) -> bool {
         self.needles.iter().map(|needle| needle.as_bytes()).any(|word| {
             let (Some(first), Some(last)) = (word.first(), word.last()) else { return false };

@@ -13,8 +13,8 @@ use super::{Asked, Clause, Grade, Record, RecordHead, Scale, Score, Snippet, Wei
 pub struct Showing {
     /// URL and title, with what is needed to compute the id.
     pub head: RecordHead,
-    /// How well the document answers the query's words, in the order of [`Showings::words`]; `None` for a word that does
-    /// not occur.
+    /// How well the document answers the query's words, in the order of [`Showings::words`]; `None` for a word that
+    /// does not occur.
     pub grades: Vec<Option<Grade>>,
     /// The lengths of document and title: [`Weight::size_bits`].
     pub size_bits: u16,

@@ -33,11 +33,13 @@ pub(super) struct Change {
     pub(super) words: Vec<(String, u32)>,
     /// The number of the first new document.
     pub(super) first: u32,
-    /// The new documents, numbered consecutively from `first`, each with the [bits of its size](furui_search::Weight::size_bits).
+    /// The new documents, numbered consecutively from `first`, each with the [bits of its
+    /// size](furui_search::Weight::size_bits).
     pub(super) documents: Vec<(ContentId, u16)>,
     /// The numbers of known documents whose expiry is extended, in ascending order.
     pub(super) refreshed: Vec<u32>,
-    /// The known documents whose size was unknown or wrong before, each with the [bits of its size](furui_search::Weight::size_bits).
+    /// The known documents whose size was unknown or wrong before, each with the [bits of its
+    /// size](furui_search::Weight::size_bits).
     pub(super) measured: Vec<Posting>,
     /// For each word, the new postings of its list. Words and documents are in ascending order.
     pub(super) postings: Vec<(u32, Vec<Posting>)>,

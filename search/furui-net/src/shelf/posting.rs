@@ -22,8 +22,8 @@ impl Posting {
         varint::length((u64::from(self.number) - least) << 1) + uses
     }
 
-    /// Encodes the posting: twice the difference of its number and `least`, plus 1 if its uses are not 0; then its uses,
-    /// unless they are 0. Those of most postings are.
+    /// Encodes the posting: twice the difference of its number and `least`, plus 1 if its uses are not 0; then its
+    /// uses, unless they are 0. Those of most postings are.
     pub(super) fn put(self, least: u64, out: &mut Vec<u8>) {
         let gap = u64::from(self.number) - least;
         varint::put(out, gap << 1 | u64::from(self.uses > 0));

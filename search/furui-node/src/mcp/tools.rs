@@ -99,8 +99,8 @@ impl Tool for Search {
         client.get("/search", &parameters)?.read()
     }
 
-    fn text(Results { results, cursor, whole }: &Results) -> String {
-        let mut text = String::new();
+    fn text(Results { results, cursor, notes, whole }: &Results) -> String {
+        let mut text: String = notes.iter().map(|note| format!("({note})\n\n")).collect();
         for Found { id, title, url, content, .. } in results {
             let _ = write!(text, "{title}\n{url}\n{content}\nid: {id}\n\n");
         }

@@ -46,7 +46,8 @@ pub(super) struct Meeting {
     hedge_at: Duration,
     /// The nodes that were asked about the current word.
     asked: Vec<Peer>,
-    /// The matches reported by nodes with incomplete lists, each as an index into the ids and a grade; `None` if no such node has answered.
+    /// The matches reported by nodes with incomplete lists, each as an index into the ids and a grade; `None` if no
+    /// such node has answered.
     partial: Option<Vec<(u32, Grade)>>,
     costs: Vec<Cost>,
 }

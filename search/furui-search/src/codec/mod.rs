@@ -40,7 +40,7 @@ pub const MAX_SET: usize = 1 << 18;
 /// The maximum size of a filter, or of the encoded gaps of a coded set, in bytes.
 pub const MAX_FILTER_BYTES: usize = 1 << 22;
 /// The maximum number of matching ids in the answer to a coded set.
-pub const MAX_MATCHES: usize = 1 << 18;
+pub const MAX_MATCHES: usize = crate::limits::SESSION_IDS_A_PEER;
 /// The maximum number of ids of the other list that match one cell of a Golomb-Rice coded set. With the parameters of
 /// [`plan`](super::plan), at most a quarter of this number is expected. If more ids match, somebody has chosen ids such
 /// that many are in one cell.

@@ -30,9 +30,9 @@ pub use error::{QueryError, QueryFault};
 ///
 /// OR, AND and NOT are in upper case; in lower case they are words. Words are cut and normalised like those of
 /// documents ([`words()`](super::words())), so `foo-bar` requires both parts, and punctuation alone requires nothing.
-/// All forms of a word are found ([`Asked`](super::Asked)), unless it is quoted or excluded. Text without spaces between
-/// words, as in Japanese, is a phrase. If an excluded item has several words, as in `-foo-bar` or `-東京タワー`, it is excluded as a phrase. No word is too
-/// common to be searched for.
+/// All forms of a word are found ([`Asked`](super::Asked)), unless it is quoted or excluded. Text without spaces
+/// between words, as in Japanese, is a phrase. If an excluded item has several words, as in `-foo-bar` or `-東京タワー`, it
+/// is excluded as a phrase. No word is too common to be searched for.
 ///
 /// ```
 /// use furui_search::Query;
@@ -72,9 +72,9 @@ impl Query {
         Ok(Self { clauses })
     }
 
-    /// Parses a query or, if it cannot be understood, takes it literally, as the words that are in it: what somebody has
-    /// pasted, such as an error message or a line of a program, is searched for and not refused. Returns the query, and
-    /// the reason that it was taken literally, if it was. Of a long text, the first words are taken.
+    /// Parses a query or, if it cannot be understood, takes it literally, as the words that are in it: what somebody
+    /// has pasted, such as an error message or a line of a program, is searched for and not refused. Returns the query,
+    /// and the reason that it was taken literally, if it was. Of a long text, the first words are taken.
     ///
     /// ```
     /// use furui_search::{Query, QueryFault};

@@ -14,8 +14,8 @@ use super::parts::{parts, without_v};
 use super::stretches::Stretches;
 use crate::limits;
 
-/// The maximum number of letters before a number that make one name with it: `UTF-8` is `utf8`, `RFC 2616` is `rfc2616`.
-/// Chosen: most abbreviations have so many, and few other words.
+/// The maximum number of letters before a number that make one name with it: `UTF-8` is `utf8`, `RFC 2616` is
+/// `rfc2616`. Chosen: most abbreviations have so many, and few other words.
 const JOINED: usize = 4;
 /// The maximum size, in bytes, of a character with its combining marks in scripts without spaces. Two such characters
 /// form a word.

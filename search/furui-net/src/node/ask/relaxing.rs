@@ -42,8 +42,8 @@ impl Node {
         Ok(())
     }
 
-    /// Searches for other queries than this one, whose search has ended so. Returns the first that finds something, with
-    /// what it finds. `None` if none does.
+    /// Searches for other queries than this one, whose search has ended so. Returns the first that finds something,
+    /// with what it finds. `None` if none does.
     async fn search_instead(
         &self,
         query: &Query,

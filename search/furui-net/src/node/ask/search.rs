@@ -35,9 +35,9 @@ pub struct SearchOptions {
     pub wants: Wants,
     /// True if the report describes each round of the search.
     pub explain: bool,
-    /// True if what people mean is searched for, and not only what they have written: if no document fits, another query
-    /// is searched for ([`Instead`](crate::node::Instead)), and of the documents that are found at a time, those come
-    /// first in which the words are [near](Hit::nearness) each other. Otherwise the order is that of the scores.
+    /// True if what people mean is searched for, and not only what they have written: if no document fits, another
+    /// query is searched for ([`Instead`](crate::node::Instead)), and of the documents that are found at a time, those
+    /// come first in which the words are [near](Hit::nearness) each other. Otherwise the order is that of the scores.
     pub relaxed: bool,
 }
 
@@ -105,8 +105,8 @@ enum Outcome {
 }
 
 impl Node {
-    /// Searches once for documents that fit the clauses, and sends those found to `events`. Returns the last event of the
-    /// answer; `None` if the receiver was dropped, and the search stopped.
+    /// Searches once for documents that fit the clauses, and sends those found to `events`. Returns the last event of
+    /// the answer; `None` if the receiver was dropped, and the search stopped.
     ///
     /// # Errors
     /// Those of [`search`](Self::search).
