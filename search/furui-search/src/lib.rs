@@ -63,4 +63,4 @@ pub use signature::{Act, Publication, Signature, Withdrawal};
 pub use snippet::Snippet;
 pub use spelling::Spelling;
 pub use weight::Weight;
-pub use words::words;
+pub use words::{in_parts, words};

@@ -37,7 +37,7 @@ pub use layout::{END_MAGIC, MAGIC, MAX_SECTIONS, VERSION};
 pub use parquet::ParquetProblem;
 pub use printable::Printable;
 pub use publish::{Access, create_directory, is_still, publish, sync_name};
-pub(crate) use publish::{TEMPORARY, WRITE_BUFFER, replace, sync_directory, sync_if_writable};
+pub(crate) use publish::{TEMPORARY, WRITE_BUFFER, buffered, replace, sync_directory, sync_if_writable};
 pub use read_at::ReadAt;
 pub(crate) use regions::Regions;
 pub use seal::Seal;

@@ -100,12 +100,24 @@ pub(crate) fn replace<T, E: From<WriteError>>(
     Ok((published?, file))
 }
 
+/// A buffer of this many bytes before a file.
+///
+/// # Errors
+/// [`io::ErrorKind::OutOfMemory`] if there is no memory for the buffer; the standard library would end the process.
+pub(crate) fn buffered<W: Write>(room: usize, out: W) -> io::Result<BufWriter<W>> {
+    let mut tried: Vec<u8> = Vec::new();
+    tried.try_reserve_exact(room).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    // Otherwise the compiler leaves out an allocation that nobody uses.
+    drop(std::hint::black_box(tried));
+    Ok(BufWriter::with_capacity(room, out))
+}
+
 fn write_durably<T, E: From<WriteError>>(
     file: &File,
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<T, E>,
 ) -> Result<T, E> {
-    let mut out = BufWriter::with_capacity(WRITE_BUFFER, file);
+    let mut out = buffered(WRITE_BUFFER, file).map_err(WriteError::at("cannot write", path))?;
     let written = write(&mut out)?;
     out.flush().and_then(|()| file.sync_all()).map_err(WriteError::at("cannot write", path))?;
     Ok(written)

@@ -1,13 +1,13 @@
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{DiskFile, Log, Storage};
 use crate::error::{Error, Result, StoreProblem};
-use crate::format::WRITE_BUFFER;
+use crate::format::{WRITE_BUFFER, buffered};
 
 /// The maximum number of names that are tried for a new file. The first name is free unless another process takes such
 /// names on purpose.
@@ -113,7 +113,7 @@ impl Storage for Scratch {
     fn publish<T>(&self, name: &str, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
         let error = |action| move |source| Error::io(action, self.path(name), source);
         let file = self.create().map_err(error("cannot create"))?;
-        let mut out = BufWriter::with_capacity(WRITE_BUFFER, &file);
+        let mut out = buffered(WRITE_BUFFER, &file).map_err(error("cannot write"))?;
         let written = write(&mut out)?;
         out.flush().map_err(error("cannot write"))?;
         drop(out);

@@ -13,8 +13,8 @@ const COMPARED: usize = 1 << 17;
 
 impl Shelf {
     /// Returns the `most` words of this shelf's lists that are nearest to a word by their spelling, the nearest first,
-    /// each with the number of its documents. Words that begin with other letters than [`Spelling::beginnings`] are not
-    /// looked at.
+    /// each with the number of its documents. Words that begin with other letters than [`Spelling::beginnings`] are looked
+    /// at only if there is none.
     ///
     /// # Errors
     /// Those of [`words_after`](Self::words_after).
@@ -22,7 +22,11 @@ impl Shelf {
         let mut found = self.asking(|shelf| {
             let (mut found, mut compared) = (vec![], 0);
             let view = shelf.tables.view()?;
-            for beginning in spelling.beginnings() {
+            // All words are looked at only if those that are likely to be near are not.
+            for beginning in spelling.beginnings().chain([String::new()]) {
+                if beginning.is_empty() && !found.is_empty() {
+                    break;
+                }
                 let mut entries = shelf.words.range::<&[u8]>(beginning.as_bytes()..);
                 while compared < COMPARED
                     && let Some((word, number)) = entries.next_entry().map_err(Fault::Other)?

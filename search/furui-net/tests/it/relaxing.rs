@@ -64,6 +64,8 @@ async fn what_is_not_written_exactly_is_found_and_said() {
         ("\"deadlocks\"", None, &["Deadlocks"]),
         ("dictionery python", corrected("dictionary python"), &["Dictionaries"]),
         ("pyhton vlaues", corrected("python value"), &["Dictionaries"]),
+        ("http2616 rfc", most(&[]), &["RFC 2616"]),
+        ("geadlock", corrected("deadlock"), &["Deadlocks"]),
         ("deadlock xyzzyq", most(&["xyzzyq"]), &["Deadlocks"]),
         ("\"deadlock xyzzyq\"", None, &[]),
         ("deadlock -xyzzyq", None, &["Deadlocks"]),

@@ -48,14 +48,15 @@ impl Query {
         queries
     }
 
-    /// The query with other words in the places of some, as in a suggestion. `None` if it is not a query of [plain
+    /// The query with other words, separated by spaces, in the places of some, as in a suggestion. `None` if it is not a query of [plain
     /// words](Self::plain_words).
     pub fn corrected(&self, others: &HashMap<String, String>) -> Option<Self> {
         let mut must: Vec<String> = Vec::new();
         for word in self.plain_words()? {
-            let word = others.get(word).unwrap_or(word);
-            if !must.iter().any(|other| list_of(other) == list_of(word)) {
-                must.push(word.clone());
+            for word in others.get(word).unwrap_or(word).split(' ') {
+                if !must.iter().any(|other| list_of(other) == list_of(word)) {
+                    must.push(word.to_owned());
+                }
             }
         }
         Some(Self { clauses: vec![Clause { must, phrases: self.clauses[0].phrases.clone(), ..Clause::default() }] })

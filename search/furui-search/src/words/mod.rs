@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 pub(crate) use form::{Form, form_of, forms};
+pub use parts::in_parts;
 pub(super) use tokens::Tokens;
 
 /// The words under which a text is found, in their order, with repetitions.

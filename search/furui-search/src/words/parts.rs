@@ -38,6 +38,13 @@ pub(super) fn parts(word: &str) -> Vec<Range<usize>> {
     parts
 }
 
+/// The parts of a name in lower case with letters and digits, separated by spaces: `tls1.3` is `tls 1.3`. `None` if the
+/// word has one part only.
+pub fn in_parts(word: &str) -> Option<String> {
+    let parts: Vec<&str> = parts(word).into_iter().map(|part| &word[part]).collect();
+    (parts.len() > 1).then(|| parts.join(" "))
+}
+
 /// The number of a version without the letter before it: `v3.11` is `3.11`.
 pub(super) fn without_v(word: &str) -> &str {
     let version = word.strip_prefix(['v', 'V']).filter(|version| version.contains('.'));

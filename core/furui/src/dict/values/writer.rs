@@ -4,7 +4,7 @@ use std::ops::Range;
 use super::head::ValueHead;
 use super::{BLOCK, DATA, ENTRY_LEN, INDEX, META, META_END, META_FIRST, META_LEN};
 use crate::format::field::put;
-use crate::format::{Align, EnvelopeWriter, Kind, Seal};
+use crate::format::{Align, EnvelopeWriter, Kind, Seal, buffered};
 use crate::hash::HashSpec;
 
 /// The size of the buffer of a file of values that is being written, in bytes. A larger value is written directly.
@@ -37,7 +37,7 @@ impl<W: Write> ValueWriter<W> {
         out.section(META, Align::Line)?;
         out.write_all(&meta)?;
         out.section(DATA, Align::Line)?;
-        let out = BufWriter::with_capacity(GATHERED, out);
+        let out = buffered(GATHERED, out)?;
         Ok(Self { out, index: vec![], head: vec![], written: 0, block: 0, last: ids.start })
     }
 

@@ -62,7 +62,7 @@ impl Node {
             return Ok(Some((Instead::Corrected { query: text }, hits, done)));
         }
         // The sizes of the lists of corrected words are not known here, but they are not empty.
-        nearest.values().for_each(|word| {
+        nearest.values().flat_map(|words| words.split(' ')).for_each(|word| {
             sizes.insert(word, 1);
         });
         for relaxed in corrected.as_ref().unwrap_or(query).relaxed(&sizes) {

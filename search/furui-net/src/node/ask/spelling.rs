@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use furui_search::{Request, Response, Spelling, limits};
+use furui_search::{Request, Response, Spelling, in_parts, limits};
 use futures::StreamExt;
 
 use crate::node::{Node, call};
@@ -10,12 +10,15 @@ use crate::node::{Node, call};
 const ASKED: usize = 16;
 
 impl Node {
-    /// For each of these words that no document has, the nearest word that this node and some others have lists of.
-    /// Words without a near one are left out.
+    /// For each of these words that no document has, the nearest word that this node and some others have lists of; for
+    /// names with digits their parts. Words without a near one are left out.
     pub(in crate::node) async fn nearest(&self, words: Vec<String>) -> HashMap<String, String> {
         let mut nearest = HashMap::new();
         for word in words {
-            let Some(spelling) = Spelling::of(&word) else { continue };
+            let Some(spelling) = Spelling::of(&word) else {
+                nearest.extend(in_parts(&word).map(|parts| (word, parts)));
+                continue;
+            };
             let mut known: HashMap<String, u64> = HashMap::new();
             let mut learn = |words: Vec<(String, u64)>| {
                 for (word, documents) in words {
