@@ -13,8 +13,8 @@ const COMPARED: usize = 1 << 17;
 
 impl Shelf {
     /// Returns the `most` words of this shelf's lists that are nearest to a word by their spelling, the nearest first,
-    /// each with the number of its documents. Words that begin with other letters than [`Spelling::beginnings`] are looked
-    /// at only if there is none.
+    /// each with the number of its documents. Words that begin with other letters than [`Spelling::beginnings`] are
+    /// looked at only if there is none.
     ///
     /// # Errors
     /// Those of [`words_after`](Self::words_after).

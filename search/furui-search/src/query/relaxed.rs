@@ -48,8 +48,8 @@ impl Query {
         queries
     }
 
-    /// The query with other words, separated by spaces, in the places of some, as in a suggestion. `None` if it is not a query of [plain
-    /// words](Self::plain_words).
+    /// The query with other words, separated by spaces, in the places of some, as in a suggestion. `None` if it is not
+    /// a query of [plain words](Self::plain_words).
     pub fn corrected(&self, others: &HashMap<String, String>) -> Option<Self> {
         let mut must: Vec<String> = Vec::new();
         for word in self.plain_words()? {
