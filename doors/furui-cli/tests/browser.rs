@@ -20,7 +20,7 @@ fn the_page_does_what_it_says() {
     the_next_page_is_a_link(&mut browser, &demo.url);
     a_phrase_is_found_and_marked(&mut browser, &demo.url);
     nothing_found_is_said(&mut browser, &demo.url);
-    a_query_that_cannot_be_asked_is_explained(&mut browser, &demo.url);
+    a_query_that_cannot_be_understood_is_searched_for_as_it_is_written(&mut browser, &demo.url);
     a_script_in_a_title_is_text(&mut browser, &demo.url);
     the_status_is_drawn(&mut browser, &demo.url);
     a_page_is_published_by_a_form_without_script(&mut browser, &demo.url);
@@ -225,16 +225,29 @@ fn a_phrase_is_found_and_marked(browser: &mut Chromium, url: &str) {
 
 fn nothing_found_is_said(browser: &mut Chromium, url: &str) {
     browser.open(&format!("{url}/?q=bloom+unheardof"));
+    let note = browser.text(".note[role=status]");
+    assert_eq!(note, "Nothing has the words: unheardof; these have most of the others.");
+    assert!(browser.count(".results > li") > 0);
+    browser.open(&format!("{url}/?q=%22bloom+unheardof%22"));
     assert!(browser.text("#summary").starts_with("Nothing was found"));
     assert!(browser.text(".advice").contains("fewer words"));
     assert_eq!(browser.count(".results > li"), 0);
 }
 
-fn a_query_that_cannot_be_asked_is_explained(browser: &mut Chromium, url: &str) {
-    browser.open(&format!("{url}/?q=bloom+%28filter"));
-    assert!(browser.text("[role=alert]").starts_with("At character 7: "), "{}", browser.text("[role=alert]"));
-    assert_eq!(browser.text(".fault mark"), "(");
-    assert_eq!(browser.value("document.getElementById('q').value"), "bloom (filter");
+fn a_query_that_cannot_be_understood_is_searched_for_as_it_is_written(browser: &mut Chromium, url: &str) {
+    browser.open(&format!("{url}/?q=venus+%28planet"));
+    let note = browser.text(".note[role=status]");
+    assert!(note.starts_with("Searched for as it is written: at character 7: "), "{note}");
+    assert_eq!(browser.text(".results h2"), "Venus");
+    assert_eq!(browser.value("document.getElementById('q').value"), "venus (planet");
+    browser.open(&format!("{url}/?q=venuss+planet"));
+    assert_eq!(
+        browser.text(".note[role=status]"),
+        "Nothing has all of these words. These are the results for venus planet."
+    );
+    assert_eq!(browser.value("document.querySelector('.note a').search"), "?q=venus+planet");
+    browser.open(&format!("{url}/?q=%28%21"));
+    assert!(browser.text("[role=alert]").starts_with("The query has no words; "), "{}", browser.text("[role=alert]"));
     assert_eq!(browser.value("performance.getEntriesByType('navigation')[0].responseStatus"), 400);
 }
 

@@ -20,7 +20,7 @@ use crate::http::estimate::estimate;
 use crate::http::search::{cursor, note};
 use crate::http::shown_url::link;
 use crate::http::{ApiError, Backend, DEFAULT_LIMIT, Face, SNIPPET, Shown, ShownUrl, Step, Summary, TITLE};
-use crate::node::{FURTHER, Hit, Instead, PublisherCounts, SearchEvent, SearchOptions};
+use crate::node::{Crowd, Crowds, FURTHER, Hit, Instead, SearchEvent, SearchOptions};
 use crate::watched::Watched;
 
 /// The maximum number of earlier pages in the address of a page. Chosen: the address stays below four kilobytes.
@@ -77,7 +77,7 @@ pub(super) async fn search<N: Backend>(
         back,
         started: Instant::now(),
         shown: 0,
-        counts: PublisherCounts::default(),
+        crowds: Crowds::default(),
         more: Vec::new(),
         watched,
     };
@@ -99,9 +99,9 @@ struct Page {
     started: Instant,
     /// The number of results so far, those without a place included.
     shown: u64,
-    counts: PublisherCounts,
-    /// The publishers who have their places on the page, each with the rendered results that got none.
-    more: Vec<(PublisherKey, Vec<Markup>)>,
+    crowds: Crowds,
+    /// For each reason that a result has no place on the page, the rendered results without one.
+    more: Vec<(Crowd, Vec<Markup>)>,
     /// The watched directories, if this client may open their files.
     watched: Option<Watched>,
 }
@@ -180,10 +180,10 @@ impl Page {
     fn place(&mut self, hit: &Hit) -> Option<Markup> {
         self.shown += 1;
         let result = self.result(hit, self.last());
-        let Some(publisher) = self.counts.crowded_out(hit) else { return Some(result) };
-        match self.more.iter_mut().find(|(other, _)| *other == publisher) {
+        let Some(crowd) = self.crowds.add(hit) else { return Some(result) };
+        match self.more.iter_mut().find(|(other, _)| *other == crowd) {
             Some((_, more)) => more.push(result),
-            None => self.more.push((publisher, vec![result])),
+            None => self.more.push((crowd, vec![result])),
         }
         None
     }
@@ -198,13 +198,20 @@ impl Page {
         self.more.iter().map(|(_, more)| more.len() as u64).sum()
     }
 
-    /// Renders the results that got no place, for each publisher. If all are of one, they are open.
+    /// Renders the results that got no place, for each publisher and host. If all are of one, they are open.
     fn rest(&self) -> Markup {
-        let is_alone = self.counts.are_of_one(self.shown);
+        let is_alone = self.crowds.are_of_one(self.shown);
         html! {
-            @for (publisher, more) in &self.more {
+            @for (crowd, more) in &self.more {
                 details.more open[is_alone] {
-                    summary { (count(more.len() as u64)) " more published by " (short(publisher)) }
+                    summary {
+                        (count(more.len() as u64))
+                        @match crowd {
+                            Crowd::Publisher(publisher) => { " more published by " (short(publisher)) }
+                            Crowd::Text => " with the text of a result above",
+                            Crowd::Host(host) => { " more from " bdi { (host) } }
+                        }
+                    }
                     ol.results { @for result in more { (result) } }
                 }
             }

@@ -5,7 +5,7 @@ use furui_search::{Clause, ContentId, Place, Querier, Report, Scale, Showing, Sh
 use crate::node::owner_list::Sites;
 use crate::node::showing::{Gathering, Ranks, Verdict};
 use crate::node::versions::{self, Known, Opinion, Versions};
-use crate::node::{Hit, Inner, PublisherCounts, SearchEvent, SearchOptions};
+use crate::node::{Crowd, Crowds, Hit, Inner, SearchEvent, SearchOptions};
 
 /// The maximum number of candidates (documents that the words' lists name) that one search with a limit examines. The
 /// search then ends with a cursor. The value is a choice, not a measurement.
@@ -34,14 +34,14 @@ pub(in crate::node) struct Filling<'a> {
     opinion: Opinion,
     clauses: &'a [Clause],
     limit: u64,
-    /// The publishers of the documents returned so far; `None` if all documents count for the limit.
-    counts: Option<PublisherCounts>,
+    /// The documents returned so far; `None` if all documents count for the limit.
+    crowds: Option<Crowds>,
     after: Option<Place>,
     /// The number of candidates (documents that the words' lists name) examined so far.
     checked: u64,
     /// The number of fitting documents returned so far.
     found: u64,
-    /// The number of those that do not count for the limit, because of their publishers.
+    /// The number of those that do not count for the limit, because of their publishers or texts.
     further: u64,
     /// Documents that fit but are not returned yet, because their true place is after the last examined candidate,
     /// although the lists claim an earlier place.
@@ -88,7 +88,7 @@ impl<'a> Filling<'a> {
             opinion: inner.opinion(),
             clauses,
             limit,
-            counts: shared.then(PublisherCounts::default),
+            crowds: shared.then(Crowds::default),
             after,
             checked: 0,
             found: 0,
@@ -110,7 +110,7 @@ impl<'a> Filling<'a> {
         let wanted = self.limit.clamp(1, limits::FETCHED as u64) as usize;
         match self.has_phrases {
             true => (4 * wanted).clamp(64, limits::FETCHED),
-            false if self.counts.is_some() => limits::FETCHED,
+            false if self.crowds.is_some() => limits::FETCHED,
             false => wanted,
         }
     }
@@ -251,7 +251,9 @@ impl<'a> Filling<'a> {
                 hit.trusted = decided.is_trusted;
             }
             self.found += 1;
-            self.further += u64::from(self.counts.as_mut().is_some_and(|it| it.crowded_out(&hit).is_some()));
+            // If hosts counted, a search of one site would read five pages for each.
+            let crowd = self.crowds.as_mut().and_then(|crowds| crowds.add(&hit));
+            self.further += u64::from(matches!(crowd, Some(Crowd::Publisher(_) | Crowd::Text)));
             hits.push(hit);
         }
         match through {

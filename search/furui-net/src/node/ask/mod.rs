@@ -2,11 +2,11 @@
 
 pub(in crate::node) mod answer;
 pub(in crate::node) mod asking;
+pub(in crate::node) mod crowds;
 pub(in crate::node) mod document;
 pub(in crate::node) mod doubts;
 pub(in crate::node) mod fetch;
 pub(in crate::node) mod filling;
-pub(in crate::node) mod publisher_counts;
 mod relaxing;
 pub(in crate::node) mod search;
 pub(in crate::node) mod showing;

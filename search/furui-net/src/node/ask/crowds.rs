@@ -1,0 +1,59 @@
+use std::collections::{HashMap, HashSet};
+
+use furui_search::PublisherKey;
+use url::Url;
+
+use crate::node::Hit;
+
+/// The maximum number of places on a page for what one publisher has published whom the owner does not trust, and for
+/// what is on one host. Chosen: five others fill a page of ten.
+const PLACES: usize = 2;
+
+/// The results of a page so far, which decide whether the next one has a place on it. What has none is shown below those
+/// that have one, so that nobody fills a page alone.
+#[derive(Debug, Default)]
+pub(crate) struct Crowds {
+    publishers: HashMap<PublisherKey, usize>,
+    hosts: HashMap<String, usize>,
+    texts: HashSet<[u8; 32]>,
+}
+
+/// The reason that a result has no place on a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Crowd {
+    /// Its publisher, whom the owner does not trust, has his [`PLACES`] already.
+    Publisher(PublisherKey),
+    /// A result above it, of another URL, has the same text.
+    Text,
+    /// Its host has its [`PLACES`] already.
+    Host(String),
+}
+
+impl Crowds {
+    /// Counts a result, which follows the others in rank. Returns the reason that it has no place, if it has none.
+    pub(crate) fn add(&mut self, hit: &Hit) -> Option<Crowd> {
+        let publisher = hit.publishers.first().filter(|_| !hit.trusted);
+        let published = publisher.map_or(0, |publisher| count(&mut self.publishers, *publisher));
+        let is_new = hit.url.is_empty() || self.texts.insert(hit.text_hash);
+        let host = Url::parse(&hit.url).ok().and_then(|url| url.host_str().map(str::to_owned));
+        match (publisher, host) {
+            (Some(publisher), _) if published > PLACES => Some(Crowd::Publisher(*publisher)),
+            _ if !is_new => Some(Crowd::Text),
+            (_, Some(host)) if count(&mut self.hosts, host.clone()) > PLACES => Some(Crowd::Host(host)),
+            _ => None,
+        }
+    }
+
+    /// True if a single publisher, whom the owner does not trust, has published all `results` of the page, or all are on
+    /// one host.
+    pub(crate) fn are_of_one(&self, results: u64) -> bool {
+        self.publishers.values().chain(self.hosts.values()).any(|count| *count as u64 == results)
+    }
+}
+
+/// Counts one more of `what`, and returns how many there are.
+fn count<K: std::hash::Hash + Eq>(counts: &mut HashMap<K, usize>, what: K) -> usize {
+    let count = counts.entry(what).or_default();
+    *count += 1;
+    *count
+}
