@@ -297,16 +297,23 @@ async fn another_text_of_a_url_is_one_click_away() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn one_publisher_has_two_places_unless_the_owner_trusts_him() {
     let [one, two, friend] = [1, 2, 3].map(|byte| PublisherKey::new([byte; 32]));
-    let by = |key, trusted, title| Hit { publishers: vec![key], trusted, ..hit("http://a.example/", title) };
-    let crowd = (1..=4).map(|number| by(one, false, ["", "one-1", "one-2", "one-3", "one-4"][number]));
-    let friends = (0..3).map(|_| by(friend, true, "friend"));
-    let hits: Vec<Hit> = crowd.clone().chain([by(two, false, "two-1")]).chain(friends).collect();
+    // Each is on a host of its own, and has a text of its own.
+    let mut number = 0;
+    let mut by = |key, trusted, title| {
+        number += 1;
+        let of = hit(&format!("http://a{number}.example/"), title);
+        Hit { publishers: vec![key], trusted, text_hash: [number; 32], ..of }
+    };
+    let crowd = ["one-1", "one-2", "one-3", "one-4"].map(|title| by(one, false, title));
+    let two = by(two, false, "two-1");
+    let friends = [(); 3].map(|()| by(friend, true, "friend"));
+    let hits: Vec<Hit> = crowd.iter().cloned().chain([two]).chain(friends).collect();
     let text = page("/?q=a", vec![SearchEvent::Hits(hits), end(None, true)]).await;
     let (places, more) = text.split_once("<details").unwrap();
     assert_eq!(places.matches("<bdi>one-").count(), 2);
     assert_eq!((places.matches("<bdi>two-1").count(), places.matches("<bdi>friend").count()), (1, 3));
     assert!(
-        places.contains("<li value=\"5\"><h2><a href=\"http://a.example/\" rel=\"noreferrer noopener\"><bdi>two-1")
+        places.contains("<li value=\"5\"><h2><a href=\"http://a5.example/\" rel=\"noreferrer noopener\"><bdi>two-1")
     );
     let (more, rest) = more.split_once("</details>").unwrap();
     assert!(more.starts_with(" class=\"more\"><summary>2 more published by <code title=\""), "{more}");
@@ -315,17 +322,36 @@ async fn one_publisher_has_two_places_unless_the_owner_trusts_him() {
     // What got no place is shown although the search breaks off.
     let text = page_with(
         "/?q=a",
-        vec![SearchEvent::Hits(crowd.clone().collect())],
+        vec![SearchEvent::Hits(crowd.to_vec())],
         Some(SearchError::Unreachable { word: "a".into() }),
     )
     .await;
     assert!(text.contains("one-3") && text.contains("These are not all results."), "{text}");
     // If there is nobody else, nobody is displaced.
-    let text = page("/?q=a", vec![SearchEvent::Hits(crowd.collect()), end(None, true)]).await;
+    let text = page("/?q=a", vec![SearchEvent::Hits(crowd.to_vec()), end(None, true)]).await;
     assert!(text.contains("<details class=\"more\" open>") && !text.contains("this page ends here"), "{text}");
     let many = (0..2 + FURTHER).map(|_| by(one, false, "one")).collect();
     let text = page("/?q=a", vec![SearchEvent::Hits(many), end(Some(Place { score: 1, id: id(1) }), true)]).await;
     assert!(text.contains(&format!("{FURTHER} more published by")) && text.contains("this page ends here"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_host_has_two_places_and_a_text_one() {
+    let of = |url: &str, text| Hit { text_hash: [text; 32], ..hit(url, &format!("title-{text}")) };
+    let hits = vec![
+        of("http://a.example/1", 1),
+        of("http://b.example/", 1),
+        of("http://a.example/2", 2),
+        of("http://a.example/3", 3),
+        of("http://c.example/", 4),
+    ];
+    let text = page("/?q=a", vec![SearchEvent::Hits(hits), end(None, true)]).await;
+    let (places, more) = text.split_once("<details").unwrap();
+    assert_eq!(places.matches("<li value=").count(), 3);
+    let (alike, host) = more.split_once("</details>").unwrap();
+    assert!(alike.contains(">1 with the text of a result above<") && alike.contains("<li value=\"2\">"), "{alike}");
+    assert!(host.contains(">1 more from <bdi>a.example</bdi><") && host.contains("<li value=\"4\">"), "{host}");
+    assert!(host.contains("Results 1 to 5 of 5"), "{host}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]

@@ -257,15 +257,16 @@ impl Page {
     }
 }
 
-/// A long document about a sieve, which ranks behind short ones.
+/// A long document about a sieve, unlike those of other URLs, which ranks behind short ones.
 fn honest(url: &str) -> Document {
-    document(url, &format!("honest words about a sieve, {}", "and more ".repeat(200)))
+    document(url, &format!("honest words about a sieve, of {url}, {}", "and more ".repeat(200)))
 }
 
 /// Publishes so many short documents about a sieve.
 async fn publish_loud(node: &Node, count: usize) {
-    let url = |number| format!("http://loud.example/{number}");
-    let records = (0..count).map(|number| Record { title: "A sieve".into(), ..record(&url(number), "a sieve") });
+    let url = |number| format!("http://loud{number}.example/");
+    let text = |number| format!("a sieve {number}");
+    let records = (0..count).map(|number| Record { title: "A sieve".into(), ..record(&url(number), &text(number)) });
     let documents = all_by(node, records.map(|record| Document::new(&record).unwrap()));
     for some in documents.chunks(256) {
         node.publish(some.to_vec(), false).await.unwrap();
@@ -278,7 +279,7 @@ async fn who_has_forty_documents_above_ten_honest_ones_does_not_fill_the_page() 
     let [loud, reader, others @ ..] = &nodes[..] else { panic!() };
     publish_loud(loud, 40).await;
     for (number, node) in others.iter().enumerate() {
-        let url = |page| format!("http://honest.example/{number}/{page}");
+        let url = |page| format!("http://honest{number}-{page}.example/");
         let documents = (0..2).map(|page| honest(&url(page)));
         node.publishes(documents.collect(), false).await.unwrap();
     }
