@@ -9,8 +9,8 @@ use crate::node::Hit;
 /// what is on one host. Chosen: five others fill a page of ten.
 const PLACES: usize = 2;
 
-/// The results of a page so far, which decide whether the next one has a place on it. What has none is shown below those
-/// that have one, so that nobody fills a page alone.
+/// The results of a page so far, which decide whether the next one has a place on it. What has none is shown below
+/// those that have one, so that nobody fills a page alone.
 #[derive(Debug, Default)]
 pub(crate) struct Crowds {
     publishers: HashMap<PublisherKey, usize>,
@@ -44,8 +44,8 @@ impl Crowds {
         }
     }
 
-    /// True if a single publisher, whom the owner does not trust, has published all `results` of the page, or all are on
-    /// one host.
+    /// True if a single publisher, whom the owner does not trust, has published all `results` of the page, or all are
+    /// on one host.
     pub(crate) fn are_of_one(&self, results: u64) -> bool {
         self.publishers.values().chain(self.hosts.values()).any(|count| *count as u64 == results)
     }
