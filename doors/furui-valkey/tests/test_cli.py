@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -534,6 +535,17 @@ def test_a_master_that_sentinels_replace(watched: tuple[Server, Server, str], tm
     assert (ask(process, b"a"), ask(process, b"a")) == (b"1\n", b"0\n")
     master("WAIT", 1, 10_000)
     master.kill()
+    # A server of another test that took the port would be this master to the Sentinel, and empty. A port that is bound
+    # and not listened on refuses connections, and nobody else gets it.
+    with socket.socket() as held:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind(("127.0.0.1", master.port))
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
+        is_replaced(process, replica, store)
+
+
+def is_replaced(process: "subprocess.Popen[bytes]", replica: Server, store: str) -> None:
+    """Checks that a program and a later one find the replica of a master that is gone."""
     assert ask(process, b"b") == b"1\n"
     # A Sentinel breaks the connections of a replica that becomes the master. What was on its way then is called new.
     for line in [b"a", b"b"]:
