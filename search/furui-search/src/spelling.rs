@@ -42,7 +42,9 @@ impl Spelling {
     ///
     /// **Source.** The distance is that of Damerau (1964), by Wagner and Fischer's table.
     pub fn cost(&self, list: &str, documents: u64) -> Option<f64> {
-        if list.len() > 4 * (self.word.len() + self.most) {
+        // Another node may name anything. Neighbours of common words have spaces: `ofthe` is `of the`.
+        let is_word = list.chars().all(|c| c.is_alphabetic() || c == ' ');
+        if list.len() > 4 * (self.word.len() + self.most) || !is_word {
             return None;
         }
         let other: Vec<char> = list.chars().collect();
@@ -105,6 +107,7 @@ mod tests {
         for (word, other) in [("unix", "unix"), ("unix", "xinu"), ("unix", "uni"), ("cat", "cut"), ("utf8", "utf9")] {
             assert_eq!(is_near(word, other), (word, other) == ("unix", "uni"), "{word}");
         }
+        assert!(is_near("ofthe", "of the") && !is_near("kernel", "=kernel") && !is_near("sites", "site:"));
         let spelling = Spelling::of("kernal").unwrap();
         assert!(spelling.cost("kernel", 9) < spelling.cost("kernel", 2));
         assert!(spelling.cost("kernel", 9) < spelling.cost("vernal", 9).or(Some(9.0)));

@@ -302,7 +302,7 @@ async fn one_publisher_has_two_places_unless_the_owner_trusts_him() {
     let mut by = |key, trusted, title| {
         number += 1;
         let of = hit(&format!("http://a{number}.example/"), title);
-        Hit { publishers: vec![key], trusted, text_hash: [number; 32], ..of }
+        Hit { publishers: vec![key], trusted, text_hash: Some([number; 32]), ..of }
     };
     let crowd = ["one-1", "one-2", "one-3", "one-4"].map(|title| by(one, false, title));
     let two = by(two, false, "two-1");
@@ -337,21 +337,25 @@ async fn one_publisher_has_two_places_unless_the_owner_trusts_him() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_host_has_two_places_and_a_text_one() {
-    let of = |url: &str, text| Hit { text_hash: [text; 32], ..hit(url, &format!("title-{text}")) };
+    // Bookmarks have no text, and are not alike.
+    let of =
+        |url: &str, text: u8| Hit { text_hash: (text > 0).then_some([text; 32]), ..hit(url, &format!("title-{text}")) };
     let hits = vec![
         of("http://a.example/1", 1),
         of("http://b.example/", 1),
         of("http://a.example/2", 2),
         of("http://a.example/3", 3),
         of("http://c.example/", 4),
+        of("http://d.example/", 0),
+        of("http://e.example/", 0),
     ];
     let text = page("/?q=a", vec![SearchEvent::Hits(hits), end(None, true)]).await;
     let (places, more) = text.split_once("<details").unwrap();
-    assert_eq!(places.matches("<li value=").count(), 3);
+    assert_eq!(places.matches("<li value=").count(), 5);
     let (alike, host) = more.split_once("</details>").unwrap();
     assert!(alike.contains(">1 with the text of a result above<") && alike.contains("<li value=\"2\">"), "{alike}");
     assert!(host.contains(">1 more from <bdi>a.example</bdi><") && host.contains("<li value=\"4\">"), "{host}");
-    assert!(host.contains("Results 1 to 5 of 5"), "{host}");
+    assert!(host.contains("Results 1 to 7 of 7"), "{host}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]

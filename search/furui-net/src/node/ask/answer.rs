@@ -80,9 +80,10 @@ pub struct Hit {
     /// page, because the words of the query are near each other: from 1 to 1.5.
     #[serde(skip)]
     pub nearness: f64,
-    /// The SHA-256 of the document's text; zeros if no node that keeps its record answers.
+    /// The SHA-256 of the document's text; `None` if it has no text, as a bookmark, or if no node that keeps its record
+    /// answers.
     #[serde(skip)]
-    pub text_hash: [u8; 32],
+    pub text_hash: Option<[u8; 32]>,
     /// The keys of those who have published this text under this URL, those first whom the node's owner trusts, then in
     /// the order in which they came; empty if the URL is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -110,7 +111,8 @@ impl Hit {
     /// record; `None` if no such node answers, which leaves these fields empty.
     pub fn new(place: Place, showing: Option<Showing>) -> Self {
         let nearness = showing.as_ref().map_or(1.0, nearness);
-        let text_hash = showing.as_ref().map_or([0; 32], |showing| showing.head.text_hash);
+        let text_hash = showing.as_ref().map(|showing| &showing.head);
+        let text_hash = text_hash.filter(|head| head.text_bytes > 0).map(|head| head.text_hash);
         let (url, title, snippet) = showing.map(|it| (it.head.url, it.head.title, it.snippet)).unwrap_or_default();
         let Snippet { title_marks, text, marks } = snippet;
         let pairs = |marks: Vec<Range<usize>>| marks.into_iter().map(|mark| [mark.start, mark.end]).collect();

@@ -34,7 +34,7 @@ impl Crowds {
     pub(crate) fn add(&mut self, hit: &Hit) -> Option<Crowd> {
         let publisher = hit.publishers.first().filter(|_| !hit.trusted);
         let published = publisher.map_or(0, |publisher| count(&mut self.publishers, *publisher));
-        let is_new = hit.url.is_empty() || self.texts.insert(hit.text_hash);
+        let is_new = hit.text_hash.is_none_or(|text| self.texts.insert(text));
         let host = Url::parse(&hit.url).ok().and_then(|url| url.host_str().map(str::to_owned));
         match (publisher, host) {
             (Some(publisher), _) if published > PLACES => Some(Crowd::Publisher(*publisher)),

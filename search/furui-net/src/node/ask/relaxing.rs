@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use furui_search::{Query, list_of};
 use tokio::sync::mpsc;
 
-use crate::node::{Instead, Node, SearchError, SearchEvent, SearchOptions};
+use crate::node::{Hit, Instead, Node, SearchError, SearchEvent, SearchOptions};
 
 /// The number of events that a search for another query may send before they are read.
 const WAITING: usize = 16;
@@ -32,7 +32,11 @@ impl Node {
                 let _ = events.send(done).await;
                 return Ok(());
             };
-            let (instead, hits, its_end) = other;
+            let (instead, hits, mut its_end) = other;
+            // That nothing has all words is not known if a list was not whole.
+            if let (SearchEvent::Done { whole: false, .. }, SearchEvent::Done { whole, .. }) = (&done, &mut its_end) {
+                *whole = false;
+            }
             // Sending fails if the receiver was dropped.
             let _ = events.send(SearchEvent::Instead(instead)).await;
             let _ = events.send(SearchEvent::Hits(hits)).await;
@@ -49,7 +53,7 @@ impl Node {
         query: &Query,
         options: &SearchOptions,
         end: &SearchEvent,
-    ) -> Result<Option<(Instead, Vec<crate::node::Hit>, SearchEvent)>, SearchError> {
+    ) -> Result<Option<(Instead, Vec<Hit>, SearchEvent)>, SearchError> {
         let (Some(words), SearchEvent::Done { report, .. }) = (query.plain_words(), end) else { return Ok(None) };
         let mut sizes: HashMap<&str, u64> = report.words.iter().map(|it| (&*it.word, it.size)).collect();
         let unknown = words.iter().filter(|word| sizes.get(&***word) == Some(&0)).cloned().collect();
@@ -82,7 +86,7 @@ impl Node {
         &self,
         query: &Query,
         options: &SearchOptions,
-    ) -> Result<Option<(Vec<crate::node::Hit>, SearchEvent)>, SearchError> {
+    ) -> Result<Option<(Vec<Hit>, SearchEvent)>, SearchError> {
         let (sender, mut receiver) = mpsc::channel(WAITING);
         let search = async {
             let done = self.search_once(query.clauses(), options, &sender).await;
