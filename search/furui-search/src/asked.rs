@@ -2,6 +2,7 @@ use std::borrow::Cow;
 
 use super::Weight;
 use super::site::is_site;
+use super::weight::InTitle;
 use super::words::{Form, form_of};
 
 /// The mark before a word of a query that asks for this form of the word only. No word of a text begins with it.
@@ -54,7 +55,13 @@ impl<'a> Asked<'a> {
             _ if forms & self.form.otherwise_accented().bit() != 0 => 1,
             _ => 2,
         };
-        Some(Grade(weight.step() << 3 | class << 1 | u8::from(weight.is_in_title())))
+        let title = match weight.in_title() {
+            InTitle::NONE => 0,
+            InTitle::BESIDE => 1,
+            own if own == InTitle::own(self.form) => 3,
+            _ => 2,
+        };
+        Some(Grade(weight.step() << 4 | class << 2 | title))
     }
 }
 
@@ -69,16 +76,14 @@ pub fn list_of(word: &str) -> Cow<'_, str> {
     Asked::of(word).list
 }
 
-/// How well a posting answers a word of a query, in 7 bits: the step of the word's occurrences, if the document has the
-/// word as it was asked for, and if it is in the title.
+/// How well a posting answers a word of a query, in 8 bits: the step of the word's occurrences, if the document has the
+/// word as it was asked for, and where its title has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Grade(u8);
 
 impl Grade {
     /// The grade above all others: most occurrences, exactly as asked, in the title.
-    pub(crate) const BEST: Self = Self((Weight::STEPS - 1) << 3 | 1);
-    /// The number of values of [`bits`](Self::bits), some of which are no grade.
-    pub(crate) const VALUES: u8 = Weight::STEPS << 3;
+    pub(crate) const BEST: Self = Self((Weight::STEPS - 1) << 4 | 3);
 
     /// The grade as a number, which is small for most postings.
     pub fn bits(self) -> u8 {
@@ -87,22 +92,32 @@ impl Grade {
 
     /// The grade with this number; `None` if there is none.
     pub fn of_bits(bits: u8) -> Option<Self> {
-        Some(Self(bits)).filter(|grade| bits < Self::VALUES && grade.class() < 3)
+        Some(Self(bits)).filter(|grade| grade.class() < 3)
     }
 
     /// The [step](Weight::step) of the word's occurrences.
     pub(crate) fn step(self) -> u8 {
-        self.0 >> 3
+        self.0 >> 4
     }
 
     /// 0 if the document has the word as it was asked for; 1 if it differs by its accents only; 2 if it differs more.
     pub(crate) fn class(self) -> u8 {
-        self.0 >> 1 & 3
+        self.0 >> 2 & 3
     }
 
-    /// True if the word is in the title.
+    /// True if the title has the word, or a word of which it is a part.
     pub(crate) fn is_in_title(self) -> bool {
-        self.0 & 1 != 0
+        self.0 & 3 != 0
+    }
+
+    /// True if the part of the title that is about the document alone has the word, in any form.
+    pub(crate) fn is_in_own_title(self) -> bool {
+        self.0 & 2 != 0
+    }
+
+    /// True if the part of the title that is about the document alone has the word as it was asked for.
+    pub(crate) fn is_title(self) -> bool {
+        self.0 & 3 == 3
     }
 }
 
@@ -112,7 +127,9 @@ mod tests {
 
     #[test]
     fn a_word_is_found_in_all_its_forms_or_in_one() {
-        let weight = |forms| Weight::of_bits(Weight::use_of(3, forms, true), Weight::size_of(9, 2)).unwrap();
+        let weight = |forms| {
+            Weight::of_bits(Weight::use_of(3, forms, InTitle::own(Form::default())), Weight::size_of(9, 2)).unwrap()
+        };
         let class = |word: &str, forms| Asked::of(word).grade(weight(forms)).map(Grade::class);
         for (word, expected) in [
             ("commit", [Some(0), Some(2), Some(1), Some(2), Some(2)]),
@@ -132,6 +149,8 @@ mod tests {
         );
         let grade = Asked::of("commit").grade(weight(1)).unwrap();
         assert_eq!((Grade::of_bits(grade.bits()), grade.step(), grade.is_in_title()), (Some(grade), 2, true));
-        assert_eq!([6, 128].map(Grade::of_bits), [None, None]);
+        let title = |word: &str| Asked::of(word).grade(weight(31)).map(|it| (it.is_in_own_title(), it.is_title()));
+        assert_eq!(["commit", "commits"].map(title), [Some((true, true)), Some((true, false))]);
+        assert_eq!([12, 255].map(Grade::of_bits), [None, None]);
     }
 }

@@ -19,6 +19,8 @@ const SHORTEST: u32 = 256;
 const CLASSES: [u32; 3] = [Place::ONE, Place::ONE * 4 / 5, Place::ONE / 2];
 /// The largest bonus of a title, and the weights of its three parts. Measured on manuals.
 const BONUS: [f64; 4] = [0.7, 0.6, 0.4, 0.5];
+/// The share of the bonus for the very title if the query has its words in other forms. Measured on manuals.
+const OTHER_FORMS: f64 = 0.7;
 /// The fixed-point representation of 1 for an idf or a factor.
 const ONE: f64 = Place::ONE as f64;
 
@@ -123,14 +125,16 @@ impl Scale {
 /// The score of a document for the words of a conjunction, which are added one by one.
 ///
 /// It is the sum of the words' scores, times 1 + .7 (.6 s² + .4 c s^¼ + .5 e), where s is the share in the title of the
-/// sum of the words' idfs, c is the share of the title's words that the query has, and e is 1 if both are 1. The factor
-/// is computed with +, ×, ÷ and √ only, so that it is equal on all machines. It multiplies the score of the text, so
+/// sum of the words' idfs, c is the share of the title's own words (those about the document, not about its site) that
+/// the query has, and e is 1 if both are 1 and the title has the words as they were asked for, .7 if it has some in
+/// other forms. The factor is computed with +, ×, ÷ and √ only, so that it is equal on all machines. It multiplies the score of the text, so
 /// that a title alone gains nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Score {
     sum: u32,
     title_idf: u32,
     title_words: u8,
+    has_other_forms: bool,
 }
 
 impl Score {
@@ -142,7 +146,8 @@ impl Score {
         // Words that do not count, such as those for sites, are in no title.
         if grade.is_in_title() && idf > 0 {
             self.title_idf = self.title_idf.saturating_add(idf);
-            self.title_words = self.title_words.saturating_add(1);
+            self.title_words = self.title_words.saturating_add(grade.is_in_own_title().into());
+            self.has_other_forms |= !grade.is_title();
         }
     }
 
@@ -154,9 +159,13 @@ impl Score {
         }
         let share = (f64::from(self.title_idf) / f64::from(idfs.max(1))).min(1.0);
         let covered = (f64::from(self.title_words) / title_words).min(1.0);
-        let is_equal = if share == 1.0 && covered == 1.0 { 1.0 } else { 0.0 };
+        let equals = match share == 1.0 && covered == 1.0 {
+            true if self.has_other_forms => OTHER_FORMS,
+            true => 1.0,
+            false => 0.0,
+        };
         let [bonus, in_title, of_title, equal] = BONUS;
-        let title = in_title * share * share + of_title * covered * share.sqrt().sqrt() + equal * is_equal;
+        let title = in_title * share * share + of_title * covered * share.sqrt().sqrt() + equal * equals;
         (f64::from(self.sum) * (1.0 + bonus * title)) as u32
     }
 
@@ -205,7 +214,7 @@ mod tests {
             assert!((score - bm25).abs() < 0.02 * bm25 + 0.01, "{score} {bm25}");
         }
         // More occurrences never decrease the score, nor does a form that is nearer to what was asked for.
-        let grades = |class: u8| (0..Weight::STEPS).filter_map(move |step| Grade::of_bits(step << 3 | class << 1));
+        let grades = |class: u8| (0..Weight::STEPS).filter_map(move |step| Grade::of_bits(step << 4 | class << 2));
         for length in 0..=255 {
             let scores = |class| grades(class).map(|grade| scale.score(5000, grade, length)).collect::<Vec<_>>();
             let [exact, folded, weak] = [0, 1, 2].map(scores);
@@ -232,9 +241,12 @@ mod tests {
         let text = score(&[0, 0, 0], 3);
         assert_eq!(score(&[0, 0, 0], 0), text);
         for (grades, title_words, bonus) in [
-            ([1, 1, 1], 3, 0.6 + 0.4 + 0.5),
-            ([1, 1, 1], 6, 0.6 + 0.4 * 0.5),
-            ([0, 1, 0], 1, 0.6 * (3000f64 / 6024.0).powi(2) + 0.4 * (3000f64 / 6024.0).powf(0.25)),
+            ([3, 3, 3], 3, 0.6 + 0.4 + 0.5),
+            ([3, 2, 3], 3, 0.6 + 0.4 + 0.5 * 0.7),
+            ([3, 1, 3], 2, 0.6 + 0.4 + 0.5 * 0.7),
+            ([3, 1, 3], 3, 0.6 + 0.4 * 2.0 / 3.0),
+            ([3, 3, 3], 6, 0.6 + 0.4 * 0.5),
+            ([0, 3, 0], 1, 0.6 * (3000f64 / 6024.0).powi(2) + 0.4 * (3000f64 / 6024.0).powf(0.25)),
         ] {
             let ratio = score(&grades, title_words) / text;
             assert!((ratio - (1.0 + 0.7 * bonus)).abs() < 0.001, "{ratio} {bonus}");

@@ -1,12 +1,13 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 
 use sha2::{Digest, Sha256};
 
 use super::neighbours::Neighbours;
 use super::record_error::VERSION;
 use super::site::sites;
-use super::weight::occurrences_of;
+use super::weight::{InTitle, occurrences_of};
 use super::words::{Form, form_of, telling_tokens, tokens};
 use super::{ContentId, PublisherKey, RecordError, Weight, words};
 
@@ -143,57 +144,80 @@ impl Record {
         let mut neighbours = Neighbours::default();
         for (text, times) in [(&self.title, Weight::TITLE), (&self.text, 1)] {
             neighbours.pause();
-            for token in tokens(text, false) {
+            let own = if times > 1 { own_title(text) } else { 0..0 };
+            for token in tokens(text, times > 1) {
                 if !token.is_part {
                     neighbours.push(&token.word);
                     length = length.saturating_add(times);
                 }
                 let count = counts.entry((token.word, token.is_part)).or_default();
                 count.occurrences = count.occurrences.saturating_add(times);
-                count.is_in_title |= times > 1;
+                if times > 1 {
+                    count.is_in_title = true;
+                    count.is_in_own_title |= own.contains(&token.span.start);
+                }
             }
         }
         // A text that repeats a word has few words.
         let most = 1 + counts.keys().filter(|(_, is_part)| !is_part).count() as u32 / REPEATS;
-        let mut lists: BTreeMap<String, Count> = BTreeMap::new();
+        let mut lists: BTreeMap<String, Posted> = BTreeMap::new();
         for ((word, is_part), count) in &counts {
             let (list, form) = form_of(word);
+            let forms = if *is_part { Form::PART } else { form.bit() };
             let all = lists.entry(list.into_owned()).or_default();
             all.occurrences = all.occurrences.saturating_add(count.occurrences);
-            all.is_in_title |= count.is_in_title;
-            all.forms |= if *is_part { Form::PART } else { form.bit() };
+            all.forms |= forms;
+            if count.is_in_title {
+                all.title = all.title.max(InTitle::of(forms, count.is_in_own_title));
+            }
         }
-        let single = Count { occurrences: 1, forms: Form::default().bit(), is_in_title: false };
+        let single = Posted { occurrences: 1, forms: Form::default().bit(), title: InTitle::NONE };
         lists.extend(sites(&self.url).chain(neighbours.words()).map(|word| (word, single)));
-        let size = self.size_bits(length);
-        let weight = |count: Count| {
-            let occurrences = count.occurrences.min(most);
-            Weight::of_bits(Weight::use_of(occurrences, count.forms, count.is_in_title), size).expect("it has a form")
+        let size = self.size_bits(length, most > 1);
+        let weight = |posted: Posted| {
+            let occurrences = posted.occurrences.min(most);
+            Weight::of_bits(Weight::use_of(occurrences, posted.forms, posted.title), size).expect("it has a form")
         };
         lists.into_iter().map(|(list, count)| (list, weight(count))).collect()
     }
 
-    /// The [bits](Weight::size_bits) for a document of `length` words with the title of this record.
-    pub(super) fn size_bits(&self, length: u32) -> u16 {
-        Weight::size_of(length, telling_tokens(own_title(&self.title)).take(Weight::TITLE_WORDS.into()).count())
+    /// The [bits](Weight::size_bits) for a document of `length` words with the title of this record. No word of the
+    /// title counts there unless the document `has_text`: at least [`REPEATS`] different words. Otherwise a document
+    /// that says nothing but the words of a query would come before others by its title.
+    pub(super) fn size_bits(&self, length: u32, has_text: bool) -> u16 {
+        let own = &self.title[own_title(&self.title)];
+        let most = if has_text { Weight::TITLE_WORDS.into() } else { 0 };
+        Weight::size_of(length, telling_tokens(own).take(most).count())
     }
 }
 
-/// The occurrences of a word, or of all forms of a word, in a document.
-#[derive(Clone, Copy, Default)]
+/// The occurrences of a word in a document.
+#[derive(Default)]
 struct Count {
     occurrences: u32,
-    forms: u8,
     is_in_title: bool,
+    is_in_own_title: bool,
 }
 
-/// The part of a title that is about the document, and not about the site: what is before the first mark that separates
-/// the two, as in `HashMap (Java SE 17)` and `Sieves - Example`, if that has words.
-fn own_title(title: &str) -> &str {
+/// The occurrences of all forms of a word in a document.
+#[derive(Clone, Copy, Default)]
+struct Posted {
+    occurrences: u32,
+    forms: u8,
+    title: InTitle,
+}
+
+/// The place in a title of what is about the document, and not about the site: before the first mark that separates the
+/// two, as in `HashMap (Java SE 17)` and `Sieves - Example`, and after the number of a section, as in `1.2. Sieves`. The
+/// whole title, if there are no words.
+pub(super) fn own_title(title: &str) -> Range<usize> {
     let marks = [" — ", " – ", " - ", " | ", " · ", " :: ", " ("];
-    let first = marks.iter().filter_map(|mark| title.find(mark)).min();
-    let own = first.map_or(title, |first| &title[..first]);
-    if own.contains(char::is_alphanumeric) { own } else { title }
+    let end = marks.iter().filter_map(|mark| title.find(mark)).min().unwrap_or(title.len());
+    let rest = title[..end].trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let is_number =
+        rest.len() < end && title[..end - rest.len()].contains('.') && rest.starts_with(char::is_whitespace);
+    let start = if is_number && rest.contains(char::is_alphabetic) { end - rest.len() } else { 0 };
+    if title[start..end].contains(char::is_alphanumeric) { start..end } else { 0..title.len() }
 }
 
 /// The parts of a [`Record`] from which the id is computed, with the hash of the text instead of the text. They prove
@@ -325,6 +349,22 @@ mod tests {
             record("u", "Sieve sieve", &format!("a sieve, and a filter {many}{}", "filter ".repeat(60))).postings();
         let occurrences = ["sieve", "a", "filter", "w7"].map(|word| postings[word].occurrences());
         assert_eq!(occurrences, [5, 2, 5, 1]);
+    }
+
+    #[test]
+    fn the_name_of_the_site_and_the_number_of_a_section_are_beside_the_title() {
+        for (title, own) in [
+            ("HashMap (Java SE 17)", "HashMap"),
+            ("Sieves - Example", "Sieves"),
+            ("37.62. user_mappings", "user_mappings"),
+            ("1.2. Sieves — Example", "Sieves"),
+            ("3.11", "3.11"),
+            ("1984 – A novel", "1984"),
+            ("- A", "- A"),
+            ("", ""),
+        ] {
+            assert_eq!(title[own_title(title)].trim(), own, "{title}");
+        }
     }
 
     /// The bytes of the hex dump in this section of the protocol's description.

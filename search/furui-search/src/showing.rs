@@ -1,6 +1,8 @@
 use super::fit::{Fit, Numbered};
 use super::pattern::Found;
+use super::record::own_title;
 use super::snippet::{Marks, snippet};
+use super::weight::InTitle;
 use super::words::Form;
 use super::{Asked, Clause, Grade, Record, RecordHead, Scale, Score, Snippet, Weight, limits};
 
@@ -114,13 +116,16 @@ impl<'a> Showings<'a> {
         let mut scan = |text: &str, times: u32| {
             let mut marks = Marks::default();
             let mut last: Vec<Option<usize>> = vec![None; words];
+            let own = if times > 1 { own_title(text) } else { 0..0 };
             let all = self.fit.scan(text, true, |found, span| {
                 let of = match found {
                     Found::Word { number, form, is_same, unit } => {
                         let word = &mut uses[number];
                         word.occurrences = word.occurrences.saturating_add(times);
                         word.forms |= form;
-                        word.is_in_title |= times > 1;
+                        if times > 1 {
+                            word.title = word.title.max(InTitle::of(form, own.contains(&span.start)));
+                        }
                         let fits = is_same || !self.fit.is_exact(number);
                         word.fits |= fits;
                         last[number] = Some(unit);
@@ -145,15 +150,15 @@ impl<'a> Showings<'a> {
         };
         let title_marks = scan(&record.title, Weight::TITLE);
         let marks = scan(&record.text, 1);
-        let is_there = Use { occurrences: 1, forms: Form::default().bit(), is_in_title: false, fits: true };
+        let is_there = Use { occurrences: 1, forms: Form::default().bit(), title: InTitle::NONE, fits: true };
         self.fit.sites(&record.url).for_each(|site| uses[site] = is_there);
         let has: Vec<bool> = uses.iter().map(|it| it.fits).collect();
         let mut clauses = self.fit.clauses().peekable();
         let fits = clauses.peek().is_none() || clauses.any(|clause| clause.fits(&has, &phrases));
         let most = uses.iter().map(|it| it.occurrences).max().map_or(0, |most| record.counted(most));
-        let size_bits = record.size_bits(length);
+        let size_bits = record.size_bits(length, record.counted(2) > 1);
         let grade = |(word, it): (&str, Use)| {
-            let use_bits = Weight::use_of(it.occurrences.min(most), it.forms, it.is_in_title);
+            let use_bits = Weight::use_of(it.occurrences.min(most), it.forms, it.title);
             Asked::of(word).grade(Weight::of_bits(use_bits, size_bits)?)
         };
         let grades = self.words().into_iter().zip(uses).map(grade).collect();
@@ -207,7 +212,7 @@ struct Scanned {
 struct Use {
     occurrences: u32,
     forms: u8,
-    is_in_title: bool,
+    title: InTitle,
     /// True if the record has a form that the query asks for.
     fits: bool,
 }

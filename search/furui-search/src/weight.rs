@@ -3,7 +3,8 @@ use std::fmt;
 use super::words::Form;
 
 /// The weight of a word in a document for the ranking, which a posting states: the number of the word's occurrences,
-/// the forms in which the document has it, if its title has it, and the lengths of the document and its title. 22 bits.
+/// the forms in which the document has it, where its title has it, and the lengths of the document and its title. 24
+/// bits.
 ///
 /// The numbers are rounded down to steps. Up to 8 occurrences and lengths up to 31 are exact. Up to the last step,
 /// larger numbers of occurrences lose at most 29 %, and larger lengths at most 6 %. A weight depends on the document
@@ -26,8 +27,8 @@ pub struct Weight {
 const OCCURRENCES: [u32; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 19, 25, 33, 45, 64];
 /// The place of the forms in the use of a word.
 const FORMS: u32 = 4;
-/// The bit for the title in the use of a word.
-const TITLE: u16 = 1 << (FORMS + Form::BITS);
+/// The place of the title in the use of a word.
+const TITLE: u32 = FORMS + Form::BITS;
 
 impl Weight {
     /// The [bits](Self::use_bits) of most words: one occurrence in the text, in the form that names the list.
@@ -46,13 +47,13 @@ impl Weight {
     /// The weight of a word that occurs `occurrences` times, at least once, as it is in the name of its list, in the
     /// text of a document of `length` words without a title.
     pub fn new(occurrences: u32, length: u32) -> Self {
-        Self { use_: Self::use_of(occurrences, Form::default().bit(), false), size: Self::size_of(length, 0) }
+        Self { use_: Self::use_of(occurrences, Form::default().bit(), InTitle::NONE), size: Self::size_of(length, 0) }
     }
 
     /// The part of a weight that differs from word to word.
-    pub(crate) fn use_of(occurrences: u32, forms: u8, is_in_title: bool) -> u16 {
+    pub(crate) fn use_of(occurrences: u32, forms: u8, title: InTitle) -> u16 {
         let step = OCCURRENCES.partition_point(|&step| step <= occurrences).saturating_sub(1);
-        step as u16 | u16::from(forms) << FORMS | if is_in_title { TITLE } else { 0 }
+        step as u16 | u16::from(forms) << FORMS | u16::from(title.0) << TITLE
     }
 
     /// The part of a weight that all words of a document have in common.
@@ -65,11 +66,12 @@ impl Weight {
     /// has them.
     pub fn of_bits(use_bits: u16, size_bits: u16) -> Option<Self> {
         let weight = Self { use_: use_bits, size: size_bits };
-        (use_bits < TITLE << 1 && weight.forms() > 0 && size_bits >> 8 <= Self::TITLE_WORDS.into()).then_some(weight)
+        (use_bits >> TITLE <= InTitle::MOST.into() && weight.forms() > 0 && size_bits >> 8 <= Self::TITLE_WORDS.into())
+            .then_some(weight)
     }
 
-    /// The bits of the weight that differ from word to word: the step of its occurrences, its forms, and if it is in
-    /// the title.
+    /// The bits of the weight that differ from word to word: the step of its occurrences, its forms, and where the
+    /// title has it.
     pub fn use_bits(self) -> u16 {
         self.use_
     }
@@ -89,9 +91,14 @@ impl Weight {
         (self.use_ >> FORMS) as u8 & ((1 << Form::BITS) - 1)
     }
 
-    /// True if the word is in the title.
+    /// Where the title of the document has the word.
+    pub(crate) fn in_title(self) -> InTitle {
+        InTitle((self.use_ >> TITLE) as u8)
+    }
+
+    /// True if the title has the word, or a word of which it is a part.
     pub fn is_in_title(self) -> bool {
-        self.use_ & TITLE != 0
+        self.in_title() != InTitle::NONE
     }
 
     /// The step to which the document's length was rounded.
@@ -125,6 +132,30 @@ impl Weight {
     /// Decodes a weight from its three bytes; `None` if they are invalid.
     pub fn from_bytes([first, second, length]: [u8; 3]) -> Option<Self> {
         Self::of_bits(u16::from_le_bytes([first, second & 0xf]), u16::from_le_bytes([length, second >> 4]))
+    }
+}
+
+/// Where a title has a word. Of several places, the greatest one counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct InTitle(u8);
+
+impl InTitle {
+    /// The title does not have the word.
+    pub(crate) const NONE: Self = Self(0);
+    /// The title has the word, but only as a part of a longer one, or outside of what is about the document alone, as
+    /// `java` in `HashMap (Java SE 17)`.
+    pub(crate) const BESIDE: Self = Self(1);
+    const MOST: u8 = 1 + Form::ALL;
+
+    /// The part of the title that is about the document alone has the word, in this form.
+    pub(crate) fn own(form: Form) -> Self {
+        Self(Self::MOST - form.number())
+    }
+
+    /// The title has a word in the form of this [bit](Form::bit), in the part that is about the document alone if
+    /// `is_own` is true.
+    pub(crate) fn of(form: u8, is_own: bool) -> Self {
+        if is_own && form != Form::PART { Self(Self::MOST - form.trailing_zeros() as u8) } else { Self::BESIDE }
     }
 }
 
@@ -186,9 +217,9 @@ mod tests {
         assert_eq!(Weight::new(u32::MAX, u32::MAX).occurrences(), 64);
         assert_eq!(Weight::new(1, u32::MAX).length(), 31 << 14);
         assert_eq!(Weight::from_bytes([0, 0, 0]), None);
-        let full = Weight::of_bits(0x3ff, 0xfff).unwrap();
+        let full = Weight::of_bits(0xbff, 0xfff).unwrap();
         assert_eq!((Weight::from_bytes(full.to_bytes()), full.is_in_title(), full.forms()), (Some(full), true, 31));
-        assert_eq!(Weight::of_bits(0x400, 0), None);
+        assert_eq!((Weight::of_bits(0xc10, 0), Weight::of_bits(0x200, 0)), (None, None));
         let lengths: Vec<u32> = (0..=255).map(length_of).collect();
         assert!(lengths.is_sorted_by(|a, b| a < b));
         for (length, sixteenths) in [(0, 80), (31, 80), (32, 80), (64, 96), (96, 104), (4096, 192)] {

@@ -68,7 +68,7 @@ fn wants() -> impl Strategy<Value = Wants> {
 }
 
 fn weight() -> impl Strategy<Value = Weight> {
-    (0..1_u16 << 10, 0..1_u16 << 12).prop_filter_map("no form", |(uses, size)| Weight::of_bits(uses, size))
+    (0..1_u16 << 12, 0..1_u16 << 12).prop_filter_map("no form", |(uses, size)| Weight::of_bits(uses, size))
 }
 
 fn place() -> impl Strategy<Value = Place> {

@@ -29,7 +29,7 @@ fn weight(word: &str, id: ContentId) -> Weight {
     let [_, steps, length, title, ..] = *id.as_bytes();
     let uses = (steps % 7).saturating_sub(word.len() as u8 % 7);
     let (uses, title) = (u16::from(uses) | (1 + u16::from(steps ^ length) % 31) << 4, u16::from(title % 16));
-    Weight::of_bits(uses | u16::from(title > 8) << 9, u16::from(length.max(1)) | title << 8).unwrap()
+    Weight::of_bits(uses | (title % 6) << 9, u16::from(length.max(1)) | title << 8).unwrap()
 }
 
 fn weighted(postings: &[(String, Vec<ContentId>)]) -> Vec<(String, Vec<(ContentId, Weight)>)> {

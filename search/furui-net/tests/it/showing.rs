@@ -85,7 +85,7 @@ fn shown(manner: Manner, record: Option<&(Signature, Vec<u8>)>, part: Part, show
         Manner::SaysUnfit if part == Part::Snippet => return Shown::Unfit,
         Manner::ShowsOnly if part == Part::Record => return Shown::Unknown,
         Manner::FalseTitle => showing.head.title = "A false title".into(),
-        Manner::FalseWeights => showing.grades.fill(Grade::of_bits(15 << 3)),
+        Manner::FalseWeights => showing.grades.fill(Grade::of_bits(15 << 4)),
         Manner::FalseSnippet => {
             showing.snippet.text = "buy a sieve here".into();
             showing.snippet.marks.clear();

@@ -6,8 +6,8 @@ use super::rice;
 use super::{CodecError, Coded};
 use crate::Grade;
 
-/// The maximum Rice parameter for grades, which are below 128.
-const MOST_RICE: u32 = 6;
+/// The maximum Rice parameter for grades, which are below 256.
+const MOST_RICE: u32 = 7;
 
 /// Encodes grades in Rice code with the parameter that needs the fewest bits. Most documents have most words once and
 /// as asked, so a grade needs some 3 bits.
@@ -56,20 +56,20 @@ mod tests {
 
     #[test]
     fn grades_come_back_and_nothing_else_is_taken_for_them() {
-        let all: Vec<u8> = (0..Grade::VALUES).filter(|bits| Grade::of_bits(*bits).is_some()).collect();
-        for bits in [vec![], vec![0], vec![125; 9], vec![0, 0, 8, 0, 0, 3, 0, 120, 0], all] {
+        let all: Vec<u8> = (0..=u8::MAX).filter(|bits| Grade::of_bits(*bits).is_some()).collect();
+        for bits in [vec![], vec![0], vec![243; 9], vec![0, 0, 16, 0, 0, 3, 0, 240, 0], all] {
             let grades: Vec<Grade> = bits.iter().filter_map(|bits| Grade::of_bits(*bits)).collect();
             let Coded { bytes, bits } = encode_grades(&grades);
             assert_eq!(decode_grades(&bytes, grades.len()), Ok(grades.clone()));
             assert!(decode_grades(&bytes, grades.len() + 9).is_err());
             assert!(bytes.is_empty() || decode_grades(&bytes[..bytes.len() - 1], grades.len()).is_err());
             assert!(decode_grades(&[bytes, vec![0]].concat(), grades.len()).is_err());
-            assert!(bits <= 8 * grades.len() as u64);
+            assert!(bits <= 9 * grades.len() as u64);
         }
-        assert!(decode_grades(&[7, 0], 1).is_err());
-        // Six is no grade.
+        assert!(decode_grades(&[8, 0], 1).is_err());
+        // Twelve is no grade.
         let mut writer = BitWriter::default();
-        rice::push(&mut writer, 6, 3);
+        rice::push(&mut writer, 12, 3);
         assert!(decode_grades(&[vec![3], writer.finish()].concat(), 1).is_err());
         assert!(decode_grades(&[0], usize::MAX).is_err());
     }

@@ -6,7 +6,7 @@ mod expression;
 mod items;
 mod relaxed;
 
-use super::words::telling_tokens;
+use super::words::{telling_tokens, tokens};
 use super::{Clause, limits, list_of};
 use clauses::clauses;
 use error::fault;
@@ -14,6 +14,9 @@ use expression::Parser;
 use items::{Item, items};
 
 pub use error::{QueryError, QueryFault};
+
+/// The maximum number of names of a query that are searched for as a whole. Chosen: a pasted text has many.
+const NAMES: usize = 2;
 
 /// A parsed query: it finds the documents of any of its [`Clause`]s.
 ///
@@ -46,6 +49,8 @@ pub use error::{QueryError, QueryFault};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Query {
     clauses: Vec<Clause>,
+    /// The names of several words that a query of [plain words](Self::plain_words) has, as `pg_index`.
+    names: Vec<String>,
 }
 
 impl Query {
@@ -69,7 +74,11 @@ impl Query {
             let first = items.iter().find(|(item, _)| matches!(item, Item::Not));
             return Err(fault(QueryFault::OnlyWithout, text, first.map_or(0, |&(_, at)| at)));
         }
-        Ok(Self { clauses })
+        let mut query = Self { clauses, names: vec![] };
+        if query.plain_words().is_some() {
+            query.names = names(text);
+        }
+        Ok(query)
     }
 
     /// Parses a query or, if it cannot be understood, takes it literally, as the words that are in it: what somebody
@@ -100,14 +109,39 @@ impl Query {
         }
         match must.is_empty() {
             true => Err(fault(QueryFault::Empty, text, 0)),
-            false => Ok((Self { clauses: vec![Clause { must, ..Clause::default() }] }, Some(why))),
+            false => {
+                let clauses = vec![Clause { must, ..Clause::default() }];
+                Ok((Self { clauses, names: names(text) }, Some(why)))
+            }
         }
+    }
+
+    /// The clauses of the query and, if it has names of several words, as `pg_index`, one more before them, which prefers
+    /// the documents that have these names to those that have their words in other places. It finds no other documents.
+    pub fn clauses_with_names(&self) -> Vec<Clause> {
+        let mut clauses = self.clauses.clone();
+        if !self.names.is_empty() && clauses[0].must.len() + self.names.len() <= limits::WORDS {
+            let must = [&*clauses[0].must, &*self.names].concat();
+            clauses.insert(0, Clause { must, ..clauses[0].clone() });
+        }
+        clauses
     }
 
     /// The clauses of the query: at least one, at most [`limits::CLAUSES`], none of which includes another.
     pub fn clauses(&self) -> &[Clause] {
         &self.clauses
     }
+}
+
+/// The names of several words in a text, as `pg_index`, of which a query has room for [`NAMES`].
+fn names(text: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for token in tokens(text, false).filter(|token| token.is_part && token.word.contains(['_', '.'])) {
+        if names.len() < NAMES && !names.iter().any(|name| *name == token.word) {
+            names.push(token.word.into_owned());
+        }
+    }
+    names
 }
 
 #[cfg(test)]
@@ -187,6 +221,21 @@ mod tests {
             ("これ は の", "これ は の"),
         ] {
             assert_eq!(parsed(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn whole_names_are_preferred() {
+        for (text, expected) in [
+            ("os.getcwd Windows", &["os getcwd windows os.getcwd", "os getcwd windows"][..]),
+            ("pg_index", &["pg index pg_index", "pg index"]),
+            ("foo( a.b", &["foo a b a.b", "foo a b"]),
+            ("\"pg_index\"", &["=pg =index"]),
+            ("pg_index -a", &["pg index"]),
+        ] {
+            let (query, _) = Query::read(text).unwrap();
+            let clauses: Vec<String> = query.clauses_with_names().iter().map(|it| it.must.join(" ")).collect();
+            assert_eq!(clauses, expected, "{text}");
         }
     }
 

@@ -31,6 +31,7 @@ impl Query {
                 .into_iter()
                 .map(|set| Clause { must: set.into_iter().cloned().collect(), ..Clause::default() })
                 .collect(),
+            names: vec![],
         };
         let mut queries = Vec::new();
         if (RAREST + 1..=crate::limits::CLAUSES).contains(&words.len()) {
@@ -59,7 +60,8 @@ impl Query {
                 }
             }
         }
-        Some(Self { clauses: vec![Clause { must, phrases: self.clauses[0].phrases.clone(), ..Clause::default() }] })
+        let clauses = vec![Clause { must, phrases: self.clauses[0].phrases.clone(), ..Clause::default() }];
+        Some(Self { clauses, names: vec![] })
     }
 }
 

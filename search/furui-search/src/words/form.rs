@@ -99,9 +99,17 @@ impl Form {
     /// The set of forms of a word that a document has only as a part of a longer one.
     pub(crate) const PART: u8 = 1 << 4;
 
+    /// The number of forms.
+    pub(crate) const ALL: u8 = 4;
+
+    /// The number of the form, below [`ALL`](Self::ALL).
+    pub(crate) fn number(self) -> u8 {
+        u8::from(self.is_plural) + 2 * u8::from(self.is_accented)
+    }
+
     /// The set of forms that has this form only.
     pub(crate) fn bit(self) -> u8 {
-        1 << (u8::from(self.is_plural) + 2 * u8::from(self.is_accented))
+        1 << self.number()
     }
 
     /// The same form with accents if it has none, and without them if it has.

@@ -29,6 +29,8 @@ pub(super) use tokens::Tokens;
 /// - In scripts without spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese and others), and in Korean,
 ///   where a word and its particles are written together, each pair of neighbouring characters is a word. No dictionary
 ///   is needed, and any substring is found. Each character is also a word by itself.
+/// - A document is also found by the parts of its names, as `default` in `getOrDefault`, and by whole names of several
+///   words, as `pg_index` and `os.path`; these are not among the words.
 /// - Punctuation is not part of words, but for the names `C++`, `g++`, `C#`, `F#` and `.NET`. The letter before the
 ///   number of a version is none either: `v3.11` is `3.11`.
 ///
@@ -58,7 +60,8 @@ pub(super) struct Token<'a> {
     pub(super) word: Cow<'a, str>,
     /// True if the word is part of a longer word, which implies it.
     pub(super) implied: bool,
-    /// True for a part of a name, as `default` in `getOrDefault`. It begins at the unit of the name.
+    /// True for a part of a name, as `default` in `getOrDefault`, which begins at the unit of the name, and for a name of
+    /// several words, as `pg_index`, which is reported at the unit of the last one.
     pub(super) is_part: bool,
     /// True if the word was longer than [`WORD_BYTES`](crate::limits::WORD_BYTES), and was cut.
     pub(super) is_cut: bool,

@@ -10,7 +10,7 @@ use unicode_segmentation::{UnicodeSegmentation, UnicodeWordIndices};
 use super::Token;
 use super::ascii::{self, AsciiWords, named};
 use super::character::{Kind, kind, normalised};
-use super::parts::{parts, without_v};
+use super::parts::{parts, whole_name, without_v};
 use super::stretches::Stretches;
 use crate::limits;
 
@@ -163,8 +163,8 @@ impl<'a> Tokens<'a> {
         Token { word, implied: false, is_part: false, is_cut, unit: self.units - 1, span }
     }
 
-    /// Adds the parts of an ASCII word, which was just read, to `ready`, and the name that a number makes with letters
-    /// before it.
+    /// Adds the parts of an ASCII word, which was just read, to `ready`, the name that a number makes with letters before
+    /// it, and the name of which the word is the last part.
     fn push_parts(&mut self, token: &Token<'a>) {
         let start = token.span.start - self.offset;
         let raw = cut(&self.stretch[start..token.span.end - self.offset], limits::WORD_BYTES);
@@ -172,6 +172,11 @@ impl<'a> Tokens<'a> {
         for range in parts(raw) {
             let span = token.span.start + range.start..token.span.start + range.end;
             self.ready.push_back(part(normalised(&raw[range]), span));
+        }
+        let (offset, end) = (self.offset, token.span.end - self.offset);
+        if let Some(name) = whole_name(self.stretch, start..end) {
+            let span = offset + name.start..offset + name.end;
+            self.ready.push_back(part(self.stretch[name].to_ascii_lowercase().into(), span));
         }
         if raw.len() <= JOINED && raw.bytes().all(|byte| byte.is_ascii_alphabetic()) {
             self.letters = Some((raw, token.unit, token.span.start));

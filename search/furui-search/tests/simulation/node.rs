@@ -123,7 +123,7 @@ pub fn weight(word: &str, id: ContentId) -> Weight {
     let mixed = word.bytes().fold(id.hash().get(), |hash, byte| Random(hash ^ u64::from(byte)).next());
     let (step, length) = (mixed.trailing_zeros().min(15) as u16, 80 + u16::from(id.as_bytes()[19] % 80));
     // Each has the word as it is asked for, and some have it in a title of four words.
-    Weight::of_bits(step | 1 << 4 | u16::from(mixed % 5 == 0) << 9, length | 4 << 8).expect("it has a form")
+    Weight::of_bits(step | 1 << 4 | ((mixed % 5) as u16) << 9, length | 4 << 8).expect("it has a form")
 }
 
 /// The score of a document that has the words of a conjunction, of which each has this idf.

@@ -26,7 +26,8 @@ impl Node {
         events: mpsc::Sender<SearchEvent>,
     ) -> Result<(), SearchError> {
         self.0.searches.fetch_add(1, Ordering::Relaxed);
-        let Some(mut done) = self.search_once(query.clauses(), &options, &events).await? else { return Ok(()) };
+        let clauses = if options.relaxed { query.clauses_with_names() } else { query.clauses().to_vec() };
+        let Some(mut done) = self.search_once(&clauses, &options, &events).await? else { return Ok(()) };
         if options.relaxed && options.after.is_none() && is_empty(&done) {
             let Some(other) = self.search_instead(query, &options, &done).await? else {
                 let _ = events.send(done).await;

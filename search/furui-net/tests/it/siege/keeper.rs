@@ -78,7 +78,7 @@ fn falsify(response: Response) -> Response {
             // Sometimes it only shows another piece of text.
             if showing.head.title.len() % 2 == 0 {
                 showing.head.title.push_str(", forged");
-                showing.grades.fill(Grade::of_bits(15 << 3));
+                showing.grades.fill(Grade::of_bits(15 << 4));
             }
         }
     }

@@ -414,7 +414,7 @@ mod tests {
                         Heard::Withdrawn
                     }
                     (Is::Exaggerates, Part::Snippet) => {
-                        showing.grades[0] = Grade::of_bits(15 << 3);
+                        showing.grades[0] = Grade::of_bits(15 << 4);
                         evidence.is_published(key(1), &signature(5));
                         Heard::Showing(Box::new(showing))
                     }
