@@ -81,8 +81,13 @@ impl Client {
         self.lines(self.known(self.agent.post(format!("{}{path}", self.url))).send(body))
     }
 
-    /// Adds the token to a request.
+    /// Adds the token to a request, and the locale's language.
     fn known<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
+        let set = |name: &&str| std::env::var(name).is_ok_and(|value| !value.is_empty());
+        let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find(set).and_then(|name| std::env::var(name).ok());
+        let language = locale.unwrap_or_default();
+        let language: String = language.chars().take_while(|c| c.is_ascii_alphabetic()).collect();
+        let request = if language.len() == 2 { request.header("accept-language", language) } else { request };
         match &self.authorization {
             Some(authorization) => request.header("authorization", authorization),
             None => request,

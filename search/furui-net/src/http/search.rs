@@ -2,6 +2,7 @@ use std::ops::Range;
 
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
+use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use furui::filter::sizing;
 use furui_search::{Place, Query, QueryError, Wants};
@@ -9,7 +10,7 @@ use serde::Deserialize;
 
 use super::answer::RunningSearch;
 use super::{ApiError, Backend, DEFAULT_LIMIT, Face, MAX_LIMIT, search_json, search_lines};
-use crate::node::SearchOptions;
+use crate::node::{Languages, SearchOptions};
 
 /// The form of the answer to `GET /search`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -45,12 +46,14 @@ pub(super) struct Asked {
 /// Handles `GET /search`.
 pub(super) async fn search<N: Backend>(
     State(face): State<Face<N>>,
+    headers: HeaderMap,
     asked: Result<Parameters<Asked>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let Parameters(asked) = asked.map_err(|error| ApiError::parameters(error.body_text()))?;
     let ranks = asked.ranks()?;
     let (format, text) = (asked.format, asked.q.clone());
-    let (query, literally, options) = asked.read(ranks.end, face.wants)?;
+    let (query, literally, mut options) = asked.read(ranks.end, face.wants)?;
+    options.languages = languages(&headers);
     let notes: Vec<String> = literally.iter().map(note).collect();
     match format {
         Format::Lines => search_lines::answer(&face, query, options, &notes),
@@ -101,8 +104,15 @@ impl Asked {
         let wants = Wants::named(self.coding.as_deref(), rate.transpose()?).map_err(ApiError::invalid)?;
         let (limit, wants) = (most.into(), wants.unwrap_or(usual));
         let (explain, relaxed) = (self.explain, !self.exact);
-        Ok((query, literally, SearchOptions { limit, shared: false, after, wants, explain, relaxed }))
+        let options = SearchOptions { limit, after, wants, explain, relaxed, ..SearchOptions::default() };
+        Ok((query, literally, options))
     }
+}
+
+/// The languages that a request accepts.
+pub(super) fn languages(headers: &HeaderMap) -> Languages {
+    let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+    accepted.map(Languages::accepted).unwrap_or_default()
 }
 
 /// Says that a query was taken literally, and why.

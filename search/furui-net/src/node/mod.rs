@@ -37,7 +37,7 @@ use tokio::task::AbortHandle;
 
 use crate::net::{CallError, Config, Identity, IdentityError, Net, Network, NetworkError, Prefix, StartError};
 use crate::shelf::{Bounds, Origin, Shelf, ShelfOptions, Statistics};
-use ask::{answer, asking, crowds, document, doubts, fetch, filling, search, showing, spent, versions};
+use ask::{answer, asking, crowds, document, doubts, fetch, filling, languages, search, showing, spent, versions};
 use claims::Checker;
 use history::History;
 use keeper::Keeper;
@@ -57,6 +57,7 @@ pub(crate) use crowds::{Crowd, Crowds};
 pub use document::{DocumentError, KeptDocument};
 pub use filling::FURTHER;
 pub use history::{SPAN, SPANS, Span};
+pub use languages::Languages;
 pub use owner_list::{Block, NoBlock};
 pub use publish::{Document, Published};
 pub use publish_error::PublishError;

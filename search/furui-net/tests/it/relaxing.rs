@@ -1,16 +1,15 @@
 //! Queries that find nothing as they are written.
 
-use furui_net::node::{Document, Instead, Node, SearchEvent, SearchOptions};
+use furui_net::node::{Document, Instead, Languages, Node, SearchEvent, SearchOptions};
 use furui_search::{Query, Record};
 use tokio::sync::mpsc;
 
 use crate::common::{NOBODY, Publishes, all_by, network};
 
 /// What a node finds for a query, as titles, and what it has searched for instead.
-async fn found(node: &Node, query: &str, relaxed: bool) -> (Option<Instead>, Vec<String>) {
+async fn found(node: &Node, query: &str, options: SearchOptions) -> (Option<Instead>, Vec<String>) {
     let (events, mut came) = mpsc::channel(16);
     let (query, _) = Query::read(query).unwrap();
-    let options = SearchOptions { relaxed, ..SearchOptions::default() };
     let collect = async {
         let (mut instead, mut titles) = (None, vec![]);
         while let Some(event) = came.recv().await {
@@ -27,6 +26,11 @@ async fn found(node: &Node, query: &str, relaxed: bool) -> (Option<Instead>, Vec
     found
 }
 
+/// The options of a search that is relaxed, or is not, by somebody who reads these languages.
+fn options(relaxed: bool, languages: &str) -> SearchOptions {
+    SearchOptions { relaxed, languages: Languages::accepted(languages), ..SearchOptions::default() }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_not_written_exactly_is_found_and_said() {
     let nodes = network(5).await;
@@ -40,6 +44,14 @@ async fn what_is_not_written_exactly_is_found_and_said() {
         ("東京都", "東京都の地図"),
         ("Deadlocks", "Transactions wait for locks. A deadlock is detected by the server."),
         ("Locks", "Transactions wait in a row."),
+        (
+            "Zwiebel",
+            "Die Zwiebel und die Shallot wachsen in vielen Gärten, und beide werden gerne in der Küche verwendet.",
+        ),
+        (
+            "Onions",
+            "The onion and the shallot grow in many gardens, and both of them are used in the kitchen with pleasure; people say that these have been eaten for a very long time in all parts of the world.",
+        ),
     ];
     let record = |(number, (title, text)): (usize, &(&str, &str))| {
         let url = format!("http://a.example/{number}");
@@ -55,6 +67,9 @@ async fn what_is_not_written_exactly_is_found_and_said() {
         ("securite reseau", None, &["Sécurité réseau"]),
         ("SÉCURITÉ systemes", None, &["Sécurité réseau"]),
         ("\"reseau\"", None, &[]),
+        ("dead locks row", most(&["dead"]), &["Locks"]),
+        ("dead lock server", corrected("deadlock server"), &["Deadlocks"]),
+        ("map.getOrDefault", None, &["getOrDefault"]),
         ("get or default", None, &["getOrDefault"]),
         ("getordefault", None, &["getOrDefault"]),
         ("rfc2616", None, &["RFC 2616"]),
@@ -73,16 +88,24 @@ async fn what_is_not_written_exactly_is_found_and_said() {
         ("getOrDefault(key, 0", None, &["getOrDefault"]),
     ] {
         for node in [&nodes[1], &nodes[4]] {
-            let (said, mut of) = found(node, query, true).await;
+            let (said, mut of) = found(node, query, options(true, "")).await;
             of.sort();
             let mut titles = titles.to_vec();
             titles.sort_unstable();
             assert_eq!((said, of), (instead.clone(), titles.iter().map(|it| it.to_string()).collect()), "{query}");
             if instead.is_some() {
-                assert_eq!(found(node, query, false).await, (None, vec![]), "{query}");
+                assert_eq!(found(node, query, options(false, "")).await, (None, vec![]), "{query}");
             }
         }
     }
-    let near = found(&nodes[2], "transactions server", true).await.1;
+    let near = found(&nodes[2], "transactions server", options(true, "")).await.1;
     assert_eq!(near, ["Deadlocks"]);
+    // Languages order what is found, and hide nothing.
+    let orders =
+        [("de", ["Zwiebel", "Onions"]), ("en-US,en;q=0.7", ["Onions", "Zwiebel"]), ("fr", ["Zwiebel", "Onions"])];
+    for (languages, titles) in orders {
+        let (_, found) = found(&nodes[3], "shallot", options(true, languages)).await;
+        assert_eq!(found, titles, "{languages}");
+    }
+    assert_eq!(found(&nodes[3], "shallot", options(false, "en")).await.1, ["Zwiebel", "Onions"]);
 }

@@ -2,6 +2,7 @@ use std::collections::HashMap;
 
 use super::super::{Clause, list_of};
 use super::Query;
+use crate::limits::WORD_BYTES;
 
 /// The number of words, the rarest ones of a query, of which documents may have some only. Chosen: all sets of half of
 /// them and more are as many conjunctions as a query may have.
@@ -49,6 +50,19 @@ impl Query {
         queries
     }
 
+    /// The queries in which two neighbouring words are written as one, as `hashmap` for `hash map`, for a query of [plain
+    /// words](Self::plain_words) of ASCII letters and digits; none for others.
+    pub fn joined(&self) -> Vec<Self> {
+        let words = self.plain_words().unwrap_or_default();
+        let is_joined = |pair: &[String]| pair.iter().all(|word| word.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+        let places = (0..words.len().saturating_sub(1)).filter(|&place| is_joined(&words[place..place + 2]));
+        let joined = places.map(|place| {
+            let must = [&words[..place], &[words[place..place + 2].concat()], &words[place + 2..]].concat();
+            Self { clauses: vec![Clause { must, ..Clause::default() }], names: vec![] }
+        });
+        joined.filter(|it| it.clauses[0].must.iter().all(|word| word.len() <= WORD_BYTES)).collect()
+    }
+
     /// The query with other words, separated by spaces, in the places of some, as in a suggestion. `None` if it is not
     /// a query of [plain words](Self::plain_words).
     pub fn corrected(&self, others: &HashMap<String, String>) -> Option<Self> {
@@ -85,6 +99,9 @@ mod tests {
         for text in ["\"a b\"", "a OR b", "a -b", "\"a\""] {
             assert_eq!(Query::parse(text).unwrap().plain_words(), None, "{text}");
         }
+        let joined: Vec<_> = Query::parse("the hash map é").unwrap().joined().iter().map(sets).collect();
+        assert_eq!(joined, [vec!["thehash map é"], vec!["the hashmap é"]]);
+        assert!(Query::parse("\"hash map\"").unwrap().joined().is_empty());
         let others = HashMap::from([("dictionery".to_owned(), "dictionary".to_owned())]);
         assert_eq!(
             Query::parse("dictionery python").unwrap().corrected(&others),

@@ -3,7 +3,7 @@ use std::time::Instant;
 use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Extension, Query as Parameters, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use furui_search::{Place, PublisherKey, Query, QueryError};
 use futures::stream::{self, StreamExt};
@@ -17,7 +17,7 @@ use super::{home, steps};
 use crate::http::answer::RunningSearch;
 use crate::http::client::OfOwner;
 use crate::http::estimate::estimate;
-use crate::http::search::{cursor, note};
+use crate::http::search::{cursor, languages, note};
 use crate::http::shown_url::link;
 use crate::http::{ApiError, Backend, DEFAULT_LIMIT, Face, SNIPPET, Shown, ShownUrl, Step, Summary, TITLE};
 use crate::node::{Crowd, Crowds, FURTHER, Hit, Instead, SearchEvent, SearchOptions};
@@ -48,6 +48,7 @@ fn one() -> u64 {
 pub(super) async fn search<N: Backend>(
     State(face): State<Face<N>>,
     Extension(OfOwner(is_of_owner)): Extension<OfOwner>,
+    headers: HeaderMap,
     wanted: Result<Parameters<Wanted>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let Parameters(Wanted { q, cursor: place, from, back }) =
@@ -67,6 +68,7 @@ pub(super) async fn search<N: Backend>(
         wants: face.wants,
         explain: true,
         relaxed: true,
+        languages: languages(&headers),
     };
     let watched = face.watched.clone().filter(|_| is_of_owner);
     let back = Visited::all(&back);

@@ -8,6 +8,8 @@ use crate::node::{Hit, Instead, Node, SearchError, SearchEvent, SearchOptions};
 
 /// The number of events that a search for another query may send before they are read.
 const WAITING: usize = 16;
+/// The maximum number of queries with two words written as one that are tried. Chosen: few people write more words.
+const JOINED: usize = 4;
 
 impl Node {
     /// Searches for documents. Sends the events of the answer to `events`; the last one is [`SearchEvent::Done`]. Stops
@@ -15,7 +17,8 @@ impl Node {
     ///
     /// If no document fits, [`relaxed`](SearchOptions::relaxed) is true and the query consists of words only, another
     /// query is searched for, which [`SearchEvent::Instead`] names before its documents: one with words that the
-    /// network has in the places of those that it does not have, and then those for documents with most of the words.
+    /// network has in the places of those that it does not have, then, if it has all, one with two neighbouring words
+    /// written as one, and then those for documents with most of the words.
     ///
     /// # Errors
     /// If the query is invalid, or none of the nodes that keep the list of a word answers.
@@ -65,6 +68,14 @@ impl Node {
         {
             let text = corrected.plain_words().unwrap_or_default().join(" ");
             return Ok(Some((Instead::Corrected { query: text }, hits, done)));
+        }
+        let mut joined = query.joined();
+        joined.retain(|_| nearest.is_empty());
+        for joined in joined.into_iter().take(JOINED) {
+            if let Some((hits, done)) = self.collect(&joined, options).await? {
+                let text = joined.plain_words().unwrap_or_default().join(" ");
+                return Ok(Some((Instead::Corrected { query: text }, hits, done)));
+            }
         }
         // The sizes of the lists of corrected words are not known here, but they are not empty.
         nearest.values().flat_map(|words| words.split(' ')).for_each(|word| {

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::meters::make_room;
 use crate::node::filling::Filling;
-use crate::node::{Hit, Node, SearchError, SearchEvent, doubts, showing, word_key};
+use crate::node::{Hit, Languages, Node, SearchError, SearchEvent, doubts, showing, word_key};
 
 /// The time for which the size of a word's list and the nodes known to keep it are reused. The value is a choice, not a
 /// measurement.
@@ -39,11 +39,22 @@ pub struct SearchOptions {
     /// query is searched for ([`Instead`](crate::node::Instead)), and of the documents that are found at a time, those
     /// come first in which the words are [near](Hit::nearness) each other. Otherwise the order is that of the scores.
     pub relaxed: bool,
+    /// The languages of whoever searches. Of the documents that a relaxed search finds at a time, those in other
+    /// languages come last.
+    pub languages: Languages,
 }
 
 impl Default for SearchOptions {
     fn default() -> Self {
-        Self { limit: 20, shared: false, after: None, wants: Wants::Best, explain: false, relaxed: false }
+        Self {
+            limit: 20,
+            shared: false,
+            after: None,
+            wants: Wants::Best,
+            explain: false,
+            relaxed: false,
+            languages: Languages::default(),
+        }
     }
 }
 
@@ -171,6 +182,7 @@ impl Node {
                         if options.relaxed {
                             let score = |hit: &Hit| hit.score * hit.nearness;
                             hits.sort_by(|one, other| score(other).total_cmp(&score(one)));
+                            hits.sort_by_cached_key(|hit| options.languages.lack(hit));
                         }
                         if events.is_closed() || !hits.is_empty() && events.send(SearchEvent::Hits(hits)).await.is_err()
                         {
