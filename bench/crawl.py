@@ -176,7 +176,7 @@ class Redis:
     """A server with the module, on loopback."""
 
     def __init__(self, module: str, folder: Path) -> None:
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
