@@ -34,16 +34,13 @@ FURUI = "furui.scrapy.DupeFilter"
 #: Each row: its name, and the settings of the crawl. STORE is a path for a set that does not exist yet.
 ROWS: dict[str, dict[str, Any]] = {
     "Scrapy's filter, in memory": {},
-    "Scrapy's filter, with its file": {"DUPEFILTER_CLASS": "__main__.WithFile"},
     "Scrapy's filter and queue in JOBDIR": {"JOBDIR": "STORE"},
     "furui's filter, in memory": {"DUPEFILTER_CLASS": FURUI},
-    "furui's filter, with its store": {"DUPEFILTER_CLASS": FURUI, "FURUI_STORE": "STORE"},
-    "furui's filter, and the queue in JOBDIR": {"DUPEFILTER_CLASS": FURUI, "JOBDIR": "STORE"},
+    "furui's filter and queue in JOBDIR": {"DUPEFILTER_CLASS": FURUI, "JOBDIR": "STORE"},
     "furui's filter in Redis": {"DUPEFILTER_CLASS": "furui.scrapy.ClusterDupeFilter"},
     "furui seen, no cache": {"CACHE": "none"},
     "furui seen, recent": {"CACHE": "recent"},
     "furui seen, LRU": {"CACHE": "lru --lru 256"},
-    "furui seen, LRU and SBFL, 0.001 %": {"CACHE": "lru+stable --lru 256 --counters 65536 --fpr 0.00001"},
     "furui seen, LRU and SBFL, 1 %": {"CACHE": "lru+stable --lru 256 --counters 8192 --fpr 0.01"},
 }
 
@@ -108,14 +105,6 @@ def crawl(start: str, store: str, settings: dict[str, Any]) -> None:
     from scrapy.dupefilters import RFPDupeFilter
     from scrapy.utils.misc import load_object
 
-    class WithFile(RFPDupeFilter):
-        """Scrapy's filter with its file, without Scrapy's queue on disk."""
-
-        @classmethod
-        def from_crawler(cls, crawler: Any) -> "WithFile":
-            Path(store).mkdir()
-            return cls(store, fingerprinter=crawler.request_fingerprinter)
-
     class Command(RFPDupeFilter):
         """The command as a coprocess, which is asked for one link after the other."""
 
@@ -143,9 +132,8 @@ def crawl(start: str, store: str, settings: dict[str, Any]) -> None:
         def parse(self, response: Any) -> Iterator[Any]:
             yield from response.follow_all(css="a")
 
-    filters = {"__main__.WithFile": WithFile, None: Command if "CACHE" in settings else RFPDupeFilter}
-    named = settings.get("DUPEFILTER_CLASS")
-    chosen: Any = filters.get(named) or load_object(named)
+    other = Command if "CACHE" in settings else RFPDupeFilter
+    chosen: Any = load_object(settings.get("DUPEFILTER_CLASS", other))
     times: list[float] = []
 
     class Timed(chosen):  # type: ignore[misc]
@@ -237,6 +225,8 @@ def main(command: str, folder: Path, rounds: int, module: str | None) -> None:
                     found = measure(site, hosts, row, command, folder, redis)
                     runs[hosts, row].append(found)
                     print(f"round {number + 1}, {hosts} hosts, {row}: {json.dumps(found)}", flush=True)
+    except KeyboardInterrupt:
+        print("stopped before the last round was at its end")
     finally:
         if redis:
             redis.process.terminate()
@@ -244,7 +234,11 @@ def main(command: str, folder: Path, rounds: int, module: str | None) -> None:
     names = {"wall": "wall s", "cpu": "CPU s", "in filter": "s in the filter", "us": "us a link", "memory": "peak MB",
              "links": "links", "twice": "pages fetched twice", "missed": "pages missed"}
     for hosts in HOSTS:
-        print(f"\n{hosts} hosts, {PAGES} pages, medians of {rounds}; of wall s also the least and the most\n")
+        counts = sorted(len(runs[hosts, row]) for row in rows)
+        if not counts[0]:
+            continue
+        number = f"{counts[0]}" if counts[0] == counts[-1] else f"{counts[0]} or {counts[-1]}"
+        print(f"\n{hosts} hosts, {PAGES} pages, medians of {number} crawls; of wall s also the least and the most\n")
         print("| tier | " + " | ".join(names.values()) + " |\n|---|" + "--:|" * len(names))
         for row in rows:
             of = {name: [run[name] for run in runs[hosts, row]] for name in names}

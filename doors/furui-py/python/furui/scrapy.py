@@ -122,6 +122,10 @@ class _Filter(BaseDupeFilter):
         """Removes what is to be forgotten from the set."""
         raise NotImplementedError
 
+    def _tell_of_forgotten(self) -> None:
+        if self.forgotten:
+            self.logger.warning("%d requests that have failed are not forgotten", len(self.forgotten))
+
     def fingerprints(self, request: Request) -> list[bytes]:
         """The fingerprints of a request and of those that were redirected to it."""
         before = [request.replace(url=url) for url in request.meta.get("redirect_urls", [])]
@@ -238,9 +242,12 @@ class DupeFilter(_Filter):
     def close(self, reason: str) -> None:
         if self.seen is None:
             return
-        self._discard()
-        self.seen.close()
-        self.tell(self.seen.stats())
+        try:
+            self._discard()
+        finally:
+            self._tell_of_forgotten()
+            self.seen.close()
+            self.tell(self.seen.stats())
 
 
 class ClusterDupeFilter(_Filter):
@@ -357,8 +364,7 @@ class ClusterDupeFilter(_Filter):
         finally:
             self.tell(self.seen.stats())
             self.client.close()
-            if self.forgotten:
-                self.logger.warning("%d requests that have failed are not forgotten", len(self.forgotten))
+            self._tell_of_forgotten()
 
 
 def _client(url: str, cluster: bool | None) -> Any:
