@@ -225,7 +225,7 @@ def test_what_is_lost_is_counted_and_told(node: Node, tmp_path: Path) -> None:
     assert stats["furui/lost"] >= 300 and stats["finish_reason"] == "finished"
     told = [line for line in run.log.splitlines() if "documents are not published, from http://example.org/" in line]
     assert sum(int(line.split("ERROR: ")[1].split()[0]) for line in told) == stats["furui/lost"]
-    assert all(f"{node.url} takes no documents: [Errno" in line for line in told)
+    assert all(f"{node.url} takes no documents: " in line for line in told)
     node.start()
     assert len(node.found("crawled")) >= stats["furui/published"]
 

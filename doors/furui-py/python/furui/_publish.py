@@ -7,7 +7,7 @@ import logging
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
@@ -20,12 +20,9 @@ from .errors import ConfigError
 
 try:
     from scrapy.utils.asyncio import run_in_thread
-except ImportError:  # Scrapy before 2.15
-    from twisted.internet.threads import deferToThread
-
-    async def run_in_thread(func: Callable[..., Any], *args: Any) -> Any:  # type: ignore[misc]
-        return await maybe_deferred_to_future(deferToThread(func, *args))
-
+except ImportError:
+    # Scrapy before 2.15, some of which do not wait for the coroutine of `close_spider`.
+    run_in_thread = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -72,6 +69,8 @@ class Publish:
         self.is_sending = False
         #: True if the last batch was lost: then the next one is not sent a second time.
         self.is_down = False
+        if run_in_thread is None:
+            raise ConfigError("furui.scrapy.Publish needs Scrapy 2.15 or later: pip install --upgrade scrapy")
         to = urlsplit(node)
         if to.scheme not in ("http", "https") or not _HOST.fullmatch(to.netloc) or to.query or to.fragment:
             raise ConfigError('FURUI_NODE is no address of a node, such as "http://127.0.0.1:7717"')
