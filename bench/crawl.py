@@ -93,7 +93,8 @@ class Site:
                 self.fetched[page] += 1
                 await asyncio.sleep(DELAY)
                 body = self.bodies[page]
-                writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+                head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % len(body)
+                writer.write(head + body)
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
 

@@ -285,8 +285,9 @@ def test_a_stranger_at_the_address_is_no_node() -> None:
             pass
 
     asked: list[str] = []
-    answers = [(302, b""), (200, b"<html>"), (200, b""), (200, b'{"documents":0,"scarce":0}\n'), (200, b'{"line":7,"error":""}\n'),
-               (200, b'{"done":true}\n'), (200, b"[1]\n"), (200, b"{\n"), (200, b'{"documents":0}\n' * 5000), (404, b"")]
+    sums = b'{"documents":0,"scarce":0}\n'
+    bodies = [b"<html>", b"", sums, b'{"line":7,"error":""}\n', b'{"done":true}\n', b"[1]\n", b"{\n", sums * 5000]
+    answers = [(302, b""), (404, b""), *((200, body) for body in bodies)]
     with ThreadingHTTPServer(("127.0.0.1", 0), Stranger) as server:
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         while answers:
