@@ -102,10 +102,10 @@ class Page(BaseHTTPRequestHandler):
 
 
 class Run:
-    """A process that runs this file. It ends with the block, whatever happens in it, and after 100 seconds."""
+    """A process that runs a file, by default this one. It ends with the block, and in any case after 100 seconds."""
 
-    def __init__(self, *arguments: str) -> None:
-        command = [sys.executable, __file__, *arguments]
+    def __init__(self, *arguments: str, script: str | Path = __file__) -> None:
+        command = [sys.executable, script, *arguments]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.clock = threading.Timer(100, self.process.kill)
         self.clock.start()

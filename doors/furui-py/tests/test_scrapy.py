@@ -174,6 +174,19 @@ def test_the_middleware_needs_the_filter(site: Site) -> None:
     assert set(site.take()) == set(range(400))
 
 
+def test_what_could_not_be_forgotten_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """If the set cannot be changed at the end of a crawl, the log says so, and the set is closed nevertheless."""
+    ours = dupefilter(FURUI_STORE=tmp_path / "pages")
+    ours.open()
+    ours.request_seen(Request("http://127.0.0.1/"))
+    ours.forget(Request("http://127.0.0.1/"))
+    (tmp_path / "pages" / "LOCK").unlink()
+    with pytest.raises(furui.Error):
+        ours.close("finished")
+    assert "1 requests that have failed are not forgotten" in caplog.text
+    assert ours.seen is not None and ours.seen.closed
+
+
 def recipe() -> str:
     """The block of docs/python.md that records the pages whose item came out."""
     page = (Path(__file__).parents[3] / "docs" / "python.md").read_text()

@@ -1,6 +1,6 @@
-"""Duplicate filters for Scrapy: one for a single spider, with its set on storage, and one that several spiders share.
+"""Duplicate filters for Scrapy, one for a single spider and one that several spiders share, and a pipeline for search.
 
-The filter for a single spider is chosen in settings.py by::
+The filter for a single spider, with its set on storage, is chosen in settings.py by::
 
     DUPEFILTER_CLASS = "furui.scrapy.DupeFilter"
 
@@ -33,6 +33,18 @@ Other settings, all optional:
 - ``FURUI_PATIENCE``: the number of seconds for which a server that does not answer is asked again. Then requests fail,
   with an error each, until it answers again. Default: 30. With 0, they fail at once.
 - ``FURUI_WINDOW``, ``DUPEFILTER_DEBUG``: as above.
+
+The items of a crawl, with the fields ``url``, ``title`` and ``text``, are found by the search of a node of furui::
+
+    ITEM_PIPELINES = {"furui.scrapy.Publish": 900}
+
+Settings, all optional:
+
+- ``FURUI_NODE``: the address of the node. Default: ``http://127.0.0.1:7717``.
+- ``FURUI_TOKEN``: the token of a node that asks for one. Default: the variable of this name in the environment.
+- ``FURUI_FIELDS``: the names of the fields in which items have them, as in ``{"url": "link", "text": "body"}``.
+- ``FURUI_PATIENCE``: the number of seconds for which a node that does not answer is asked again. The crawl waits
+  meanwhile. Then the documents that were sent are lost, of which the log says how many. Default: 30.
 """
 
 from __future__ import annotations
@@ -55,6 +67,7 @@ from scrapy.utils.request import RequestFingerprinter, referer_str
 from . import valkey
 from ._failed import FILTERS, ForgetFailed
 from ._furui import Seen
+from ._publish import Publish
 from ._requests_seen import fingerprints_in
 from ._stop import Stopped, stoppable
 from .errors import ConfigError, LockedError
@@ -64,7 +77,7 @@ if TYPE_CHECKING:
     from scrapy.http.request import Request
     from scrapy.spiders import Spider
 
-__all__ = ["FORM", "OWN_FORM", "ClusterDupeFilter", "DupeFilter", "ForgetFailed"]
+__all__ = ["FORM", "OWN_FORM", "ClusterDupeFilter", "DupeFilter", "ForgetFailed", "Publish"]
 
 #: The form of a set of Scrapy's fingerprints, which are SHA-1 digests: they are hashes themselves (hashed=True).
 FORM = "scrapy.fingerprint"
@@ -108,6 +121,10 @@ class _Filter(BaseDupeFilter):
     def _discard(self) -> None:
         """Removes what is to be forgotten from the set."""
         raise NotImplementedError
+
+    def _tell_of_forgotten(self) -> None:
+        if self.forgotten:
+            self.logger.warning("%d requests that have failed are not forgotten", len(self.forgotten))
 
     def fingerprints(self, request: Request) -> list[bytes]:
         """The fingerprints of a request and of those that were redirected to it."""
@@ -225,9 +242,12 @@ class DupeFilter(_Filter):
     def close(self, reason: str) -> None:
         if self.seen is None:
             return
-        self._discard()
-        self.seen.close()
-        self.tell(self.seen.stats())
+        try:
+            self._discard()
+        finally:
+            self._tell_of_forgotten()
+            self.seen.close()
+            self.tell(self.seen.stats())
 
 
 class ClusterDupeFilter(_Filter):
@@ -344,8 +364,7 @@ class ClusterDupeFilter(_Filter):
         finally:
             self.tell(self.seen.stats())
             self.client.close()
-            if self.forgotten:
-                self.logger.warning("%d requests that have failed are not forgotten", len(self.forgotten))
+            self._tell_of_forgotten()
 
 
 def _client(url: str, cluster: bool | None) -> Any:
