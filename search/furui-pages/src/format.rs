@@ -28,6 +28,8 @@ pub enum Several {
     Message,
     /// A book: [`Epub`](crate::Epub).
     Epub,
+    /// A PDF, which may be too long for one document: [`Pdf`](crate::Pdf).
+    Pdf,
 }
 
 impl Format {
@@ -53,6 +55,8 @@ impl Format {
             Some(Self::Several(Several::History))
         } else if head.starts_with(b"PK\x03\x04") && contains(head, b"mimetypeapplication/epub+zip") {
             Some(Self::Several(Several::Epub))
+        } else if head.starts_with(b"%PDF-") {
+            Some(Self::Several(Several::Pdf))
         } else if head.starts_with(b"WARC/") {
             Some(Self::Warc)
         } else if starts(b"<!doctype netscape-bookmark-file")
@@ -77,6 +81,7 @@ impl Format {
             "mbox" | "mbx" => Self::Several(Several::Mbox),
             "eml" => Self::Several(Several::Message),
             "epub" => Self::Several(Several::Epub),
+            "pdf" => Self::Several(Several::Pdf),
             _ => return None,
         })
     }
@@ -159,6 +164,8 @@ mod tests {
             ("places.sqlite", "SQLite format 3\0", Some(Format::Several(Several::History))),
             ("book.zip", "PK\x03\x04mimetypeapplication/epub+zip", Some(Format::Several(Several::Epub))),
             ("archive.zip", "PK\x03\x04", None),
+            ("paper", "%PDF-1.7\n", Some(Format::Several(Several::Pdf))),
+            ("paper.PDF", "\n%PDF-1.7\n", Some(Format::Several(Several::Pdf))),
             (
                 "1.M2:2,S",
                 "Return-Path: <a@b>\r\nReceived: by c\r\n\tfor d\r\n\r\ntext",
