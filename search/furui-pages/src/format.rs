@@ -13,6 +13,9 @@ pub enum Format {
     Warc,
     /// The file contains several documents in a form of this kind.
     Several(Several),
+    /// The file is a ZIM archive, as Kiwix has it. There is no reader: the crate for it is kept no more, maps files, and
+    /// needs a second Zstandard.
+    Zim,
 }
 
 /// The kinds of files with several documents whose readers yield entries ([`Entry`](crate::Entry)).
@@ -57,6 +60,8 @@ impl Format {
             Some(Self::Several(Several::Epub))
         } else if head.starts_with(b"%PDF-") {
             Some(Self::Several(Several::Pdf))
+        } else if head.starts_with(b"ZIM\x04") {
+            Some(Self::Zim)
         } else if head.starts_with(b"WARC/") {
             Some(Self::Warc)
         } else if starts(b"<!doctype netscape-bookmark-file")
@@ -164,6 +169,7 @@ mod tests {
             ("places.sqlite", "SQLite format 3\0", Some(Format::Several(Several::History))),
             ("book.zip", "PK\x03\x04mimetypeapplication/epub+zip", Some(Format::Several(Several::Epub))),
             ("archive.zip", "PK\x03\x04", None),
+            ("wiki", "ZIM\x04\x06\0", Some(Format::Zim)),
             ("paper", "%PDF-1.7\n", Some(Format::Several(Several::Pdf))),
             ("paper.PDF", "\n%PDF-1.7\n", Some(Format::Several(Several::Pdf))),
             (

@@ -4,7 +4,7 @@ use pdf_extract::{MediaBox, OutputDev, OutputError, Transform};
 const MAX_PAGE_TEXT: usize = 256 << 10;
 /// The gap after a letter from which a new word begins, in sizes of the font. Chosen: spaces of a line that is set
 /// tightly have 0.17, and letters that are moved apart for looks 0.1.
-const WORD: f64 = 0.13;
+const WORD: f64 = 0.16;
 /// The ratio of the sizes from which letters are larger than those of the text. Chosen.
 const LARGER: f64 = 1.15;
 
@@ -69,8 +69,12 @@ impl PdfText {
         for letter in letters.chars() {
             match ligature(letter) {
                 Some(letters) => line.text += letters,
-                // What has no place in a text, such as what stands for a letter that is not known.
-                None if letter.is_control() || letter == '\u{fffd}' => line.text.push(' '),
+                // What has no place in a text, such as what stands for a letter that is not known, is a space, too.
+                None if letter.is_whitespace() || letter.is_control() || letter == '\u{fffd}' => {
+                    if !line.text.ends_with(' ') {
+                        line.text.push(' ');
+                    }
+                }
                 None => line.text.push(letter),
             }
         }

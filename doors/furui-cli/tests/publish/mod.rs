@@ -2,6 +2,7 @@
 
 mod crawls;
 mod disks;
+mod pdfs;
 mod sites;
 
 use std::fs;
