@@ -2,7 +2,7 @@
 
 mod crawls;
 mod disks;
-mod pdfs;
+pub mod pdfs;
 mod sites;
 
 use std::fs;

@@ -58,8 +58,20 @@ fn lines(lines: &[(u32, u32, &str)]) -> Vec<u8> {
     stream("", lines.iter().map(line).collect::<String>().as_bytes())
 }
 
-fn simple(title: &str) -> Vec<u8> {
+/// A file of one page, `words on a page`, with this title.
+pub fn simple(title: &str) -> Vec<u8> {
     pages(&[lines(&[(10, 700, "words on a page")])], "", "/Info 4 0 R", &[format!("<< /Title ({title}) >>").into()])
+}
+
+/// A file whose pages are above themselves.
+pub fn circle() -> Vec<u8> {
+    let objects: [&[u8]; 4] = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R 2 0 R] /Count 2 /Parent 2 0 R >>",
+        b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R >>",
+        b"<< /Length 4 0 R >>\nstream\n(x) Tj\nendstream",
+    ];
+    pdf(&objects.map(<[u8]>::to_vec), "")
 }
 
 #[test]
@@ -96,17 +108,26 @@ fn pdfs_are_published_with_what_they_state_or_show() {
 #[test]
 fn a_long_pdf_is_several_documents_and_a_broken_page_costs_only_itself() {
     let dir = TempDir::new();
-    let long = |word: &str| lines(&vec![(10, 700, &*word.repeat(500)); 50]);
-    let broken = stream("/Filter /FlateDecode", b"\xff");
+    let long = |word: &str| {
+        let words = word.repeat(500);
+        let all: Vec<_> = (0..60).map(|line| (10, 780 - 12 * line, &*words)).collect();
+        lines(&all)
+    };
+    let broken = stream("", b"BT /G 10 Tf (x) Tj ET");
     let file = pages(&[long("one "), broken, long("two "), long("three "), long("four ")], "", "", &[]);
-    let book = dir.file("book.pdf", &[&file[..]].concat());
-    let node = FakeNode::new();
-    let output = run(&["publish", "--node", &node.url(), &book], b"");
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let records = node.records();
-    assert!(!records.is_empty() && records[0].text.contains("one"), "{:?}", parts(&records));
-    let all: String = records.iter().map(|record| record.text.as_str()).collect();
-    assert!(["one", "two", "three", "four"].iter().all(|word| all.contains(word)));
+    let book = dir.file("book.pdf", &file);
+    let records = published(&[&book], "2 documents: 2 new, 0 known; 1 left out", &["book.pdf: page 2: "]);
+    let (first, second) = (format!("file://{book}"), format!("file://{book}#page=3"));
+    assert_eq!(records.iter().map(|record| &record.url).collect::<Vec<_>>(), [&first, &second]);
+    assert!(records[0].text.starts_with("one one") && records[1].text.starts_with("two two"));
+    // A text with more than half of what a document may have is cut between pages.
+    let file = pages(&["one ", "two ", "three ", "four ", "five "].map(long), "", "", &[]);
+    let book = dir.file("long.pdf", &file);
+    let records = published(&[&book], "2 documents: 2 new, 0 known", &[]);
+    assert_eq!(
+        (&*records[1].url, records[1].text.split(' ').next()),
+        (&*format!("file://{book}#page=5"), Some("five"))
+    );
 }
 
 #[test]
@@ -119,8 +140,12 @@ fn real_pdfs_have_their_words() {
     let chromium = std::env::var("CHROMIUM").unwrap_or_else(|_| "chromium".into());
     let file = dir.join("columns.pdf");
     let args = ["--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"];
-    let profile = format!("--user-data-dir={}", dir.join("profile"));
-    let args = [&args[..], &[&profile, &format!("--print-to-pdf={file}"), &format!("file://{page}")]].concat();
+    let own = [
+        format!("--user-data-dir={}", dir.join("profile")),
+        format!("--print-to-pdf={file}"),
+        format!("file://{page}"),
+    ];
+    let args: Vec<&str> = args.into_iter().chain(own.iter().map(String::as_str)).collect();
     if !ran(&chromium, &args, "") {
         return;
     }
@@ -156,16 +181,9 @@ fn bomb() -> Vec<u8> {
 fn what_is_damaged_or_malicious_costs_its_file_and_no_other() {
     let dir = TempDir::new();
     let deep = [b"[".repeat(1 << 20), b"]".repeat(1 << 20)].concat();
-    let circle: &[&[u8]] = &[
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        b"<< /Type /Pages /Kids [3 0 R 2 0 R] /Count 2 /Parent 2 0 R >>",
-        b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R >>",
-        b"<< /Length 4 0 R >>\nstream\n(x) Tj\nendstream",
-    ];
-    let circle: Vec<Vec<u8>> = circle.iter().map(|object| object.to_vec()).collect();
     dir.file("a.pdf", &simple("first"));
     dir.file("b-bomb.pdf", &pages(&[stream("/Filter /FlateDecode", &bomb())], "", "", &[]));
-    dir.file("c-circle.pdf", &pdf(&circle, ""));
+    dir.file("c-circle.pdf", &circle());
     dir.file("d-deep.pdf", &pages(&[stream("", &deep)], "", "/Info 4 0 R", &[deep.clone()]));
     dir.file("e-empty.pdf", b"");
     dir.file("f-other.pdf", b"%PDF-1.7 and nothing");

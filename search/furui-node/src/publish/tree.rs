@@ -12,8 +12,8 @@ use crate::Error;
 use crate::gitignore::{self, Gitignore};
 
 /// The reason that an archive is left out.
-const ZIM: &str = "a ZIM archive, which is not read; unpack it by `zimdump dump --redirect --dir=DIR FILE`, and publish \
-                   DIR, with --base and the URL of its site";
+const ZIM: &str =
+    "a ZIM archive, which is not read; unpack it by `zimdump dump --redirect --dir=DIR FILE`, and publish DIR";
 
 impl Publisher<'_> {
     /// Publishes a file, or the files at and under a directory, in the order of their names. In directories, hidden
