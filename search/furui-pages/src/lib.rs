@@ -31,6 +31,7 @@ mod message;
 mod page;
 mod pdf;
 mod pdf_text;
+mod pdf_widths;
 mod read;
 mod response;
 mod sitemap;

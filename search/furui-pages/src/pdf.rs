@@ -5,7 +5,7 @@ use pdf_extract::{Dictionary, Document as Objects, Object, output_doc_page};
 use crate::lines::Lines;
 use crate::pdf_text::PdfText;
 use crate::xml::{Part, parts};
-use crate::{Address, Document, Entry, Page};
+use crate::{Address, Document, Entry, Page, pdf_widths};
 
 /// The size of a document's text in bytes from which the next page begins another document. Chosen: half of what a
 /// document may have, so that a page fits in.
@@ -54,6 +54,7 @@ impl Pdf {
         if objects.is_encrypted() {
             objects.decrypt("").map_err(|_| LOCKED.to_owned())?;
         }
+        pdf_widths::unify(&mut objects);
         let last = objects.get_pages().len() as u32;
         if last == 0 {
             return Err("a PDF without pages".into());

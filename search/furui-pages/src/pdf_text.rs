@@ -4,7 +4,7 @@ use pdf_extract::{MediaBox, OutputDev, OutputError, Transform};
 const MAX_PAGE_TEXT: usize = 256 << 10;
 /// The gap after a letter from which a new word begins, in sizes of the font. Chosen: spaces of a line that is set
 /// tightly have 0.17, and letters that are moved apart for looks 0.1.
-const WORD: f64 = 0.16;
+const WORD: f64 = 0.13;
 /// The ratio of the sizes from which letters are larger than those of the text. Chosen.
 const LARGER: f64 = 1.15;
 
@@ -55,7 +55,7 @@ impl PdfText {
             let is_hyphen = matches!(last, '-' | '\u{ad}' | '\u{2010}');
             if is_hyphen && first.is_lowercase() && before.next().is_some_and(char::is_alphabetic) {
                 text.pop();
-            } else if !(is_unspaced(last) && is_unspaced(first)) && !text.is_empty() {
+            } else if !(text.is_empty() || is_unspaced(last) && is_unspaced(first)) {
                 text.push('\n');
             }
             text += line;
