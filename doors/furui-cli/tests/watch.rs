@@ -98,6 +98,19 @@ fn a_pdf_is_found_and_a_malicious_one_does_not_keep_the_node_from_others() {
     node.finds("puffin", &[&url("a.pdf"), &url("b.pdf")]);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_whose_reader_is_ended_with_the_node_is_read_again() {
+    let (dir, watched, _) = directories();
+    fs::write(format!("{watched}/a.pdf"), pdfs::large()).unwrap();
+    let node = Node::start(&dir, "node", &["--watch", &watched]);
+    pdfs::end_reader(node.id(), "-TERM");
+    node.says("a.pdf: operation interrupted; left out");
+    node.end();
+    let node = Node::start(&dir, "node", &["--watch", &watched]);
+    node.says("a.pdf: its reader needs more than 2 GiB of memory, or the file is damaged; left out");
+}
+
 #[test]
 fn of_files_with_one_url_the_first_is_published_and_another_takes_its_place() {
     let (dir, watched, _) = directories();

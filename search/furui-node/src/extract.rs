@@ -25,9 +25,10 @@ const MAX_FILE: u64 = 256 << 20;
 /// Runs `furui extract`.
 pub(crate) fn run(program: &dyn Program) -> Result<ExitCode, Error> {
     for (resource, most) in [(Resource::As, MEMORY), (Resource::Cpu, SECONDS), (Resource::Core, 0)] {
-        let most = Some(getrlimit(resource).maximum.map_or(most, |maximum| maximum.min(most)));
+        let limit = getrlimit(resource);
+        let most = limit.maximum.map_or(most, |maximum| maximum.min(most));
         // Some systems refuse a limit of memory.
-        let _ = setrlimit(resource, Rlimit { current: most, maximum: most });
+        let _ = setrlimit(resource, Rlimit { current: Some(most), ..limit });
     }
     let failed = |error| Error::io("cannot read", "standard input", error);
     let input = program.input().map_err(failed)?;

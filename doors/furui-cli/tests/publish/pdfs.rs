@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
+use std::slice::from_ref;
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
@@ -84,8 +85,8 @@ fn pdfs_are_published_with_what_they_state_or_show() {
     let info = "<< /Title (Microsoft Word - draft.doc) /Author (B. Author) /CreationDate (D:20240131120000Z) >>";
     let xmp = "<x:xmpmeta><rdf:RDF><dc:title><rdf:Alt><rdf:li xml:lang='x-default'>Stated &amp; true</rdf:li>\
         <rdf:li xml:lang='de'>Nein</rdf:li></rdf:Alt></dc:title></rdf:RDF></x:xmpmeta>";
-    dir.file("a-paper.pdf", &pages(&[page.clone()], "/Lang (en-GB)", "/Info 4 0 R", &[info.into()]));
-    dir.file("b-stated", &pages(&[page.clone()], "/Metadata 4 0 R", "", &[stream("", xmp.as_bytes())]));
+    dir.file("a-paper.pdf", &pages(from_ref(&page), "/Lang (en-GB)", "/Info 4 0 R", &[info.into()]));
+    dir.file("b-stated", &pages(from_ref(&page), "/Metadata 4 0 R", "", &[stream("", xmp.as_bytes())]));
     dir.file("c-plain.pdf", &pages(&[lines(&body)], "", "", &[]));
     dir.file("d-deutsch.pdf", &pages(&[page], "/Lang (de)", "", &[]));
     dir.file(
@@ -182,9 +183,9 @@ fn what_is_damaged_or_malicious_costs_its_file_and_no_other() {
     let dir = TempDir::new();
     let deep = [b"[".repeat(1 << 20), b"]".repeat(1 << 20)].concat();
     dir.file("a.pdf", &simple("first"));
-    dir.file("b-bomb.pdf", &pages(&[stream("/Filter /FlateDecode", &bomb())], "", "", &[]));
+    dir.file("b-bomb.pdf", &large());
     dir.file("c-circle.pdf", &circle());
-    dir.file("d-deep.pdf", &pages(&[stream("", &deep)], "", "/Info 4 0 R", &[deep.clone()]));
+    dir.file("d-deep.pdf", &pages(&[stream("", &deep)], "", "/Info 4 0 R", from_ref(&deep)));
     dir.file("e-empty.pdf", b"");
     dir.file("f-other.pdf", b"%PDF-1.7 and nothing");
     dir.file("z.pdf", &simple("last"));
@@ -223,27 +224,42 @@ fn any_change_of_a_file_is_a_document_or_a_message() {
     assert!(left_out > 0 && !node.records().is_empty());
 }
 
+/// Sends a signal to the first process that the process with this id starts.
+#[cfg(target_os = "linux")]
+pub fn end_reader(of: u32, signal: &str) {
+    let children = format!("/proc/{of}/task");
+    let child = loop {
+        let threads = fs::read_dir(&children).expect("the process has ended before its child was seen");
+        // A thread may end before its children are read.
+        let children = threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("children")).ok());
+        if let Some(child) = children.collect::<String>().split_whitespace().next() {
+            break child.to_owned();
+        }
+    };
+    assert!(Command::new("kill").args([signal, &child]).status().unwrap().success());
+}
+
+/// A file whose reader needs more memory than it may have, after some time.
+pub fn large() -> Vec<u8> {
+    pages(&[stream("/Filter /FlateDecode", &bomb())], "", "", &[])
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_reader_that_is_killed_costs_its_file_and_no_other() {
     let dir = TempDir::new();
-    dir.file("a-bomb.pdf", &pages(&[stream("/Filter /FlateDecode", &bomb())], "", "", &[]));
+    dir.file("a-bomb.pdf", &large());
     dir.file("z.pdf", &simple("last"));
-    let node = FakeNode::new();
-    let mut command = furui();
-    command.args(["publish", "--node", &node.url(), &dir.join("")]).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let publish = command.spawn().unwrap();
-    let children = format!("/proc/{0}/task/{0}/children", publish.id());
-    let child = loop {
-        let children = fs::read_to_string(&children).expect("furui publish has ended before its child was seen");
-        if let Some(child) = children.split_whitespace().next() {
-            break child.to_owned();
-        }
-    };
-    assert!(Command::new("kill").args(["-KILL", &child]).status().unwrap().success());
-    let output = publish.wait_with_output().unwrap();
-    let errors = text(&output.stderr);
-    assert!(errors.contains("a-bomb.pdf: its reader has failed: signal: 9"), "{errors}");
-    assert_eq!(text(&output.stdout), "1 documents: 1 new, 0 known; 1 left out\n");
-    assert_eq!(node.records()[0].title, "last");
+    for (signal, error) in [("-KILL", "its reader has failed: signal: 9"), ("-TERM", "operation interrupted")] {
+        let node = FakeNode::new();
+        let mut command = furui();
+        command.args(["publish", "--node", &node.url(), &dir.join("")]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let publish = command.spawn().unwrap();
+        end_reader(publish.id(), signal);
+        let output = publish.wait_with_output().unwrap();
+        let errors = text(&output.stderr);
+        assert!(errors.contains(&format!("a-bomb.pdf: {error}")), "{errors}");
+        assert_eq!(text(&output.stdout), "1 documents: 1 new, 0 known; 1 left out\n");
+        assert_eq!(node.records()[0].title, "last");
+    }
 }

@@ -21,6 +21,9 @@ const MAX_ENTRY: usize = 4 << 20;
 /// The number of bytes that are read at a time.
 const BUFFER: usize = 64 << 10;
 
+/// The signals by which a process is asked to end.
+const INTERRUPTIONS: [Signal; 3] = [Signal::HUP, Signal::INT, Signal::TERM];
+
 /// The documents of a file whose reader bounds neither its memory nor its time. It runs in a process of its own, with
 /// limits, which is this program as `furui extract`; whatever happens to it is an entry, [`Entry::Broken`].
 ///
@@ -35,6 +38,7 @@ pub(super) struct Apart {
     left: usize,
     deadline: Instant,
     is_ended: bool,
+    is_interrupted: bool,
 }
 
 impl Apart {
@@ -49,7 +53,14 @@ impl Apart {
         let mut child = command.spawn()?;
         let output = child.stdout.take().ok_or(ErrorKind::BrokenPipe)?;
         let deadline = Instant::now() + PATIENCE;
-        Ok(Self { child, output, buffer: vec![], start: 0, left: MAX_OUTPUT, deadline, is_ended: false })
+        let (buffer, start, left) = (Vec::new(), 0, MAX_OUTPUT);
+        Ok(Self { child, output, buffer, start, left, deadline, is_ended: false, is_interrupted: false })
+    }
+
+    /// True if the process was asked to end, as all are when the machine or the service stops, or by ^C. Then nothing is
+    /// wrong with the file.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.is_interrupted
     }
 
     /// The next line without its end; `None` if there are no more. A line that is cut off is none.
@@ -99,6 +110,10 @@ impl Apart {
     fn end(&mut self) -> Option<String> {
         match self.child.wait() {
             Ok(status) if status.success() => None,
+            Ok(status) if INTERRUPTIONS.map(Signal::as_raw).map(Some).contains(&status.signal()) => {
+                self.is_interrupted = true;
+                None
+            }
             Ok(status) => Some(failure(status)),
             Err(error) => Some(error.to_string()),
         }

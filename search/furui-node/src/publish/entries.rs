@@ -79,15 +79,16 @@ impl Publisher<'_> {
             Several::Pdf => {
                 bytes.set(file.metadata().map_or(0, |metadata| metadata.len() as usize));
                 match Apart::start(file) {
-                    Ok(entries) => {
-                        let titled = entries.map(|entry| match entry {
+                    Ok(mut entries) => {
+                        let titled = entries.by_ref().map(|entry| match entry {
                             Entry::Document(mut document) if document.page.title.is_empty() => {
                                 title.clone_into(&mut document.page.title);
                                 Entry::Document(document)
                             }
                             entry => entry,
                         });
-                        return self.entries(name, url, titled, &bytes).map(Ok);
+                        self.entries(name, url, titled, &bytes)?;
+                        if entries.is_interrupted() { Err(ErrorKind::Interrupted.into()) } else { Ok(()) }
                     }
                     Err(error) => Err(error),
                 }
