@@ -13,8 +13,8 @@ pub enum Format {
     Warc,
     /// The file contains several documents in a form of this kind.
     Several(Several),
-    /// The file is a ZIM archive, as Kiwix has it. There is no reader: the crate for it is kept no more, maps files, and
-    /// needs a second Zstandard.
+    /// The file is a ZIM archive, as Kiwix has it. There is no reader: the crate for it is kept no more, maps files,
+    /// and needs a second Zstandard.
     Zim,
 }
 

@@ -20,8 +20,8 @@ const MAX_METADATA: usize = 1 << 20;
 /// page; it is empty if all have one size. The text begins with a line for author and date, and is in the order in
 /// which it is in the file; ligatures and words that were hyphenated at the end of a line are put together.
 ///
-/// **Neither memory nor time nor depth is bounded**: a file can name objects in a circle, and unpack to a thousand times
-/// its size. Run it in a process with limits.
+/// **Neither memory nor time nor depth is bounded**: a file can name objects in a circle, and unpack to a thousand
+/// times its size. Run it in a process with limits.
 pub struct Pdf {
     objects: Objects,
     about: About,

@@ -1,7 +1,7 @@
 //! The widths of the letters of a PDF's composite fonts.
 //!
-//! A font states them in two forms: `first [w w …]` and `first last w`. The library that reads the text takes the second
-//! one for other numbers, and then sees gaps within words.
+//! A font states them in two forms: `first [w w …]` and `first last w`. The library that reads the text takes the
+//! second one for other numbers, and then sees gaps within words.
 
 use pdf_extract::{Document, Object};
 

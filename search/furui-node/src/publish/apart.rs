@@ -57,8 +57,8 @@ impl Apart {
         Ok(Self { child, output, buffer, start, left, deadline, is_ended: false, is_interrupted: false })
     }
 
-    /// True if the process was asked to end, as all are when the machine or the service stops, or by ^C. Then nothing is
-    /// wrong with the file.
+    /// True if the process was asked to end, as all are when the machine or the service stops, or by ^C. Then nothing
+    /// is wrong with the file.
     pub(super) fn is_interrupted(&self) -> bool {
         self.is_interrupted
     }
