@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
+use crate::publish::pdfs;
 use crate::support::node::{Node, refusal};
 #[cfg(target_os = "linux")]
 use crate::support::node::{after, command};
@@ -81,6 +82,33 @@ fn a_watched_folder_is_found_as_it_is() {
     let node = Node::start(&dir, "node", &[]);
     node.finds("walrus", &[]);
     assert_eq!(node.log().lines().count(), 1, "nothing but of the long file: {}", node.log());
+}
+
+#[test]
+fn a_pdf_is_found_and_a_malicious_one_does_not_keep_the_node_from_others() {
+    let (dir, watched, _) = directories();
+    let write = |name: &str, bytes: &[u8]| fs::write(format!("{watched}/{name}"), bytes).unwrap();
+    let url = |name: &str| format!("file://{watched}/{name}");
+    write("a.pdf", &pdfs::simple("puffin"));
+    write("b.pdf", &pdfs::circle());
+    let node = Node::start(&dir, "node", &["--watch", &watched]);
+    node.finds("puffin words", &[&url("a.pdf")]);
+    node.says("b.pdf: its reader needs more than 2 GiB of memory, or the file is damaged; left out");
+    write("b.pdf", &pdfs::simple("puffin"));
+    node.finds("puffin", &[&url("a.pdf"), &url("b.pdf")]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_whose_reader_is_ended_with_the_node_is_read_again() {
+    let (dir, watched, _) = directories();
+    fs::write(format!("{watched}/a.pdf"), pdfs::large()).unwrap();
+    let node = Node::start(&dir, "node", &["--watch", &watched]);
+    pdfs::end_reader(node.id(), "-TERM");
+    node.says("a.pdf: operation interrupted; left out");
+    node.end();
+    let node = Node::start(&dir, "node", &["--watch", &watched]);
+    node.says("a.pdf: its reader needs more than 2 GiB of memory, or the file is damaged; left out");
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod block;
 mod client;
 mod demo;
 mod error;
+mod extract;
 mod gitignore;
 mod invite;
 mod log;
@@ -59,6 +60,8 @@ pub enum NetworkCommand {
     Trust(TrustOptions),
     Untrust(UntrustOptions),
     Demo(DemoOptions),
+    #[command(name = extract::NAME, hide = true)]
+    Extract,
 }
 
 /// Runs a command as a part of `program`. The exit code is 0 if it did or found something, and 1 if there was nothing.
@@ -79,5 +82,6 @@ pub fn run(command: &NetworkCommand, program: &'static dyn Program) -> Result<Ex
         NetworkCommand::Trust(options) => block::trust(options, program),
         NetworkCommand::Untrust(options) => block::untrust(options, program),
         NetworkCommand::Demo(options) => demo::run(options, program),
+        NetworkCommand::Extract => extract::run(program),
     }
 }

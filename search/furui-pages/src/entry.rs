@@ -1,8 +1,12 @@
+use serde::{Deserialize, Serialize};
+
 use crate::Page;
 
 /// What the next place of a file with several documents holds. The readers of such files are iterators over entries;
 /// an error of theirs is one of the disk, and is the last item.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// An entry has a JSON form, for readers in a process of their own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Entry {
     /// A document.
     Document(Document),
@@ -18,7 +22,7 @@ pub enum Entry {
 }
 
 /// One of the documents of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
     /// The place of the document in the file, such as `message 3`, for messages to the user.
     pub place: String,
@@ -29,7 +33,7 @@ pub struct Document {
 }
 
 /// The address of a document in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Address {
     /// The URL that the file states for the document, as written there; it may be invalid.
     Url(String),

@@ -13,6 +13,9 @@ pub enum Format {
     Warc,
     /// The file contains several documents in a form of this kind.
     Several(Several),
+    /// The file is a ZIM archive, as Kiwix has it. There is no reader: the crate for it is kept no more, maps files,
+    /// and needs a second Zstandard.
+    Zim,
 }
 
 /// The kinds of files with several documents whose readers yield entries ([`Entry`](crate::Entry)).
@@ -28,6 +31,8 @@ pub enum Several {
     Message,
     /// A book: [`Epub`](crate::Epub).
     Epub,
+    /// A PDF, which may be too long for one document: [`Pdf`](crate::Pdf).
+    Pdf,
 }
 
 impl Format {
@@ -53,6 +58,10 @@ impl Format {
             Some(Self::Several(Several::History))
         } else if head.starts_with(b"PK\x03\x04") && contains(head, b"mimetypeapplication/epub+zip") {
             Some(Self::Several(Several::Epub))
+        } else if head.starts_with(b"%PDF-") {
+            Some(Self::Several(Several::Pdf))
+        } else if head.starts_with(b"ZIM\x04") {
+            Some(Self::Zim)
         } else if head.starts_with(b"WARC/") {
             Some(Self::Warc)
         } else if starts(b"<!doctype netscape-bookmark-file")
@@ -77,6 +86,7 @@ impl Format {
             "mbox" | "mbx" => Self::Several(Several::Mbox),
             "eml" => Self::Several(Several::Message),
             "epub" => Self::Several(Several::Epub),
+            "pdf" => Self::Several(Several::Pdf),
             _ => return None,
         })
     }
@@ -159,6 +169,9 @@ mod tests {
             ("places.sqlite", "SQLite format 3\0", Some(Format::Several(Several::History))),
             ("book.zip", "PK\x03\x04mimetypeapplication/epub+zip", Some(Format::Several(Several::Epub))),
             ("archive.zip", "PK\x03\x04", None),
+            ("wiki", "ZIM\x04\x06\0", Some(Format::Zim)),
+            ("paper", "%PDF-1.7\n", Some(Format::Several(Several::Pdf))),
+            ("paper.PDF", "\n%PDF-1.7\n", Some(Format::Several(Several::Pdf))),
             (
                 "1.M2:2,S",
                 "Return-Path: <a@b>\r\nReceived: by c\r\n\tfor d\r\n\r\ntext",

@@ -1,7 +1,7 @@
 //! Extracts the title and text of pages in HTML ([`html()`]), Markdown ([`markdown()`]) and plain text ([`text()`]),
 //! and reads sources of pages: [`Warc`] files and a [`Sitemap`]. Of what people have on their disks it reads
-//! [`Bookmarks`] and the [`History`] of browsers, electronic messages ([`message()`], [`Mbox`]) and books ([`Epub`]),
-//! as an [`Entry`] for each document.
+//! [`Bookmarks`] and the [`History`] of browsers, electronic messages ([`message()`], [`Mbox`]), books ([`Epub`])
+//! and [`Pdf`], as an [`Entry`] for each document.
 //!
 //! ```text
 //!   .warc, .warc.gz ─ Warc ─▶ Capture ─┐              ┌─ html ──────┐
@@ -9,7 +9,8 @@
 //!   an HTTP answer ─ Media ────────────┘              └─ text ──────┘
 //! ```
 //!
-//! Any bytes give a page or an error, in memory bounded by [`MAX_PAGE`] or, for some formats, by another named limit.
+//! Any bytes give a page or an error, in memory bounded by [`MAX_PAGE`] or, for some formats, by another named limit;
+//! only [`Pdf`] has no bounds, and is for a process with limits.
 //! [`Format::of`] tells the format of a file.
 
 mod bookmarks;
@@ -28,10 +29,14 @@ mod mbox;
 mod media;
 mod message;
 mod page;
+mod pdf;
+mod pdf_text;
+mod pdf_widths;
 mod read;
 mod response;
 mod sitemap;
 mod warc;
+mod xml;
 mod zip;
 
 pub use bookmarks::Bookmarks;
@@ -46,6 +51,7 @@ pub use mbox::Mbox;
 pub use media::{Kind, Media};
 pub use message::message;
 pub use page::{MAX_MESSAGE, MAX_PAGE, Page, Unreadable, is_noindex};
+pub use pdf::Pdf;
 pub use read::text;
 pub use sitemap::{MAX_SITEMAP_URLS, Sitemap};
 pub use warc::{Broken, Capture, Item, MAX_HEADER, Warc};

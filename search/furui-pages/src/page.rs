@@ -1,12 +1,14 @@
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// The maximum size of a page in bytes, including markup.
 pub const MAX_PAGE: usize = 16 << 20;
 /// The maximum size of an electronic message in bytes, with attachments. Chosen: providers refuse larger ones.
 pub const MAX_MESSAGE: usize = 64 << 20;
 
 /// The title, text and metadata of a page.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page {
     /// The title of the page; may be empty.
     pub title: String,

@@ -10,7 +10,7 @@ use crate::support::fake_node::FakeNode;
 use crate::support::{TempDir, feed, run};
 
 /// Runs a program, which must succeed. Returns false, with a message, if it is not installed.
-fn ran(program: &str, args: &[&str], input: &str) -> bool {
+pub(super) fn ran(program: &str, args: &[&str], input: &str) -> bool {
     if Command::new(program).arg("--version").output().is_err() {
         println!("SKIPPED: {program} is not installed");
         return false;
@@ -23,7 +23,7 @@ fn ran(program: &str, args: &[&str], input: &str) -> bool {
 }
 
 /// Publishes these files to a new node, with these sums and messages, and returns the documents by URL.
-fn published(args: &[&str], sums: &str, errors: &[&str]) -> Vec<Record> {
+pub(super) fn published(args: &[&str], sums: &str, errors: &[&str]) -> Vec<Record> {
     let node = FakeNode::new();
     let output = run(&[&["publish", "--node", &node.url()], args].concat(), b"");
     let found: Vec<&str> = text(&output.stderr).lines().collect();
@@ -35,7 +35,7 @@ fn published(args: &[&str], sums: &str, errors: &[&str]) -> Vec<Record> {
     node.records()
 }
 
-fn parts(records: &[Record]) -> Vec<(&str, &str, &str)> {
+pub(super) fn parts(records: &[Record]) -> Vec<(&str, &str, &str)> {
     records.iter().map(|record| (&*record.url, &*record.title, &*record.text)).collect()
 }
 

@@ -2,6 +2,7 @@
 
 mod crawls;
 mod disks;
+pub mod pdfs;
 mod sites;
 
 use std::fs;

@@ -17,7 +17,8 @@ use super::node::NodeAddress;
 /// not want to be found (robots: noindex) are not published.
 ///
 /// Of bookmarks (exported as HTML, or Chromium's file Bookmarks) and the history of a browser (places.sqlite, History),
-/// each page is a document; of mail (mbox, Maildir, .eml) each message, of a book (.epub) each chapter.
+/// each page is a document; of mail (mbox, Maildir, .eml) each message, of a book (.epub) each chapter. Of a PDF, its
+/// text is one, or of a long text several.
 ///
 /// What is published is shown with the name of the node, 12D3KooW…, and only this node can replace or withdraw it.
 ///
@@ -59,6 +60,7 @@ pub enum FormatName {
     Mbox,
     Message,
     Epub,
+    Pdf,
 }
 
 impl PublishOptions {
@@ -81,6 +83,7 @@ impl PublishOptions {
             FormatName::Mbox => Format::Several(Several::Mbox),
             FormatName::Message => Format::Several(Several::Message),
             FormatName::Epub => Format::Several(Several::Epub),
+            FormatName::Pdf => Format::Several(Several::Pdf),
         })
     }
 }

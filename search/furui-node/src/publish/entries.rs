@@ -7,6 +7,7 @@ use furui_pages::{Address, Bookmarks, Document, Entry, Epub, History, MAX_MESSAG
 use url::Url;
 
 use super::Publisher;
+use super::apart::Apart;
 use super::sums::Reason;
 use crate::Error;
 
@@ -38,17 +39,17 @@ impl<R: Seek> Seek for Counted<R> {
 }
 
 impl Publisher<'_> {
-    /// Publishes the documents of a file that holds several. The file has a name and a URL, and begins with `head`. The
-    /// inner error says that the file could not be read.
+    /// Publishes the documents of a file that holds several. The file has a name, a title for a document without one,
+    /// and a URL, and begins with `head`. The inner error says that the file could not be read.
     pub(super) fn several(
         &mut self,
         kind: Several,
-        name: &str,
+        (name, title): (&str, &str),
         url: &Url,
         head: Vec<u8>,
         mut file: File,
     ) -> Result<io::Result<()>, Error> {
-        let bytes = Rc::default();
+        let bytes: Rc<Cell<usize>> = Rc::default();
         let result = match kind {
             Several::Bookmarks => match self.whole(head, file, MAX_PAGE).map(|bytes| Bookmarks::read(&bytes)) {
                 Ok(Ok(bookmarks)) => return self.entries(name, url, bookmarks.entries(), &bytes).map(Ok),
@@ -75,6 +76,23 @@ impl Publisher<'_> {
                 Ok(book) => return self.entries(name, url, book, &bytes).map(Ok),
                 Err(error) => Err(error),
             },
+            Several::Pdf => {
+                bytes.set(file.metadata().map_or(0, |metadata| metadata.len() as usize));
+                match Apart::start(file) {
+                    Ok(mut entries) => {
+                        let titled = entries.by_ref().map(|entry| match entry {
+                            Entry::Document(mut document) if document.page.title.is_empty() => {
+                                title.clone_into(&mut document.page.title);
+                                Entry::Document(document)
+                            }
+                            entry => entry,
+                        });
+                        self.entries(name, url, titled, &bytes)?;
+                        if entries.is_interrupted() { Err(ErrorKind::Interrupted.into()) } else { Ok(()) }
+                    }
+                    Err(error) => Err(error),
+                }
+            }
         };
         match result {
             Err(error) if matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof) => {
@@ -97,7 +115,7 @@ impl Publisher<'_> {
             match entry {
                 Entry::Document(document) => self.entry(name, url, document)?,
                 Entry::Other => self.sums.pass(Reason::Kind),
-                Entry::Broken { place, why } => self.sums.leave_out(&format!("{name}: {place}"), &why)?,
+                Entry::Broken { place, why } => self.sums.leave_out(&within(name, &place), &why)?,
             }
         }
         (self.progress)(bytes.take());
@@ -124,7 +142,11 @@ impl Publisher<'_> {
                 }
             },
         };
-        let place = if place.is_empty() { name.to_owned() } else { format!("{name}: {place}") };
-        self.extracted(place, url, page)
+        self.extracted(within(name, &place), url, page)
     }
+}
+
+/// The place in a file, for messages.
+fn within(name: &str, place: &str) -> String {
+    if place.is_empty() { name.to_owned() } else { format!("{name}: {place}") }
 }

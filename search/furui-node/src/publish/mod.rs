@@ -5,10 +5,11 @@
 //!   tree ─── files, by name or content ─┬─ page ──▶ Page ──▶ ┐
 //!   warc ─── its pages ─────────────────┤                    ├─ Record ─▶ once by URL ─▶ batch ─▶ wanted? ─▶ node
 //!   web ──── a sitemap's pages ─────────┘                    │
-//!   entries ─ bookmarks, history, mail, books ───────────────┤
+//!   entries ─ bookmarks, history, mail, books, PDF (apart) ──┤
 //!   lines ── JSON ───────────────────────────────────────────┘
 //! ```
 
+mod apart;
 mod batch;
 mod entries;
 mod lines;

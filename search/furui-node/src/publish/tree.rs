@@ -11,6 +11,10 @@ use super::{Publisher, Repeats, Source};
 use crate::Error;
 use crate::gitignore::{self, Gitignore};
 
+/// The reason that an archive is left out.
+const ZIM: &str =
+    "a ZIM archive, which is not read; unpack it by `zimdump dump --redirect --dir=DIR FILE`, and publish DIR";
+
 impl Publisher<'_> {
     /// Publishes a file, or the files at and under a directory, in the order of their names. In directories, hidden
     /// files and those that a `.gitignore` excludes are left out, and symbolic links are not followed.
@@ -99,17 +103,19 @@ impl Publisher<'_> {
         }
         let place = path.display().to_string();
         let url = self.url(path, root).map_err(|error| Error::io("cannot make a URL for", &place, error))?;
+        let title = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
         let kind = match format.unwrap_or(Format::Page(Kind::Text)) {
             Format::Jsonl => return self.lines(path).map(Ok),
             Format::Warc => return self.warc(path, head.chain(file)).map(Ok),
-            Format::Several(several) => return self.several(several, &place, &url, head, file),
+            Format::Several(several) => return self.several(several, (&place, &title), &url, head, file),
+            Format::Zim => return self.sums.leave_out(&place, ZIM).map(Ok),
             Format::Page(kind) => kind,
         };
         let bytes = match self.whole(head, file, MAX_PAGE) {
             Ok(bytes) => bytes,
             Err(error) => return Ok(Err(error)),
         };
-        let (media, title) = (&kind.into(), path.strip_prefix(root).unwrap_or(path).to_string_lossy());
+        let media = &kind.into();
         self.page(Source { place, url, is_own: true, media, title: &title, bytes: &bytes }).map(Ok)
     }
 

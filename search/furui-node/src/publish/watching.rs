@@ -100,6 +100,11 @@ impl<'a> Publisher<'a> {
         let root = watching.watched.root_of(path).unwrap_or(path).to_owned();
         let done = match self.file(path, &root, false) {
             Ok(Ok(())) => Ok(()),
+            // The node is ending, or it was a mistake: the file is read at its next start.
+            Ok(Err(why)) if why.kind() == io::ErrorKind::Interrupted => {
+                self.leave_out(path, &why.to_string())?;
+                return Ok(false);
+            }
             Ok(Err(why)) => Err(why.to_string()),
             Err(why) => {
                 // If the node fails, so does the next message to it; otherwise it was the file.
