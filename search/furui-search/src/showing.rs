@@ -251,9 +251,10 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_shown_is_what_the_record_says(
-            query in "[ab東京]{1,2}( (-|OR )?\"?[ab東京]{1,3}( [ab]\")?){0,3}",
+            query in "([ab東京]{1,2}|base|menus|a_b)( (-|OR )?\"?[ab東京]{1,3}( [ab]\")?){0,3}",
             title in "[ab東京 ,]{0,8}",
             text in prop_oneof![
+                "((bases?|menus?|a_b|[ab_.]{1,4}) ){0,30}",
                 "([ab東京ーﾞ\u{301}ß \n,-]|\\PC){0,60}",
                 // Many stretches of ASCII, few of which have a word of the query.
                 "([c-z1-9]{1,9}[ .-]){100,200}([aAbB]{1,2} (東 )?[aAbB]?){0,5}([c-z1-9]{1,9}[ .-]){100,200}[ab]{0,2}",

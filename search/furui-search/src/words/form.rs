@@ -134,12 +134,15 @@ pub(crate) fn form_of(word: &str) -> (Cow<'_, str>, Form) {
     (singular, Form { is_plural, is_accented })
 }
 
-/// All words of ASCII whose list has this name.
+/// All words of ASCII whose list has this name, each once.
 pub(crate) fn forms(list: &str) -> impl Iterator<Item = String> {
     let stem = list.strip_suffix('y').map(|stem| format!("{stem}ies"));
     let regular = [Some(list.to_owned()), Some(format!("{list}s")), Some(format!("{list}es")), stem];
     let irregular = IRREGULAR.iter().filter(move |(_, singular)| *singular == list).map(|(plural, _)| (*plural).into());
-    regular.into_iter().flatten().filter(move |form| form_of(form).0 == list).chain(irregular)
+    // `bases` is a plural of the table, too.
+    let is_in_table = |form: &String| IRREGULAR.binary_search_by_key(&&**form, |(plural, _)| plural).is_ok();
+    let regular = regular.into_iter().flatten().filter(move |form| !is_in_table(form) && form_of(form).0 == list);
+    regular.chain(irregular)
 }
 
 /// The word without accents and with ligatures resolved, in Latin and Greek script. Other scripts keep their marks,
@@ -243,6 +246,12 @@ mod tests {
         }
         let bits = |word: &str| form_of(word).1.bit();
         assert_eq!(["eleve", "eleves", "élève", "élèves"].map(bits), [1, 2, 4, 8]);
+        for (plural, list) in IRREGULAR {
+            let forms: Vec<String> = forms(list).collect();
+            let of_plural = forms.iter().filter(|form| *form == plural).count();
+            assert_eq!((of_plural, &*forms[0]), (1, list), "{plural}");
+        }
+        assert_eq!(forms("base").collect::<Vec<_>>(), ["base", "bases"]);
         assert_eq!(forms("query").collect::<Vec<_>>(), ["query", "querys", "queries"]);
         assert_eq!(forms("index").collect::<Vec<_>>(), ["index", "indexs", "indexes", "indices"]);
     }
