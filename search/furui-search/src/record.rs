@@ -208,8 +208,8 @@ struct Posted {
 }
 
 /// The place in a title of what is about the document, and not about the site: before the first mark that separates the
-/// two, as in `HashMap (Java SE 17)` and `Sieves - Example`, and after the number of a section, as in `1.2. Sieves`. The
-/// whole title, if there are no words.
+/// two, as in `HashMap (Java SE 17)` and `Sieves - Example`, and after the number of a section, as in `1.2. Sieves`.
+/// The whole title, if there are no words.
 pub(super) fn own_title(title: &str) -> Range<usize> {
     let marks = [" — ", " – ", " - ", " | ", " · ", " :: ", " ("];
     let end = marks.iter().filter_map(|mark| title.find(mark)).min().unwrap_or(title.len());

@@ -116,8 +116,9 @@ impl Query {
         }
     }
 
-    /// The clauses of the query and, if it has names of several words, as `pg_index`, one more before them, which prefers
-    /// the documents that have these names to those that have their words in other places. It finds no other documents.
+    /// The clauses of the query and, if it has names of several words, as `pg_index`, one more before them, which
+    /// prefers the documents that have these names to those that have their words in other places. It finds no other
+    /// documents.
     pub fn clauses_with_names(&self) -> Vec<Clause> {
         let mut clauses = self.clauses.clone();
         if !self.names.is_empty() && clauses[0].must.len() + self.names.len() <= limits::WORDS {

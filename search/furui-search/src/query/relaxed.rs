@@ -50,8 +50,8 @@ impl Query {
         queries
     }
 
-    /// The queries in which two neighbouring words are written as one, as `hashmap` for `hash map`, for a query of [plain
-    /// words](Self::plain_words) of ASCII letters and digits; none for others.
+    /// The queries in which two neighbouring words are written as one, as `hashmap` for `hash map`, for a query of
+    /// [plain words](Self::plain_words) of ASCII letters and digits; none for others.
     pub fn joined(&self) -> Vec<Self> {
         let words = self.plain_words().unwrap_or_default();
         let is_joined = |pair: &[String]| pair.iter().all(|word| word.bytes().all(|byte| byte.is_ascii_alphanumeric()));

@@ -60,8 +60,8 @@ pub(super) struct Token<'a> {
     pub(super) word: Cow<'a, str>,
     /// True if the word is part of a longer word, which implies it.
     pub(super) implied: bool,
-    /// True for a part of a name, as `default` in `getOrDefault`, which begins at the unit of the name, and for a name of
-    /// several words, as `pg_index`, which is reported at the unit of the last one.
+    /// True for a part of a name, as `default` in `getOrDefault`, which begins at the unit of the name, and for a name
+    /// of several words, as `pg_index`, which is reported at the unit of the last one.
     pub(super) is_part: bool,
     /// True if the word was longer than [`WORD_BYTES`](crate::limits::WORD_BYTES), and was cut.
     pub(super) is_cut: bool,

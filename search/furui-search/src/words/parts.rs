@@ -48,8 +48,9 @@ pub fn in_parts(word: &str) -> Option<String> {
 }
 
 /// The place of the name whose last word is the one at `word`: words of ASCII with underscores or a full stop between
-/// them, as in `os.getcwd` and `pg_index`, also with underscores before it or around it, as in `_thread` and `__init__`.
-/// `None` if the word is by itself, the name goes on after it, or has more than [`WORD_BYTES`](limits::WORD_BYTES).
+/// them, as in `os.getcwd` and `pg_index`, also with underscores before it or around it, as in `_thread` and
+/// `__init__`. `None` if the word is by itself, the name goes on after it, or has more than
+/// [`WORD_BYTES`](limits::WORD_BYTES).
 pub(super) fn whole_name(text: &str, word: Range<usize>) -> Option<Range<usize>> {
     let (before, after) = (&text.as_bytes()[..word.start], &text[word.end..]);
     if !before.ends_with(b"_") && !before.ends_with(b".") {

@@ -163,8 +163,8 @@ impl<'a> Tokens<'a> {
         Token { word, implied: false, is_part: false, is_cut, unit: self.units - 1, span }
     }
 
-    /// Adds the parts of an ASCII word, which was just read, to `ready`, the name that a number makes with letters before
-    /// it, and the name of which the word is the last part.
+    /// Adds the parts of an ASCII word, which was just read, to `ready`, the name that a number makes with letters
+    /// before it, and the name of which the word is the last part.
     fn push_parts(&mut self, token: &Token<'a>) {
         let start = token.span.start - self.offset;
         let raw = cut(&self.stretch[start..token.span.end - self.offset], limits::WORD_BYTES);
