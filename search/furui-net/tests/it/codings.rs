@@ -12,7 +12,9 @@ use crate::answer::{all, search};
 use crate::local::{Lists, Random};
 use crate::predict::predict;
 use furui_net::node::{Document, Node, SearchOptions};
-use furui_search::{Coding, ContentId, Cost, Meet, Met, Peer, Report, Request, Response, Round, Settle, Wants, plan};
+use furui_search::{
+    Coding, ContentId, Cost, Meet, Met, Peer, Report, Request, Response, Round, Settle, Wants, limits, plan,
+};
 use tokio::task::JoinSet;
 
 const CODINGS: [(&str, Wants); 6] = [
@@ -244,10 +246,11 @@ fn compare(nodes: &[Node], lists: &Lists, report: &Report, wants: Wants, sums: &
             continue;
         }
         let cost = predicted(round, own, other, wants, report.salt as u32);
-        // A keeper that lets the host wait too long is followed by another, which gets the same message, and both may
-        // answer.
-        let is_sent_twice = |it: &Cost| (it.sent_bits, it.sent_bytes) == (2 * cost.sent_bits, 2 * cost.sent_bytes);
-        let sent_once = |it: &Cost| match is_sent_twice(it) {
+        // A keeper that lets the host wait too long is followed by another, which gets the same message, and all three
+        // may answer.
+        let is_sent =
+            |times: u64, it: &Cost| (it.sent_bits, it.sent_bytes) == (times * cost.sent_bits, times * cost.sent_bytes);
+        let sent_once = |it: &Cost| match (2..=limits::REPLICAS as u64).any(|times| is_sent(times, it)) {
             true => Cost { sent_bits: cost.sent_bits, sent_bytes: cost.sent_bytes, ..*it },
             false => *it,
         };
