@@ -70,9 +70,15 @@ impl Client {
         Self { agent: config.into(), url: url.into(), authorization }
     }
 
-    /// Sends a GET request for `path` with these parameters. Returns the lines of the node's answer.
+    /// Sends a GET request for `path` with these parameters, and the language of the locale. Returns the lines of the node's answer.
     pub fn get(&self, path: &str, parameters: &[(&str, &str)]) -> Result<Lines, Error> {
-        let request = self.agent.get(format!("{}{path}", self.url)).query_pairs(parameters.iter().copied());
+        let mut request = self.agent.get(format!("{}{path}", self.url)).query_pairs(parameters.iter().copied());
+        let of = |name| std::env::var(name).ok().filter(|locale| !locale.is_empty());
+        let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(of).unwrap_or_default();
+        let language = locale.split(|c: char| !c.is_ascii_alphabetic()).next().filter(|language| language.len() == 2);
+        if let Some(language) = language {
+            request = request.header("accept-language", language);
+        }
         self.lines(self.known(request).call())
     }
 
@@ -81,13 +87,8 @@ impl Client {
         self.lines(self.known(self.agent.post(format!("{}{path}", self.url))).send(body))
     }
 
-    /// Adds the token to a request, and the locale's language.
+    /// Adds the token to a request.
     fn known<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
-        let set = |name: &&str| std::env::var(name).is_ok_and(|value| !value.is_empty());
-        let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find(set).and_then(|name| std::env::var(name).ok());
-        let language = locale.unwrap_or_default();
-        let language: String = language.chars().take_while(|c| c.is_ascii_alphabetic()).collect();
-        let request = if language.len() == 2 { request.header("accept-language", language) } else { request };
         match &self.authorization {
             Some(authorization) => request.header("authorization", authorization),
             None => request,

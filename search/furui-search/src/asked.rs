@@ -76,8 +76,8 @@ pub fn list_of(word: &str) -> Cow<'_, str> {
     Asked::of(word).list
 }
 
-/// How well a posting answers a word of a query, in 8 bits: the step of the word's occurrences, if the document has the
-/// word as it was asked for, and where its title has it.
+/// How well a posting answers a word of a query, in 8 bits: the step of the word's occurrences, whether the document has
+/// the word as it was asked for, and the place of the word in the title.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Grade(u8);
 
@@ -115,7 +115,8 @@ impl Grade {
         self.0 & 2 != 0
     }
 
-    /// True if the part of the title that is about the document alone has the word as it was asked for.
+    /// True if the title's own words, those about the document and not about its site, include the word in the form
+    /// that the query asks for.
     pub(crate) fn is_title(self) -> bool {
         self.0 & 3 == 3
     }

@@ -126,8 +126,8 @@ impl Scale {
 ///
 /// It is the sum of the words' scores, times 1 + .7 (.6 s² + .4 c s^¼ + .5 e), where s is the share in the title of the
 /// sum of the words' idfs, c is the share of the title's own words (those about the document, not about its site) that
-/// the query has, and e is 1 if both are 1 and the title has the words as they were asked for, .7 if it has some in
-/// other forms. The factor is computed with +, ×, ÷ and √ only, so that it is equal on all machines. It multiplies the
+/// the query has. If both are 1, e is 1, or .7 if the title has a word of the query in another form only; else e is 0.
+/// The factor is computed with +, ×, ÷ and √ only, so that it is equal on all machines. It multiplies the
 /// score of the text, so that a title alone gains nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Score {

@@ -352,6 +352,25 @@ mod tests {
     }
 
     #[test]
+    fn a_posting_says_where_the_title_has_its_word() {
+        let text: String = (0..20).map(|number| format!("w{number} ")).collect();
+        let postings = record("u", "LongConsumer waits (Java SE)", &text).postings();
+        let own = |word: &str| InTitle::own(form_of(word).1);
+        for (list, expected) in [
+            ("longconsumer", own("longconsumer")),
+            ("consumer", InTitle::BESIDE),
+            ("wait", own("waits")),
+            ("java", InTitle::BESIDE),
+            ("w7", InTitle::NONE),
+        ] {
+            assert_eq!(postings[list].in_title(), expected, "{list}");
+            assert_eq!(postings[list].size_bits() >> 8, 2, "{list}");
+        }
+        // A text of few words has no title.
+        assert_eq!(record("u", "Sieve", "sieve").postings()["sieve"].size_bits() >> 8, 0);
+    }
+
+    #[test]
     fn the_name_of_the_site_and_the_number_of_a_section_are_beside_the_title() {
         for (title, own) in [
             ("HashMap (Java SE 17)", "HashMap"),

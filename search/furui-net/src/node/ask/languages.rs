@@ -25,8 +25,8 @@ pub struct Languages(Vec<Lang>);
 
 impl Languages {
     /// Reads the value of the header `Accept-Language` of HTTP (RFC 9110), or the name of a locale, as `de_AT.UTF-8`.
-    /// Regions and weights are ignored, but for a weight of 0, and so are languages that cannot be told from a text. A
-    /// text that cannot be read gives no languages.
+    /// Regions are ignored, and so are weights, except that a weight of 0 refuses a language. Languages that cannot be
+    /// recognised in a text are left out. Any other header is no error, and names no language.
     pub fn accepted(text: &str) -> Self {
         let mut languages = Vec::new();
         for range in text.split(',') {
