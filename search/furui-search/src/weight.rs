@@ -155,7 +155,8 @@ impl InTitle {
     /// The title has a word in the form of this [bit](Form::bit), in the part that is about the document alone if
     /// `is_own` is true.
     pub(crate) fn of(form: u8, is_own: bool) -> Self {
-        if is_own && form != Form::PART { Self(Self::MOST - form.trailing_zeros() as u8) } else { Self::BESIDE }
+        // A part follows the forms, and so becomes `BESIDE`.
+        if is_own { Self(Self::MOST - form.trailing_zeros() as u8) } else { Self::BESIDE }
     }
 }
 
