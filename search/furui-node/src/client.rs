@@ -70,7 +70,8 @@ impl Client {
         Self { agent: config.into(), url: url.into(), authorization }
     }
 
-    /// Sends a GET request for `path` with these parameters, and the language of the locale. Returns the lines of the node's answer.
+    /// Sends a GET request for `path` with these parameters, and the language of the locale. Returns the lines of the
+    /// node's answer.
     pub fn get(&self, path: &str, parameters: &[(&str, &str)]) -> Result<Lines, Error> {
         let mut request = self.agent.get(format!("{}{path}", self.url)).query_pairs(parameters.iter().copied());
         let of = |name| std::env::var(name).ok().filter(|locale| !locale.is_empty());

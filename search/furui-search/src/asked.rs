@@ -76,8 +76,8 @@ pub fn list_of(word: &str) -> Cow<'_, str> {
     Asked::of(word).list
 }
 
-/// How well a posting answers a word of a query, in 8 bits: the step of the word's occurrences, whether the document has
-/// the word as it was asked for, and the place of the word in the title.
+/// How well a posting answers a word of a query, in 8 bits: the step of the word's occurrences, whether the document
+/// has the word as it was asked for, and the place of the word in the title.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Grade(u8);
 
