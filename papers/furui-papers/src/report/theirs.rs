@@ -80,8 +80,8 @@ mod tests {
     fn each_paper_has_both_tables() {
         for source in Source::ALL.into_iter().filter(|source| *source != Source::Ours) {
             let headings: Vec<_> = text(source).lines().filter(|line| line.starts_with("## ")).collect();
-            assert_eq!(headings, ["## Theirs, ours, what it costs", "## Where furui deviates"]);
-            assert_eq!(text(source).matches("|\n|--").count(), 2, "{}: a table each", source.page());
+            assert_eq!(headings[..2], ["## Theirs, ours, what it costs", "## Where furui deviates"]);
+            assert_eq!(text(source).matches("|\n|--").count(), headings.len(), "{}: a table each", source.page());
         }
     }
 
