@@ -39,6 +39,7 @@
 //! errors as pages.
 
 mod answer;
+mod arranged;
 mod backend;
 mod block;
 mod client;

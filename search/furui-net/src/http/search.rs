@@ -1,5 +1,3 @@
-use std::ops::Range;
-
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
 use axum::http::{HeaderMap, header};
@@ -8,7 +6,6 @@ use furui::filter::sizing;
 use furui_search::{Place, Query, QueryError, Wants};
 use serde::Deserialize;
 
-use super::answer::RunningSearch;
 use super::{ApiError, Backend, DEFAULT_LIMIT, Face, MAX_LIMIT, search_json, search_lines};
 use crate::node::{Languages, SearchOptions};
 
@@ -38,7 +35,8 @@ pub(super) struct Asked {
     rate: Option<String>,
     #[serde(default)]
     explain: bool,
-    /// True if the query must be understood, and only documents that fit it are wanted, in the order of their scores.
+    /// True if the query must be understood, and only documents that fit it are wanted, all in the order of their scores,
+    /// whoever has published them.
     #[serde(default)]
     exact: bool,
 }
@@ -50,25 +48,20 @@ pub(super) async fn search<N: Backend>(
     asked: Result<Parameters<Asked>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let Parameters(asked) = asked.map_err(|error| ApiError::parameters(error.body_text()))?;
-    let ranks = asked.ranks()?;
+    let (limit, page) = asked.page()?;
     let (format, text) = (asked.format, asked.q.clone());
-    let (query, literally, mut options) = asked.read(ranks.end, face.wants)?;
+    let (query, literally, mut options) = asked.read(limit, face.wants)?;
     options.languages = languages(&headers);
     let notes: Vec<String> = literally.iter().map(note).collect();
     match format {
         Format::Lines => search_lines::answer(&face, query, options, &notes),
-        Format::Json => {
-            let is_first = options.after.is_none();
-            // The number of all results is estimated from what the report says of each round.
-            let search = RunningSearch::begin(&face, query, SearchOptions { explain: true, ..options })?;
-            search_json::answer(search, (&text, notes), ranks.start.into(), is_first).await
-        }
+        Format::Json => search_json::answer(&face, (&query, &text, notes), options, page).await,
     }
 }
 
 impl Asked {
-    /// The ranks, from 0 on, of the wanted results. All before them are searched for, too, and left out.
-    fn ranks(&self) -> Result<Range<u32>, ApiError> {
+    /// The number of results on a page, and the number of the wanted page, from 1 on.
+    fn page(&self) -> Result<(u32, u32), ApiError> {
         let limit = self.limit.unwrap_or(DEFAULT_LIMIT);
         if !(1..=MAX_LIMIT).contains(&limit) {
             return Err(ApiError::invalid(format_args!(
@@ -78,7 +71,7 @@ impl Asked {
         if self.explain && self.format == Format::Json {
             return Err(ApiError::parameters("explain is for the answer in lines, without format=json"));
         }
-        let Some(pageno) = self.pageno else { return Ok(0..limit) };
+        let Some(pageno) = self.pageno else { return Ok((limit, 1)) };
         if self.format == Format::Lines || self.cursor.is_some() {
             return Err(ApiError::parameters("pageno is for format=json without a cursor, which continues anywhere"));
         }
@@ -88,13 +81,13 @@ impl Asked {
                 "pageno is a number from 1 to {last} for pages of {limit}; use the cursor of the answer to get more"
             )));
         }
-        Ok((pageno - 1) * limit..pageno * limit)
+        Ok((limit, pageno))
     }
 
-    /// Parses the query and the options of a search for at most `most` documents. If the query cannot be understood and
+    /// Parses the query and the options of a search for at most `limit` documents. If the query cannot be understood and
     /// need not be exact, it is taken literally, and the reason is returned, too. `usual` is the coding of sets if the
     /// request does not state one.
-    fn read(self, most: u32, usual: Wants) -> Result<(Query, Option<QueryError>, SearchOptions), ApiError> {
+    fn read(self, limit: u32, usual: Wants) -> Result<(Query, Option<QueryError>, SearchOptions), ApiError> {
         let after = self.cursor.as_deref().map(cursor).transpose()?;
         let (query, literally) = if self.exact { (Query::parse(&self.q)?, None) } else { Query::read(&self.q)? };
         let rate = self.rate.as_deref().map(|text| {
@@ -102,9 +95,10 @@ impl Asked {
                 .ok_or_else(|| ApiError::parameters(format_args!("rate={text:?} is no rate: 0.01 is one, or 1%25")))
         });
         let wants = Wants::named(self.coding.as_deref(), rate.transpose()?).map_err(ApiError::invalid)?;
-        let (limit, wants) = (most.into(), wants.unwrap_or(usual));
+        let (limit, wants) = (limit.into(), wants.unwrap_or(usual));
         let (explain, relaxed) = (self.explain, !self.exact);
-        let options = SearchOptions { limit, after, wants, explain, relaxed, ..SearchOptions::default() };
+        let options =
+            SearchOptions { limit, shared: relaxed, after, wants, explain, relaxed, ..SearchOptions::default() };
         Ok((query, literally, options))
     }
 }

@@ -2,16 +2,17 @@
 //! and some of our own.
 
 use axum::response::Response;
-use furui_search::{ContentId, Place, PublisherKey};
+use furui_search::{ContentId, Place, PublisherKey, Query};
 use serde::Serialize;
 use url::Url;
 
 use super::answer::RunningSearch;
+use super::arranged::Arranged;
 use super::estimate::estimate;
 use super::lines::json;
 use super::shown_url::link;
-use super::{ApiError, Shown, Summary};
-use crate::node::{Hit, Instead, SearchEvent};
+use super::{ApiError, Backend, Face, Shown, Summary};
+use crate::node::{Hit, Instead, PassedOver, SearchEvent, SearchOptions};
 
 /// The name of this search engine among those that a client asks.
 const ENGINE: &str = "furui";
@@ -34,6 +35,8 @@ struct Answer<'a> {
     whole: bool,
     bounded: bool,
     bytes: u64,
+    /// The results that are left out because their publishers have their places.
+    more: Vec<PassedOver>,
     /// What the user should know of the results.
     notes: Vec<String>,
 }
@@ -59,53 +62,94 @@ struct Found<'a> {
     trusted: bool,
 }
 
-/// Waits for the end of a search for `query`, of which the user should know `notes`, and makes the response with its
-/// results after the first `skipped` ones. `is_first` is
-/// true if the search began with the best document.
+/// Searches for the `number`-th page, from 1 on, of the documents that fit a query, and makes the response. Each page
+/// before it is searched for, too, because which results are on it depends on theirs. `text` is the query as it was
+/// sent, and `notes` is what the user should know of it.
 ///
 /// # Errors
-/// If the search is not completed; its first results are not sent then.
-pub(super) async fn answer(
-    mut search: RunningSearch,
-    (query, mut notes): (&str, Vec<String>),
-    skipped: u64,
-    is_first: bool,
+/// If a search is not completed; its first results are not sent then.
+pub(super) async fn answer<N: Backend>(
+    face: &Face<N>,
+    (query, text, notes): (&Query, &str, Vec<String>),
+    options: SearchOptions,
+    number: u32,
 ) -> Result<Response, ApiError> {
-    let (mut hits, mut ranks, mut corrections) = (vec![], 1.., vec![]);
-    let (found, cursor, whole, report) = loop {
-        match search.next().await? {
-            // The results of earlier pages take no memory.
-            SearchEvent::Hits(more) => {
-                hits.extend(more.into_iter().zip(&mut ranks).filter(|(_, rank)| *rank > skipped))
-            }
-            SearchEvent::Instead(instead) => {
-                notes.push(instead.to_string());
-                if let Instead::Corrected { query } = instead {
-                    corrections.push(query);
-                }
-            }
-            SearchEvent::Done { found, cursor, whole, report } => break (found, cursor, whole, report),
+    let is_first = options.after.is_none();
+    let mut page = Page::search(face, query.clone(), options.clone()).await?;
+    let (mut earlier, mut earlier_all, mut bytes) = (0, 0, page.summary.bytes);
+    for _ in 1..number {
+        (earlier, earlier_all) = (earlier + page.summary.total, earlier_all + page.all());
+        page.hits.clear();
+        (page.summary.total, page.summary.more) = (0, vec![]);
+        let after = page.summary.cursor;
+        if after.is_none() {
+            break;
         }
+        page = Page::search(face, query.clone(), SearchOptions { after, ..options.clone() }).await?;
+        bytes += page.summary.bytes;
+    }
+    let all = earlier_all + page.all();
+    let Page { hits, summary, about, instead } = page;
+    let number_of_results = match summary.cursor {
+        None if is_first => all,
+        cursor => about.unwrap_or(0).max(all + u64::from(cursor.is_some())),
     };
-    let about = estimate(&report).unwrap_or(0).max(found + u64::from(cursor.is_some()));
-    let number_of_results = if cursor.is_none() && is_first { found } else { about };
-    let results = hits.iter().filter_map(|(hit, rank)| result(hit, *rank));
-    let Summary { bytes, cursor, whole, bounded, .. } = Summary::new(found, cursor, whole, &report);
+    let notes = notes.into_iter().chain(instead.iter().map(Instead::to_string));
+    let corrected = |instead| match instead {
+        Instead::Corrected { query } => Some(query),
+        Instead::Most { .. } => None,
+    };
     Ok(json(&Answer {
-        query,
+        query: text,
         number_of_results,
-        results: results.collect(),
+        results: hits.iter().zip(earlier + 1..).filter_map(|(hit, rank)| result(hit, rank)).collect(),
         answers: [],
-        corrections,
+        notes: notes.collect(),
+        corrections: instead.and_then(corrected).into_iter().collect(),
         infoboxes: [],
         suggestions: [],
         unresponsive_engines: [],
-        cursor,
-        whole,
-        bounded,
+        cursor: summary.cursor,
+        whole: summary.whole,
+        bounded: summary.bounded,
         bytes,
-        notes,
+        more: summary.more,
     }))
+}
+
+/// A page of results.
+struct Page {
+    hits: Vec<Hit>,
+    summary: Summary,
+    /// About how many documents fit.
+    about: Option<u64>,
+    /// The query that was searched for instead.
+    instead: Option<Instead>,
+}
+
+impl Page {
+    async fn search<N: Backend>(face: &Face<N>, query: Query, options: SearchOptions) -> Result<Self, ApiError> {
+        // The number of all results is estimated from what the report says of each round.
+        let options = SearchOptions { explain: true, ..options };
+        let (mut arranged, mut hits, mut instead) = (Arranged::of(&options), vec![], None);
+        let mut search = RunningSearch::begin(face, query, options)?;
+        loop {
+            match search.next().await? {
+                SearchEvent::Hits(more) => hits.extend(arranged.add(more)),
+                SearchEvent::Instead(other) => instead = Some(other),
+                SearchEvent::Done { passed_over: mut more, cursor, whole, report, .. } => {
+                    hits.extend(arranged.end(&mut more));
+                    let summary = Summary::new(arranged.sent(), more, cursor, whole, &report);
+                    return Ok(Self { hits, summary, about: estimate(&report), instead });
+                }
+            }
+        }
+    }
+
+    /// The number of its results, those included that are left out.
+    fn all(&self) -> u64 {
+        self.summary.total + self.summary.more.iter().map(|it| it.documents).sum::<u64>()
+    }
 }
 
 /// A result of the web, or a file. `None` for others, because clients make links of URLs, and for a document of which

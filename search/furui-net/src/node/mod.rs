@@ -37,7 +37,9 @@ use tokio::task::AbortHandle;
 
 use crate::net::{CallError, Config, Identity, IdentityError, Net, Network, NetworkError, Prefix, StartError};
 use crate::shelf::{Bounds, Origin, Shelf, ShelfOptions, Statistics};
-use ask::{answer, asking, crowds, document, doubts, fetch, filling, languages, search, showing, spent, versions};
+use ask::{
+    answer, asking, crowds, document, doubts, fetch, filling, languages, search, sharing, showing, spent, versions,
+};
 use claims::Checker;
 use history::History;
 use keeper::Keeper;
@@ -55,7 +57,6 @@ use versions::Opinion;
 pub use answer::{Hit, Instead, SearchError, SearchEvent, Version};
 pub(crate) use crowds::{Crowd, Crowds};
 pub use document::{DocumentError, KeptDocument};
-pub use filling::FURTHER;
 pub use history::{SPAN, SPANS, Span};
 pub use languages::Languages;
 pub use owner_list::{Block, NoBlock};
@@ -63,6 +64,8 @@ pub use publish::{Document, Published};
 pub use publish_error::PublishError;
 pub use repair::Progress;
 pub use search::SearchOptions;
+use sharing::KnownPublishers;
+pub use sharing::{FURTHER, PassedOver};
 
 /// The maximum time to wait for answers of other nodes. Chosen: a user who searches waits for it.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -84,6 +87,7 @@ struct Inner {
     reputation: Reputation,
     checker: Checker,
     known: KnownTerms,
+    publishers: KnownPublishers,
     blocklist: Arc<OwnerList>,
     trusted: OwnerList,
     published: PublishedTable,
@@ -220,6 +224,7 @@ impl Node {
             reputation,
             checker,
             known: KnownTerms::default(),
+            publishers: KnownPublishers::default(),
             published,
             remembered,
             identity,

@@ -48,7 +48,7 @@ pub async fn search(node: &Node, query: &str, options: SearchOptions) -> Result<
             match event {
                 SearchEvent::Hits(more) => hits.extend(more),
                 SearchEvent::Instead(instead) => panic!("{instead}"),
-                SearchEvent::Done { found, cursor, whole, report } => end = Some((found, cursor, whole, *report)),
+                SearchEvent::Done { found, cursor, whole, report, .. } => end = Some((found, cursor, whole, *report)),
             }
         }
         (hits, end)

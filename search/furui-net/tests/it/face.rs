@@ -151,7 +151,7 @@ pub async fn face_with(options: ServeOptions) -> (SocketAddr, mpsc::Receiver<Cal
 
 /// The end of a search that found one document.
 pub fn done(cursor: Option<Place>, whole: bool, report: Report) -> SearchEvent {
-    SearchEvent::Done { found: 1, cursor, whole, report: Box::new(report) }
+    SearchEvent::Done { found: 1, passed_over: vec![], cursor, whole, report: Box::new(report) }
 }
 
 /// The event of one document.

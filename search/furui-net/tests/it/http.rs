@@ -30,7 +30,7 @@ async fn results_are_sent_as_they_are_found() {
     let Some(Call::Search { query, options, events, .. }) = calls.recv().await else { panic!() };
     assert_eq!(query.clauses()[0].must, ["two", "wörds"]);
     let after = Some(Place { score: 7, id: numbered(255) });
-    assert_eq!((options.limit, options.shared, options.after, options.explain), (7, false, after, true));
+    assert_eq!((options.limit, options.shared, options.after, options.explain), (7, true, after, true));
     assert_eq!(options.wants, Wants::Ringed { probes: Some(7), delta: 1000 });
     let record = Record { url: "u:1".into(), title: "t Two".into(), text: "One two wörds.".into(), publisher: NOBODY };
     let id = ContentId::of(&record.encode().unwrap());
@@ -58,7 +58,7 @@ async fn results_are_sent_as_they_are_found() {
     assert!(asked.line()["step"].as_str().unwrap().starts_with("results: "));
     assert_eq!(
         asked.line(),
-        json!({ "total": 1, "bytes": 9, "cursor": "00000010000000000000000000000000000000000000000a", "whole": false })
+        json!({ "total": 2, "bytes": 9, "cursor": "00000010000000000000000000000000000000000000000a", "whole": false })
     );
 }
 

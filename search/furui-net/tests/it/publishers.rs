@@ -11,6 +11,7 @@ use furui_net::http::{ServeOptions, serve};
 use furui_net::net::{Identity, Net};
 use furui_net::node::{Block, Document, DocumentError, FURTHER, Node};
 use furui_search::{ContentId, Place, PublisherKey, Record, Refusal, Request, Response};
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 const URL: &str = "http://site.example/page";
@@ -257,6 +258,31 @@ impl Page {
     }
 }
 
+/// The answer to a program: the URLs of the results, and the document or its last line.
+struct Answer {
+    urls: Vec<String>,
+    end: Value,
+}
+
+fn asked(address: SocketAddr, path: &str) -> Answer {
+    let (status, text) = get(address, path).answer();
+    assert_eq!(status, 200, "{text}");
+    let end: Value = serde_json::from_str(&text).unwrap();
+    Answer { urls: urls(end["results"].as_array().unwrap()), end }
+}
+
+fn lines(address: SocketAddr, path: &str) -> Answer {
+    let (status, text) = get(address, path).answer();
+    assert_eq!(status, 200, "{text}");
+    let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let end = lines.pop().unwrap();
+    Answer { urls: urls(&lines), end }
+}
+
+fn urls(hits: &[Value]) -> Vec<String> {
+    hits.iter().map(|hit| hit["url"].as_str().unwrap().to_owned()).collect()
+}
+
 /// A long document about a sieve, unlike those of other URLs, which ranks behind short ones.
 fn honest(url: &str) -> Document {
     document(url, &format!("honest words about a sieve, of {url}, {}", "and more ".repeat(200)))
@@ -287,16 +313,41 @@ async fn who_has_forty_documents_above_ten_honest_ones_does_not_fill_the_page() 
     for query in ["sieve", "a+sieve", "%22a+sieve%22"] {
         let first = Page::get(address, &format!("/?q={query}"));
         assert_eq!((first.count("loud"), first.count("honest")), (2, 8), "{}", first.text);
-        assert!(first.all.iter().map(|(rank, _)| *rank).eq(1..=48), "{:?}", first.all);
-        assert!(first.text.contains("38 more published by ") && first.text.contains("Results 1 to 48 of about "));
+        // Documents are read to see whether they have the phrase. Of others, the first page is read before it is known
+        // who has published them.
+        let (read, passed_over) = if query.contains("%22") { (38, 0) } else { (8, 30) };
+        let shown = 10 + read;
+        assert!(first.all.iter().map(|(rank, _)| *rank).eq(1..=shown), "{:?}", first.all);
+        assert!(first.text.contains(&format!(">{read} more published by ")), "{}", first.text);
+        assert!(first.text.contains(&format!("Results 1 to {shown} of about ")), "{}", first.text);
+        let note = "&amp;exact=true\">All results in the order of their scores</a>";
+        assert_eq!(first.text.contains(&format!(">{passed_over} more published by ")), passed_over > 0);
+        assert_eq!(first.text.contains(note), passed_over > 0, "{}", first.text);
         let second = Page::get(address, &first.link("next").unwrap());
         assert_eq!((second.placed.len(), second.count("honest")), (2, 2), "{}", second.text);
-        assert!(second.text.contains("Results 49 to 50, the last") && second.link("next").is_none());
+        let last = format!("Results {} to {}, the last", shown + 1, shown + 2);
+        assert!(second.text.contains(&last) && second.link("next").is_none(), "{}", second.text);
         assert_eq!(Page::get(address, &second.link("prev").unwrap()).all, first.all);
-        // Nothing is lost or comes twice, and the order is that of the command line.
+        // The order of scores has all, as on the command line.
         let strict = best(reader, &query.replace("%22", "\"").replace('+', " "), 100).await.urls();
-        assert!(strict[..40].iter().all(|url| url.contains("loud")));
-        assert!(first.all.into_iter().chain(second.all).eq((1..).zip(strict)));
+        assert!(strict.len() == 50 && strict[..40].iter().all(|url| url.contains("loud")));
+        let exact = Page::get(address, &format!("/?q={query}&exact=true"));
+        assert_eq!(exact.placed, strict[..10]);
+        assert_eq!(Page::get(address, &exact.link("next").unwrap()).placed, strict[10..20]);
+
+        // Programs get those first that have a place, too, and as many as they want.
+        let answer = asked(address, &format!("/search?q={query}&format=json"));
+        assert_eq!(answer.urls, first.placed);
+        let more = json!([{ "publisher": loud.publisher().to_string(), "documents": 38 }]);
+        assert_eq!(answer.end["more"], more);
+        let next = asked(address, &format!("/search?q={query}&format=json&pageno=2"));
+        assert_eq!((next.urls, &next.end["number_of_results"]), (second.placed, &json!(50)));
+        let answer = lines(address, &format!("/search?q={query}"));
+        assert_eq!((answer.urls, &answer.end["more"], &answer.end["total"]), (first.placed, &more, &json!(10)));
+        let exact = format!("/search?q={query}&exact=true&limit=50");
+        for all in [asked(address, &(exact.clone() + "&format=json")), lines(address, &exact)] {
+            assert_eq!((&all.urls, all.end.get("more").filter(|it| **it != json!([]))), (&strict, None));
+        }
     }
     // Whom the owner trusts may fill a page.
     reader.trust(&[loud.publisher()], true).unwrap();
@@ -312,12 +363,18 @@ async fn a_page_reads_a_bounded_number_of_results_of_one_publisher() {
     publish_loud(loud, FURTHER as usize + 10).await;
     other.publishes(vec![honest(URL)], false).await.unwrap();
     let address = pages(reader).await;
+    // The first page ends before anybody else was found, so the second one continues after its results.
     let first = Page::get(address, "/?q=sieve");
-    assert_eq!((first.placed.len(), first.all.len() as u64), (2, FURTHER + 2), "{}", first.text);
-    assert!(first.text.contains("this page ends here") && !first.text.contains("not yet been given"));
+    let strict = best(reader, "sieve", 100).await.urls();
+    let urls: Vec<&String> = first.all.iter().map(|(_, url)| url).collect();
+    assert_eq!(urls, Vec::from_iter(&strict[..10]));
+    assert!(!first.text.contains("&amp;exact=true"), "{}", first.text);
+    let document = asked(address, "/search?q=sieve&format=json");
+    assert_eq!((document.urls, &document.end["more"]), (strict[..10].to_vec(), &json!([])));
     let second = Page::get(address, &first.link("next").unwrap());
     assert_eq!((second.count("loud"), second.count("site")), (2, 1), "{}", second.text);
-    assert!(first.all.union(&second.all).map(|(rank, _)| *rank).eq(1..=FURTHER + 11));
+    assert_eq!(second.all.len(), 11);
+    assert!(second.text.contains(&format!(">{} more published by ", FURTHER - 10)), "{}", second.text);
     assert!(second.link("next").is_none());
     shut_down(&nodes).await;
 }

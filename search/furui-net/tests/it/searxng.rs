@@ -19,7 +19,9 @@ fn hit(url: &str, title: &str) -> Hit {
 /// The end of a search that found this many.
 fn end(found: u64, cursor: Option<Place>, report: Report) -> SearchEvent {
     match done(cursor, true, report) {
-        SearchEvent::Done { cursor, whole, report, .. } => SearchEvent::Done { found, cursor, whole, report },
+        SearchEvent::Done { cursor, whole, report, .. } => {
+            SearchEvent::Done { found, passed_over: vec![], cursor, whole, report }
+        }
         other => other,
     }
 }
@@ -29,7 +31,7 @@ async fn the_document_has_what_clients_of_searxng_read() {
     let (address, mut calls) = face().await;
     let asked = get(address, "/search?q=word&format=json&language=en&categories=general&safesearch=0");
     let Some(Call::Search { options, events, error, .. }) = calls.recv().await else { panic!() };
-    assert_eq!((options.limit, options.shared, options.after), (10, false, None));
+    assert_eq!((options.limit, options.shared, options.after), (10, true, None));
     let hit = hit("https://a.example/", "A\u{202e} title");
     let id = hit.id;
     events.send(found(hit)).await.unwrap();
@@ -40,6 +42,7 @@ async fn the_document_has_what_clients_of_searxng_read() {
     let expected = json!({
         "query": "word", "number_of_results": 1, "answers": [], "corrections": [], "infoboxes": [], "suggestions": [],
         "unresponsive_engines": [], "cursor": null, "whole": true, "bounded": false, "bytes": 9, "notes": [],
+        "more": [],
         "results": [{
             "url": "https://a.example/", "title": "A title", "content": "One word.", "score": 0.5,
             "publishedDate": null, "engine": "furui", "engines": ["furui"], "category": "general", "positions": [1],
@@ -54,9 +57,16 @@ async fn a_page_has_what_follows_the_pages_before_it() {
     let (address, mut calls) = face().await;
     let asked = get(address, "/search?q=word&format=json&pageno=2&limit=2");
     let Some(Call::Search { options, events, error, .. }) = calls.recv().await else { panic!() };
-    assert_eq!(options.limit, 4);
-    let urls = ["https://a.example/", "https://b.example/", "https://c.example/", "javascript:alert(1)"];
-    for url in urls {
+    assert_eq!((options.limit, options.after), (2, None));
+    for url in ["https://a.example/", "https://b.example/"] {
+        events.send(found(hit(url, "t"))).await.unwrap();
+    }
+    let between = Place { score: 32, id: ContentId::of(b"") };
+    events.send(end(2, Some(between), Report { sent_bytes: 5, ..Report::default() })).await.unwrap();
+    drop((events, error));
+    let Some(Call::Search { options, events, error, .. }) = calls.recv().await else { panic!() };
+    assert_eq!((options.limit, options.after), (2, Some(between)));
+    for url in ["https://c.example/", "javascript:alert(1)"] {
         events.send(found(hit(url, "t"))).await.unwrap();
     }
     // Half of the first tenth of a list fits, so half of all does.
@@ -74,7 +84,8 @@ async fn a_page_has_what_follows_the_pages_before_it() {
     };
     let words = vec![WordReport { word: "word".into(), size: 80, whole: true }];
     let cursor = Place { score: 16, id: ContentId::of(b"") };
-    events.send(end(4, Some(cursor), Report { words, rounds: vec![round], ..Report::default() })).await.unwrap();
+    let report = Report { words, rounds: vec![round], sent_bytes: 3, ..Report::default() };
+    events.send(end(2, Some(cursor), report)).await.unwrap();
     drop((events, error));
     let answer: Value = serde_json::from_str(&asked.answer().1).unwrap();
     // A client makes a link of what is not of the web, too, so it does not get it.
@@ -82,6 +93,19 @@ async fn a_page_has_what_follows_the_pages_before_it() {
     let shown: Vec<_> = results.iter().map(|result| (&result["url"], &result["positions"])).collect();
     assert_eq!(shown, [(&json!("https://c.example/"), &json!([3]))]);
     assert_eq!((&answer["number_of_results"], &answer["cursor"]), (&json!(40), &json!(cursor.to_string())));
+    assert_eq!(answer["bytes"], 8);
+
+    // There is no page after the last one.
+    let asked = get(address, "/search?q=word&format=json&pageno=3&limit=2");
+    let Some(Call::Search { events, error, .. }) = calls.recv().await else { panic!() };
+    events.send(found(hit("https://a.example/", "t"))).await.unwrap();
+    events.send(end(1, None, Report::default())).await.unwrap();
+    drop((events, error));
+    let answer: Value = serde_json::from_str(&asked.answer().1).unwrap();
+    assert_eq!(
+        (&answer["number_of_results"], &answer["results"], &answer["cursor"]),
+        (&json!(1), &json!([]), &Value::Null)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]

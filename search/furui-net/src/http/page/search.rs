@@ -20,7 +20,7 @@ use crate::http::estimate::estimate;
 use crate::http::search::{cursor, languages, note};
 use crate::http::shown_url::link;
 use crate::http::{ApiError, Backend, DEFAULT_LIMIT, Face, SNIPPET, Shown, ShownUrl, Step, Summary, TITLE};
-use crate::node::{Crowd, Crowds, FURTHER, Hit, Instead, SearchEvent, SearchOptions};
+use crate::node::{Crowd, Crowds, Hit, Instead, PassedOver, SearchEvent, SearchOptions};
 use crate::watched::Watched;
 
 /// The maximum number of earlier pages in the address of a page. Chosen: the address stays below four kilobytes.
@@ -38,6 +38,9 @@ pub(super) struct Wanted {
     /// The pages before this one, from the first: see [`Visited`].
     #[serde(default)]
     back: String,
+    /// True if all results are wanted in the order of their scores, whoever has published them.
+    #[serde(default)]
+    exact: bool,
 }
 
 fn one() -> u64 {
@@ -51,35 +54,37 @@ pub(super) async fn search<N: Backend>(
     headers: HeaderMap,
     wanted: Result<Parameters<Wanted>, QueryRejection>,
 ) -> Result<Response, ApiError> {
-    let Parameters(Wanted { q, cursor: place, from, back }) =
+    let Parameters(Wanted { q, cursor: place, from, back, exact }) =
         wanted.map_err(|error| ApiError::parameters(error.body_text()))?;
     if q.trim().is_empty() {
         return Ok(([(header::CONTENT_TYPE, HTML)], home::home()).into_response());
     }
-    let (query, literally) = match Query::read(&q) {
+    let read = if exact { Query::parse(&q).map(|query| (query, None)) } else { Query::read(&q) };
+    let (query, literally) = match read {
         Ok(read) => read,
         Err(error) => return Ok(not_understood(&q, error)),
     };
     let after = place.as_deref().map(cursor).transpose()?;
     let options = SearchOptions {
         limit: DEFAULT_LIMIT.into(),
-        shared: true,
+        shared: !exact,
         after,
         wants: face.wants,
         explain: true,
-        relaxed: true,
+        relaxed: !exact,
         languages: languages(&headers),
     };
     let watched = face.watched.clone().filter(|_| is_of_owner);
     let back = Visited::all(&back);
     let mut page = Page {
         query: q,
+        exact,
         from,
         after,
         back,
         started: Instant::now(),
         shown: 0,
-        crowds: Crowds::default(),
+        crowds: (!exact).then(|| Crowds::of(DEFAULT_LIMIT.into())),
         more: Vec::new(),
         watched,
     };
@@ -92,6 +97,8 @@ pub(super) async fn search<N: Backend>(
 /// The state of a page of results while it is streamed to the browser.
 struct Page {
     query: String,
+    /// True if all results are wanted in the order of their scores.
+    exact: bool,
     /// The rank of the first result of the page, from 1 on.
     from: u64,
     /// The cursor with which the page before this one ended.
@@ -101,7 +108,8 @@ struct Page {
     started: Instant,
     /// The number of results so far, those without a place included.
     shown: u64,
-    crowds: Crowds,
+    /// `None` if all results have a place.
+    crowds: Option<Crowds>,
     /// For each reason that a result has no place on the page, the rendered results without one.
     more: Vec<(Crowd, Vec<Markup>)>,
     /// The watched directories, if this client may open their files.
@@ -144,14 +152,16 @@ impl Page {
                 return hits.iter().filter_map(|hit| self.place(hit)).map(Markup::into_string).collect();
             }
             Ok(SearchEvent::Instead(instead)) => return self.instead(&instead),
-            Ok(SearchEvent::Done { found, cursor, whole, report }) => {
+            Ok(SearchEvent::Done { found, passed_over, cursor, whole, report }) => {
                 let took = self.started.elapsed();
                 let mut steps = Step::all(&report);
                 // This step has no messages between nodes, so its bytes are 0.
                 steps.push(Step::new("the last result found, and the page sent".into(), Some(took)));
+                let summary = Summary::new(found, passed_over, cursor, whole, &report);
                 html! {
                     (self.rest())
-                    (self.summary(&Summary::new(found, cursor, whole, &report), &time(took), estimate(&report)))
+                    (self.passed_over(&summary.more))
+                    (self.summary(&summary, &time(took), estimate(&report)))
                     (steps::details(&steps, took))
                 }
             }
@@ -182,7 +192,7 @@ impl Page {
     fn place(&mut self, hit: &Hit) -> Option<Markup> {
         self.shown += 1;
         let result = self.result(hit, self.last());
-        let Some(crowd) = self.crowds.add(hit) else { return Some(result) };
+        let Some(crowd) = self.crowds.as_mut().and_then(|crowds| crowds.add(hit)) else { return Some(result) };
         match self.more.iter_mut().find(|(other, _)| *other == crowd) {
             Some((_, more)) => more.push(result),
             None => self.more.push((crowd, vec![result])),
@@ -195,14 +205,9 @@ impl Page {
         self.from.saturating_add(self.shown).saturating_sub(1)
     }
 
-    /// The number of results that got no place.
-    fn without_place(&self) -> u64 {
-        self.more.iter().map(|(_, more)| more.len() as u64).sum()
-    }
-
     /// Renders the results that got no place, for each publisher and host. If all are of one, they are open.
     fn rest(&self) -> Markup {
-        let is_alone = self.crowds.are_of_one(self.shown);
+        let is_alone = self.crowds.as_ref().is_some_and(|crowds| crowds.are_of_one(self.shown));
         html! {
             @for (crowd, more) in &self.more {
                 details.more open[is_alone] {
@@ -218,6 +223,29 @@ impl Page {
                 }
             }
         }
+    }
+
+    /// Says how many further results were not read, because their publishers have their places.
+    fn passed_over(&self, more: &[PassedOver]) -> Markup {
+        html! {
+            @if !more.is_empty() {
+                p.note {
+                    @for (at, PassedOver { publisher, documents }) in more.iter().enumerate() {
+                        @if at > 0 { ", " }
+                        (count(*documents)) " more published by " (short(publisher))
+                    }
+                    ". " a href={ "/?q=" (encoded(&self.query)) "&exact=true" } {
+                        "All results in the order of their scores"
+                    }
+                }
+            }
+        }
+    }
+
+    /// The address of the page without its place.
+    fn address(&self) -> String {
+        let exact = if self.exact { "&exact=true" } else { "" };
+        format!("/?q={}{exact}", encoded(&self.query))
     }
 
     fn result(&self, hit: &Hit, rank: u64) -> Markup {
@@ -249,7 +277,8 @@ impl Page {
         let last = self.last();
         match (summary.cursor, about) {
             (None, _) if self.is_first() && self.from == 1 => {
-                format!(" of {}{}", if summary.whole { "" } else { "at least " }, count(last))
+                let all = last.saturating_add(summary.more.iter().map(|it| it.documents).sum());
+                format!(" of {}{}", if summary.whole { "" } else { "at least " }, count(all))
             }
             (None, _) => ", the last".to_owned(),
             (Some(_), Some(about)) => format!(" of about {}", count(about.max(last.saturating_add(1)))),
@@ -280,24 +309,20 @@ impl Page {
                 p.note { "The phrase is of words so common that not all documents with them were read; there may be
                     more. Add a word that is rarer." }
             }
-            @if self.without_place() >= FURTHER && summary.cursor.is_some() {
-                p.note { "So many results are of publishers who have their places that this page ends here; those of
-                    others may be on the next one." }
-            }
             @if !summary.whole {
                 p.note { "A node that was asked has not yet been given all that it should keep, so there may be more.
                     Ask again in a minute." }
             }
             @if !self.is_first() || summary.cursor.is_some() {
                 nav.pages aria-label="Pages" {
-                    @if !self.is_first() { a href={ "/?q=" (encoded(&self.query)) } { "First page" } }
+                    @if !self.is_first() { a href=(self.address()) { "First page" } }
                     @if let Some((page, back)) = self.back.split_last() {
-                        a rel="prev" href={ "/?q=" (encoded(&self.query)) (page.parameters(back)) } { "Previous page" }
+                        a rel="prev" href={ (self.address()) (page.parameters(back)) } { "Previous page" }
                     }
                     @if let Some(cursor) = &summary.cursor {
                         @let from = last.saturating_add(1);
                         @let next = Visited { from, cursor: Some(*cursor) };
-                        a rel="next" href={ "/?q=" (encoded(&self.query)) (next.parameters(&self.visited())) } {
+                        a rel="next" href={ (self.address()) (next.parameters(&self.visited())) } {
                             "Next page"
                         }
                     }

@@ -5,6 +5,8 @@ use furui_search::{ContentId, Place, PublisherKey, QueryRefused, Report, Showing
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::node::PassedOver;
+
 /// An event of the answer stream of a search: found documents, or the end of the answer.
 #[derive(Clone, Debug)]
 pub enum SearchEvent {
@@ -16,6 +18,8 @@ pub enum SearchEvent {
     Done {
         /// The number of documents that the search found and sent as [`SearchEvent::Hits`].
         found: u64,
+        /// The documents of a [shared](crate::node::SearchOptions::shared) search that were not read, by publishers.
+        passed_over: Vec<PassedOver>,
         /// The place after which a further search continues; `None` if there are no more documents. A query with
         /// phrases can end with a cursor although fewer documents than the limit were found, or none.
         cursor: Option<Place>,

@@ -5,14 +5,17 @@ use url::Url;
 
 use crate::node::Hit;
 
-/// The maximum number of places on a page for what one publisher has published whom the owner does not trust, and for
-/// what is on one host. Chosen: five others fill a page of ten.
+/// The maximum number of places on a page of at most twenty results for what one publisher has published whom the owner
+/// does not trust, and for what is on one host. Chosen: five others fill a page of ten. On a longer page, it is a tenth
+/// of the places.
 const PLACES: usize = 2;
 
 /// The results of a page so far, which decide whether the next one has a place on it. What has none is shown below
 /// those that have one, so that nobody fills a page alone.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Crowds {
+    /// The maximum number of places of a publisher or host.
+    places: usize,
     publishers: HashMap<PublisherKey, usize>,
     hosts: HashMap<String, usize>,
     texts: HashSet<[u8; 32]>,
@@ -30,6 +33,12 @@ pub(crate) enum Crowd {
 }
 
 impl Crowds {
+    /// The results of a page with at most `limit` results, of which there is none so far.
+    pub(crate) fn of(limit: u64) -> Self {
+        let places = PLACES.max((limit / 10) as usize);
+        Self { places, publishers: HashMap::new(), hosts: HashMap::new(), texts: HashSet::new() }
+    }
+
     /// Counts a result, which follows the others in rank. Returns the reason that it has no place, if it has none.
     pub(crate) fn add(&mut self, hit: &Hit) -> Option<Crowd> {
         let publisher = hit.publishers.first().filter(|_| !hit.trusted);
@@ -37,11 +46,21 @@ impl Crowds {
         let is_new = hit.text_hash.is_none_or(|text| self.texts.insert(text));
         let host = Url::parse(&hit.url).ok().and_then(|url| url.host_str().map(str::to_owned));
         match (publisher, host) {
-            (Some(publisher), _) if published > PLACES => Some(Crowd::Publisher(*publisher)),
+            (Some(publisher), _) if published > self.places => Some(Crowd::Publisher(*publisher)),
             _ if !is_new => Some(Crowd::Text),
-            (_, Some(host)) if count(&mut self.hosts, host.clone()) > PLACES => Some(Crowd::Host(host)),
+            (_, Some(host)) if count(&mut self.hosts, host.clone()) > self.places => Some(Crowd::Host(host)),
             _ => None,
         }
+    }
+
+    /// True if this publisher, whom the owner does not trust, has all his places.
+    pub(crate) fn is_full(&self, publisher: &PublisherKey) -> bool {
+        self.publishers.get(publisher).is_some_and(|count| *count >= self.places)
+    }
+
+    /// True if some publisher has all his places.
+    pub(crate) fn have_full(&self) -> bool {
+        self.publishers.values().any(|count| *count >= self.places)
     }
 
     /// True if a single publisher, whom the owner does not trust, has published all `results` of the page, or all are

@@ -3,9 +3,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use furui_search::{Clause, ContentId, Place, Querier, Report, Scale, Showing, Showings, limits};
 
 use crate::node::owner_list::Sites;
+use crate::node::sharing::Sharing;
 use crate::node::showing::{Gathering, Ranks, Verdict};
 use crate::node::versions::{self, Known, Opinion, Versions};
-use crate::node::{Crowd, Crowds, Hit, Inner, SearchEvent, SearchOptions};
+use crate::node::{Hit, Inner, SearchEvent, SearchOptions};
 
 /// The maximum number of candidates (documents that the words' lists name) that one search with a limit examines. The
 /// search then ends with a cursor. The value is a choice, not a measurement.
@@ -16,11 +17,6 @@ const READ: u64 = 256;
 /// The minimum number of candidates in the first batch that is examined for a query with phrases, before any document
 /// was found to fit. The value is a choice, not a measurement.
 const FIRST: u64 = 16;
-
-/// The maximum number of documents that one [`shared`](SearchOptions::shared) search finds beyond those that count for
-/// its limit. The search then ends with a cursor. Chosen: whoever publishes fewer keeps nobody off the page. Reading
-/// all of them costs some five times as much as reading ten.
-pub const FURTHER: u64 = 50;
 
 /// Examines the candidates that the lists name for a query, and collects the documents that fit. Each is ranked by its
 /// score according to its record.
@@ -34,15 +30,15 @@ pub(in crate::node) struct Filling<'a> {
     opinion: Opinion,
     clauses: &'a [Clause],
     limit: u64,
-    /// The documents returned so far; `None` if all documents count for the limit.
-    crowds: Option<Crowds>,
+    /// How publishers share the limit; `None` if all documents count for it.
+    sharing: Option<Sharing>,
     after: Option<Place>,
     /// The number of candidates (documents that the words' lists name) examined so far.
     checked: u64,
     /// The number of fitting documents returned so far.
     found: u64,
-    /// The number of those that do not count for the limit, because of their publishers or texts.
-    further: u64,
+    /// The last place of the documents returned so far.
+    last: Option<Place>,
     /// Documents that fit but are not returned yet, because their true place is after the last examined candidate,
     /// although the lists claim an earlier place.
     held: BTreeMap<Place, Hit>,
@@ -88,11 +84,11 @@ impl<'a> Filling<'a> {
             opinion: inner.opinion(),
             clauses,
             limit,
-            crowds: shared.then(Crowds::default),
+            sharing: shared.then(|| Sharing::of(limit)),
             after,
             checked: 0,
             found: 0,
-            further: 0,
+            last: None,
             held: BTreeMap::new(),
             versions: Versions::default(),
             found_now: vec![],
@@ -105,24 +101,28 @@ impl<'a> Filling<'a> {
     }
 
     /// The maximum number of candidates (documents that the words' lists name) that the querier finds per page. It is
-    /// larger than the number of wanted documents if not all candidates count: some lack the phrases, or a place.
+    /// larger than the number of wanted documents if some may lack the phrases.
     pub(in crate::node) fn page(&self) -> usize {
         let wanted = self.limit.clamp(1, limits::FETCHED as u64) as usize;
         match self.has_phrases {
             true => (4 * wanted).clamp(64, limits::FETCHED),
-            false if self.crowds.is_some() => limits::FETCHED,
             false => wanted,
         }
     }
 
     /// The number of documents returned so far that count for the limit.
     fn counted(&self) -> u64 {
-        self.found - self.further
+        self.found - self.sharing.as_ref().map_or(0, Sharing::found)
+    }
+
+    /// The number of further documents that may be found or passed over, apart from those that count for the limit.
+    fn further(&self) -> u64 {
+        self.sharing.as_ref().map_or(u64::MAX, Sharing::left)
     }
 
     /// True if the search has found enough documents.
     fn is_full(&self) -> bool {
-        self.counted() >= self.limit || self.further >= FURTHER
+        self.counted() >= self.limit || self.further() == 0
     }
 
     /// True if the search has found enough documents, or has examined the maximum number of candidates.
@@ -146,8 +146,9 @@ impl<'a> Filling<'a> {
         let missing = self.limit.saturating_sub(self.counted());
         // The share of candidates that fail is assumed to remain the same.
         let dropped = self.checked.saturating_sub(self.counted()).min(limits::FETCHED as u64);
-        let most = missing + FURTHER.saturating_sub(self.further);
-        (!self.is_over()).then(|| missing.max(dropped).min(most))
+        let most = missing.saturating_add(self.further());
+        let have_full = self.sharing.as_ref().is_some_and(Sharing::have_full);
+        (!self.is_over()).then(|| if have_full { most } else { missing.max(dropped).min(most) })
     }
 
     /// Examines candidates in their order until enough documents are found, and returns those that fit.
@@ -158,11 +159,12 @@ impl<'a> Filling<'a> {
         let mut hits = Vec::new();
         let mut left = &candidates[..];
         while !left.is_empty() && !self.is_over() {
-            let (batch, rest) = left.split_at(self.batch().min(left.len()));
-            left = rest;
-            let verdicts = self.gathering.judge(batch, Some(&self.ranks)).await;
+            let before = left;
+            let batch = self.choose(&mut left).await;
+            let through = before[..before.len() - left.len()].last().copied();
+            let verdicts = self.gathering.judge(&batch, Some(&self.ranks)).await;
             self.checked += batch.len() as u64;
-            for (&claimed, verdict) in batch.iter().zip(verdicts) {
+            for (claimed, verdict) in batch.into_iter().zip(verdicts) {
                 if let Verdict::Gone { is_withdrawn } = verdict {
                     // Nodes that only deny a document, which all lists name, may hide it.
                     self.is_missing_some |= !is_withdrawn && !querier.is_disputed(&claimed);
@@ -175,10 +177,58 @@ impl<'a> Filling<'a> {
                 self.note(claimed, verdict);
             }
             self.choose_versions().await;
-            hits.extend(self.release(batch.last().copied()));
+            hits.extend(self.release(through));
         }
         self.has_rest = !left.is_empty() || self.has_rest;
         hits
+    }
+
+    /// Removes from the front of `left` the candidates to read next, and those that are passed over.
+    async fn choose(&mut self, left: &mut &[Place]) -> Vec<Place> {
+        let most = self.batch();
+        // Whether a document has the phrases is known only when it was read.
+        match self.sharing.as_mut().filter(|_| !self.has_phrases) {
+            Some(sharing) => sharing.choose(self.inner, &mut self.gathering.spent, left, most).await,
+            None => {
+                let (batch, rest) = left.split_at(most.min(left.len()));
+                *left = rest;
+                batch.to_vec()
+            }
+        }
+    }
+
+    /// Reads documents that were passed over if the search has ended with places left, and returns those that fit.
+    pub(in crate::node) async fn fill(&mut self) -> Vec<Hit> {
+        let places = self.limit.saturating_sub(self.found) as usize;
+        let batch = self.sharing.as_mut().map(|sharing| sharing.take_back(places)).unwrap_or_default();
+        if !batch.is_empty() {
+            let verdicts = self.gathering.judge(&batch, Some(&self.ranks)).await;
+            batch.iter().zip(verdicts).for_each(|(&claimed, verdict)| self.note(claimed, verdict));
+            self.choose_versions().await;
+        }
+        let hits = batch.iter().filter_map(|place| self.held.remove(place)).collect::<Vec<_>>();
+        let hits = hits.into_iter().map(|hit| self.count(hit)).collect();
+        self.last = self.last.max(batch.last().copied());
+        // If all that was shown is before all that was not read, the next search begins between them.
+        if let Some(sharing) = &mut self.sharing
+            && let Some(last) = self.last.filter(|last| sharing.forget_after(last))
+        {
+            (self.cursor, self.has_rest) = (Some(last), true);
+        }
+        hits
+    }
+
+    /// Counts a document as found, and names its publishers.
+    fn count(&mut self, mut hit: Hit) -> Hit {
+        if let Some(decided) = self.versions.of(&hit.url) {
+            (hit.publishers, hit.also) = (decided.publishers.clone(), decided.also.clone());
+            hit.trusted = decided.is_trusted;
+        }
+        self.found += 1;
+        if let Some(sharing) = &mut self.sharing {
+            sharing.count(&hit);
+        }
+        hit
     }
 
     /// Applies the verdict on a candidate, whose place according to the lists is `claimed`, to the state of the search.
@@ -187,6 +237,7 @@ impl<'a> Filling<'a> {
             Verdict::Shown { place, showing, others, doubts } => {
                 self.doubts.extend(doubts);
                 let is_before = self.after.is_some_and(|after| place <= after);
+                self.inner.publishers.learn([(place.id, showing.head.publisher)].into_iter());
                 if !is_before && !self.blocked.have(&showing.head.url) {
                     self.found_now.push(Found { place, showing, others });
                 }
@@ -245,16 +296,9 @@ impl<'a> Filling<'a> {
             && through.is_none_or(|through| *first.key() <= through)
         {
             self.cursor = Some(*first.key());
-            let mut hit = first.remove();
-            if let Some(decided) = self.versions.of(&hit.url) {
-                (hit.publishers, hit.also) = (decided.publishers.clone(), decided.also.clone());
-                hit.trusted = decided.is_trusted;
-            }
-            self.found += 1;
-            // If hosts counted, a search of one site would read five pages for each.
-            let crowd = self.crowds.as_mut().and_then(|crowds| crowds.add(&hit));
-            self.further += u64::from(matches!(crowd, Some(Crowd::Publisher(_) | Crowd::Text)));
-            hits.push(hit);
+            self.last = self.last.max(self.cursor);
+            let hit = first.remove();
+            hits.push(self.count(hit));
         }
         match through {
             Some(through) if self.held.first_key_value().is_none_or(|(first, _)| *first > through) => {
@@ -276,7 +320,8 @@ impl<'a> Filling<'a> {
         let is_replaced = !self.has_dropped || self.has_phrases || is_full || !more;
         let whole = querier.is_whole() && !self.is_missing_some && is_replaced;
         let cursor = self.cursor.filter(|_| more || self.has_rest);
-        SearchEvent::Done { found: self.found, cursor, whole, report: Box::new(report) }
+        let passed_over = self.sharing.as_ref().map(Sharing::passed_over).unwrap_or_default();
+        SearchEvent::Done { found: self.found, passed_over, cursor, whole, report: Box::new(report) }
     }
 
     /// The number of candidates (documents that the lists name) to examine next. For a query with phrases, it is
@@ -284,6 +329,7 @@ impl<'a> Filling<'a> {
     fn batch(&self) -> usize {
         let wanted = self.limit.saturating_sub(self.counted());
         let likely = match self.counted() {
+            _ if !self.has_phrases && self.sharing.is_some() => wanted,
             _ if !self.has_phrases => limits::FETCHED as u64,
             0 => (2 * wanted).max(FIRST).max(self.checked),
             counted => wanted * self.checked.div_ceil(counted),

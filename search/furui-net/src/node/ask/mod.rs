@@ -10,6 +10,7 @@ pub(in crate::node) mod filling;
 pub(in crate::node) mod languages;
 mod relaxing;
 pub(in crate::node) mod search;
+pub(in crate::node) mod sharing;
 pub(in crate::node) mod showing;
 mod spelling;
 pub(in crate::node) mod spent;

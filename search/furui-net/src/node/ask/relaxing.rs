@@ -117,8 +117,8 @@ impl Node {
         let (done, hits) = tokio::join!(search, receive);
         let done = done?.filter(|_| !hits.is_empty());
         Ok(done.map(|done| match done {
-            SearchEvent::Done { found, whole, report, .. } => {
-                (hits, SearchEvent::Done { found, cursor: None, whole, report })
+            SearchEvent::Done { found, passed_over, whole, report, .. } => {
+                (hits, SearchEvent::Done { found, passed_over, cursor: None, whole, report })
             }
             other => (hits, other),
         }))
