@@ -144,6 +144,42 @@ fn of_one_url_the_first_text_is_shown_unless_another_publisher_is_trusted() {
 }
 
 #[test]
+fn one_publisher_does_not_fill_an_answer_unless_all_is_asked_for() {
+    let dir = TempDir::new();
+    let nodes = network(&dir, 4, &[]);
+    let many = (0..30).map(|n| format!("{{\"url\":\"http://a{n}.example/\",\"text\":\"sieve {n}\"}}\n"));
+    assert_eq!(nodes[0].publish(&many.collect::<String>()), "30 documents: 30 new, 0 known\n");
+    for (number, node) in nodes[1..3].iter().enumerate() {
+        let long = "and more ".repeat(200);
+        let few = (0..2).map(|n| {
+            format!("{{\"url\":\"http://b{number}{n}.example/\",\"text\":\"a long sieve {number}{n} {long}\"}}\n")
+        });
+        assert_eq!(node.publish(&few.collect::<String>()), "2 documents: 2 new, 0 known\n");
+    }
+    let reader = &nodes[3].url;
+    let text = |more: &[&str]| {
+        let search = [&["search", "--node", reader][..], more, &["sieve"]].concat();
+        String::from_utf8(stdout(&search, b"")).unwrap()
+    };
+    let hosts = |text: &str| {
+        let lines = text.lines().filter(|line| line.contains("http://"));
+        lines.map(|line| line.split("//").nth(1).unwrap()[..1].to_owned()).collect::<String>()
+    };
+    let first = text(&[]);
+    assert_eq!(hosts(&first), "aabbbbaaaa", "{first}");
+    let name = nodes[0].status()["peer"].as_str().unwrap().to_owned();
+    let short = &name[name.len() - 8..];
+    assert!(first.ends_with(&format!("(24 more published by …{short}; --exact lists all)\n")), "{first}");
+    assert!(hosts(&text(&["--limit", "3"])) == "aab" && hosts(&text(&["--exact"])) == "aaaaaaaaaa");
+    assert_eq!(hosts(&text(&["--exact", "--limit", "100"])), "a".repeat(30) + "bbbb");
+    let last: Value = serde_json::from_str(text(&["--json"]).lines().last().unwrap()).unwrap();
+    assert_eq!((&last["total"], &last["more"]), (&json!(10), &json!([{ "publisher": name, "documents": 24 }])));
+    // Whom the owner trusts has all places.
+    stdout(&["trust", "--node", reader, &name], b"");
+    assert_eq!(hosts(&text(&[])), "aaaaaaaaaa");
+}
+
+#[test]
 fn every_coding_finds_the_same_on_five_nodes_and_says_what_it_sent() {
     let dir = TempDir::new();
     let file = dir.file("node.toml", b"coding = \"ringed\"\nrate = 0.001\n");

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use furui::format::Printable;
 use furui_net::http::{MAX_LIMIT, SNIPPET, SearchLine, Shown, ShownUrl, Step, Summary, TITLE};
-use furui_net::node::{Hit, Version};
+use furui_net::node::{Hit, PassedOver, Version};
 use furui_search::{Place, PublisherKey, Wants};
 
 use crate::Error;
@@ -18,6 +18,8 @@ use crate::program::Program;
 const NAMED: usize = 3;
 /// The exit code of `furui search` if no document was found.
 const NONE: u8 = 1;
+/// The number of results without `--limit`. A result that is opened is the one that such a search shows at this rank.
+pub const USUAL: u64 = 10;
 
 /// Runs `furui search`.
 pub fn run(options: &SearchOptions, program: &dyn Program) -> Result<ExitCode, Error> {
@@ -30,7 +32,7 @@ pub fn run(options: &SearchOptions, program: &dyn Program) -> Result<ExitCode, E
     let rate = rate.map(|rate| rate.to_string());
     let client = Client::of(&options.node)?;
     let query = options.query.join(" ");
-    let limit = options.open.unwrap_or(options.limit);
+    let limit = options.open.map_or(options.limit, |open| open.max(USUAL));
     let mut search = Search {
         options,
         pager: Pager::new(program, !options.no_pager && options.open.is_none()),
@@ -42,6 +44,7 @@ pub fn run(options: &SearchOptions, program: &dyn Program) -> Result<ExitCode, E
         bytes: 0,
         whole: true,
         bounded: false,
+        more: vec![],
     };
     let mut cursor: Option<String> = None;
     while search.left > 0 {
@@ -103,6 +106,8 @@ struct Search<'a> {
     whole: bool,
     /// True if the node stopped because it had examined so many documents.
     bounded: bool,
+    /// The documents that the node has left out.
+    more: Vec<PassedOver>,
 }
 
 /// The reason that a page of results ended.
@@ -129,11 +134,17 @@ impl Search<'_> {
                     None
                 }
                 SearchLine::Step(_) | SearchLine::Note { .. } => None,
-                SearchLine::End(Summary { total, bytes, cursor, whole, bounded }) => {
+                SearchLine::End(Summary { total, bytes, cursor, whole, bounded, more }) => {
                     self.total += total;
                     self.bytes += bytes;
                     self.whole &= whole;
                     self.bounded = *bounded;
+                    for PassedOver { publisher, documents } in more {
+                        match self.more.iter_mut().find(|it| it.publisher == *publisher) {
+                            Some(its) => its.documents += documents,
+                            None => self.more.push(PassedOver { publisher: *publisher, documents: *documents }),
+                        }
+                    }
                     Some(cursor.filter(|_| self.left > 0 && (!bounded || *total > 0)).map_or(Page::Last, Page::Next))
                 }
             };
@@ -157,8 +168,8 @@ impl Search<'_> {
 
     fn json(&self, raw: &[u8], line: &SearchLine) -> String {
         if let SearchLine::End(Summary { cursor, .. }) = line {
-            let (total, bytes, whole, bounded) = (self.total, self.bytes, self.whole, self.bounded);
-            let sum = Summary { total, bytes, cursor: *cursor, whole, bounded };
+            let &Self { total, bytes, whole, bounded, ref more, .. } = self;
+            let sum = Summary { total, bytes, cursor: *cursor, whole, bounded, more: more.clone() };
             return serde_json::to_string(&sum).expect("it has only strings for names") + "\n";
         }
         // Other lines are printed as received, but without characters that control the terminal.
@@ -222,10 +233,17 @@ impl Search<'_> {
                 format!("# {}: {sent} bytes sent, {received} received\n", Printable(step))
             }
             SearchLine::Note { note } => format!("({})\n", Printable(note)),
-            SearchLine::End(_) if self.options.explain => {
-                format!("# {} found, {} bytes in all\n", self.total, self.bytes)
+            SearchLine::End(_) if self.options.open.is_some() => String::new(),
+            SearchLine::End(_) => {
+                let more = self.more.iter().map(|PassedOver { publisher, documents }| {
+                    format!("({documents} more published by {}; --exact lists all)\n", publisher.short())
+                });
+                let sum = match self.options.explain {
+                    true => format!("# {} found, {} bytes in all\n", self.total, self.bytes),
+                    false => String::new(),
+                };
+                more.collect::<String>() + &sum
             }
-            SearchLine::End(_) => String::new(),
         }
     }
 }

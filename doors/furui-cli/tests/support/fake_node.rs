@@ -130,7 +130,7 @@ impl Backend for Index {
         if found > 0 {
             let _ = events.send(SearchEvent::Hits(hits)).await;
         }
-        let _ = events.send(SearchEvent::Done { found, cursor, whole: true, report }).await;
+        let _ = events.send(SearchEvent::Done { found, passed_over: vec![], cursor, whole: true, report }).await;
         Ok(())
     }
 

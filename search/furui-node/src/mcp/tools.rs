@@ -51,6 +51,14 @@ pub struct Results {
     notes: Vec<String>,
     /// False if the answer may lack something, because nodes do not answer or have not yet all that they should hold
     whole: bool,
+    /// Results that are left out, because their publishers have their places
+    more: Vec<LeftOut>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct LeftOut {
+    publisher: String,
+    documents: u64,
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -99,7 +107,7 @@ impl Tool for Search {
         client.get("/search", &parameters)?.read()
     }
 
-    fn text(Results { results, cursor, notes, whole }: &Results) -> String {
+    fn text(Results { results, cursor, notes, whole, more }: &Results) -> String {
         let mut text: String = notes.iter().map(|note| format!("({note})\n\n")).collect();
         for Found { id, title, url, content, .. } in results {
             let _ = write!(text, "{title}\n{url}\n{content}\nid: {id}\n\n");
@@ -108,6 +116,9 @@ impl Tool for Search {
             true => "No results. Ask for fewer words, or put OR between words that mean the same.\n",
             false => "",
         };
+        for LeftOut { publisher, documents } in more {
+            let _ = writeln!(text, "{documents} more published by {publisher} are left out.");
+        }
         if let Some(cursor) = cursor {
             let _ = writeln!(text, "There are more results, from this cursor on: {cursor}");
         }

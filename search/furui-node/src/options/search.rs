@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::between;
 use super::node::{CodingOptions, NodeAddress};
+use crate::search::USUAL;
 
 /// Find the documents that contain all of the words
 ///
@@ -40,12 +41,12 @@ pub struct SearchOptions {
     #[arg(long)]
     pub no_pager: bool,
     /// Print at most N documents
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = between::<u64>(1, u64::MAX))]
+    #[arg(long, value_name = "N", default_value_t = USUAL, value_parser = between::<u64>(1, u64::MAX))]
     pub limit: u64,
     #[command(flatten)]
     pub coding: CodingOptions,
-    /// Print only documents that have all of the words, in the order of their scores, and refuse a query that cannot be
-    /// understood
+    /// Print only documents that have all of the words, in the order of their scores, whoever has published them, and
+    /// refuse a query that cannot be understood
     #[arg(long)]
     pub exact: bool,
     /// Also print each step of the search: what was sent in which coding, and the size of every message

@@ -120,6 +120,11 @@ impl<'a> Filling<'a> {
         self.sharing.as_ref().map_or(u64::MAX, Sharing::left)
     }
 
+    /// The number of documents that may be returned, whether or not they count for the limit.
+    fn room(&self) -> u64 {
+        self.limit.saturating_sub(self.found)
+    }
+
     /// True if the search has found enough documents.
     fn is_full(&self) -> bool {
         self.counted() >= self.limit || self.further() == 0
@@ -186,8 +191,9 @@ impl<'a> Filling<'a> {
     /// Removes from the front of `left` the candidates to read next, and those that are passed over.
     async fn choose(&mut self, left: &mut &[Place]) -> Vec<Place> {
         let most = self.batch();
-        // Whether a document has the phrases is known only when it was read.
-        match self.sharing.as_mut().filter(|_| !self.has_phrases) {
+        // While there is room, all are shown. Whether a document has the phrases is known only when it was read.
+        let is_shared = !self.has_phrases && self.room() == 0;
+        match self.sharing.as_mut().filter(|_| is_shared) {
             Some(sharing) => sharing.choose(self.inner, &mut self.gathering.spent, left, most).await,
             None => {
                 let (batch, rest) = left.split_at(most.min(left.len()));
@@ -197,38 +203,14 @@ impl<'a> Filling<'a> {
         }
     }
 
-    /// Reads documents that were passed over if the search has ended with places left, and returns those that fit.
-    pub(in crate::node) async fn fill(&mut self) -> Vec<Hit> {
-        let places = self.limit.saturating_sub(self.found) as usize;
-        let batch = self.sharing.as_mut().map(|sharing| sharing.take_back(places)).unwrap_or_default();
-        if !batch.is_empty() {
-            let verdicts = self.gathering.judge(&batch, Some(&self.ranks)).await;
-            batch.iter().zip(verdicts).for_each(|(&claimed, verdict)| self.note(claimed, verdict));
-            self.choose_versions().await;
-        }
-        let hits = batch.iter().filter_map(|place| self.held.remove(place)).collect::<Vec<_>>();
-        let hits = hits.into_iter().map(|hit| self.count(hit)).collect();
-        self.last = self.last.max(batch.last().copied());
-        // If all that was shown is before all that was not read, the next search begins between them.
+    /// Makes the next search continue between what was shown and what was passed over, if all that was shown is before
+    /// that.
+    pub(in crate::node) fn continue_before_passed(&mut self) {
         if let Some(sharing) = &mut self.sharing
             && let Some(last) = self.last.filter(|last| sharing.forget_after(last))
         {
             (self.cursor, self.has_rest) = (Some(last), true);
         }
-        hits
-    }
-
-    /// Counts a document as found, and names its publishers.
-    fn count(&mut self, mut hit: Hit) -> Hit {
-        if let Some(decided) = self.versions.of(&hit.url) {
-            (hit.publishers, hit.also) = (decided.publishers.clone(), decided.also.clone());
-            hit.trusted = decided.is_trusted;
-        }
-        self.found += 1;
-        if let Some(sharing) = &mut self.sharing {
-            sharing.count(&hit);
-        }
-        hit
     }
 
     /// Applies the verdict on a candidate, whose place according to the lists is `claimed`, to the state of the search.
@@ -297,8 +279,16 @@ impl<'a> Filling<'a> {
         {
             self.cursor = Some(*first.key());
             self.last = self.last.max(self.cursor);
-            let hit = first.remove();
-            hits.push(self.count(hit));
+            let mut hit = first.remove();
+            if let Some(decided) = self.versions.of(&hit.url) {
+                (hit.publishers, hit.also) = (decided.publishers.clone(), decided.also.clone());
+                hit.trusted = decided.is_trusted;
+            }
+            self.found += 1;
+            if let Some(sharing) = &mut self.sharing {
+                sharing.count(&hit);
+            }
+            hits.push(hit);
         }
         match through {
             Some(through) if self.held.first_key_value().is_none_or(|(first, _)| *first > through) => {
@@ -329,7 +319,13 @@ impl<'a> Filling<'a> {
     fn batch(&self) -> usize {
         let wanted = self.limit.saturating_sub(self.counted());
         let likely = match self.counted() {
-            _ if !self.has_phrases && self.sharing.is_some() => wanted,
+            _ if !self.has_phrases && self.sharing.is_some() => {
+                if self.room() > 0 {
+                    self.room()
+                } else {
+                    wanted
+                }
+            }
             _ if !self.has_phrases => limits::FETCHED as u64,
             0 => (2 * wanted).max(FIRST).max(self.checked),
             counted => wanted * self.checked.div_ceil(counted),

@@ -26,8 +26,9 @@ pub struct SearchOptions {
     /// The number of documents to find, those that rank best; at most [`limits::PAGE`].
     pub limit: u64,
     /// True if several publishers share the limit, so that nobody fills a page alone: of one whom the owner does not
-    /// trust, two documents count. Others of his are [passed over](crate::node::PassedOver), or fill the limit if that
-    /// leaves places; the search passes over and finds at most [`FURTHER`](crate::node::FURTHER) such documents.
+    /// trust, two documents count. When as many documents are found as the limit says, others of his are [passed
+    /// over](crate::node::PassedOver); the search finds and passes over at most [`FURTHER`](crate::node::FURTHER) that
+    /// do not count.
     pub shared: bool,
     /// The place after which the search continues: the cursor of an earlier search.
     pub after: Option<Place>,
@@ -233,8 +234,8 @@ impl Node {
             self.0.known.doubt(doubts.iter().map(|(word, _)| word));
             doubts::tell(self.0.net.clone(), doubts);
         }
-        let mut rest = if more { vec![] } else { filling.release(None) };
-        rest.extend(filling.fill().await);
+        let rest = if more { vec![] } else { filling.release(None) };
+        filling.continue_before_passed();
         if !rest.is_empty() {
             // Sending fails if the receiver was dropped.
             let _ = events.send(SearchEvent::Hits(rest)).await;

@@ -118,11 +118,6 @@ impl Sharing {
         chosen
     }
 
-    /// Takes back the first candidates that were passed over, because places are left.
-    pub(in crate::node) fn take_back(&mut self, most: usize) -> Vec<Place> {
-        self.passed.drain(..most.min(self.passed.len())).map(|(place, _)| place).collect()
-    }
-
     /// Forgets the candidates that were passed over if there are some, all after `last`: the next search finds them.
     /// Returns true if it has.
     pub(in crate::node) fn forget_after(&mut self, last: &Place) -> bool {
