@@ -67,6 +67,8 @@ async fn what_is_not_written_exactly_is_found_and_said() {
         ("securite reseau", None, &["Sécurité réseau"]),
         ("SÉCURITÉ systemes", None, &["Sécurité réseau"]),
         ("\"reseau\"", None, &[]),
+        ("deadlock \"by server\"", Some(Instead::Unquoted), &["Deadlocks"]),
+        ("\"deadlock server\"", None, &[]),
         ("dead locks row", most(&["dead"]), &["Locks"]),
         ("dead lock server", corrected("deadlock server"), &["Deadlocks"]),
         ("map.getOrDefault", None, &["getOrDefault"]),

@@ -57,6 +57,23 @@ pub struct Report {
     pub rounds: Vec<Round>,
 }
 
+impl Report {
+    /// Adds the messages of another search to those of this one.
+    pub fn add_messages(&mut self, other: &Self) {
+        self.lookups += other.lookups;
+        self.messages += other.messages;
+        self.show_messages += other.show_messages;
+        self.show_sent_bytes += other.show_sent_bytes;
+        self.show_back_bytes += other.show_back_bytes;
+        self.failures += other.failures;
+        self.fetched += other.fetched;
+        self.sent_bytes += other.sent_bytes;
+        self.back_bytes += other.back_bytes;
+        self.exchanged.sent_bytes += other.exchanged.sent_bytes;
+        self.exchanged.back_bytes += other.exchanged.back_bytes;
+    }
+}
+
 /// A word of a query, with the size of its list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordReport {

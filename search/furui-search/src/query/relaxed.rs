@@ -19,12 +19,32 @@ impl Query {
         (is_plain && are_unspaced).then_some(must)
     }
 
+    /// The query without the quotes of its phrases and words, for a conjunction of quoted and other words, which excludes
+    /// nothing: text that somebody has pasted, such as an error message, may have quotes of its own. `None` for any other
+    /// query: who quotes all means it.
+    pub fn unquoted(&self) -> Option<Self> {
+        let [Clause { must, without, phrases, without_phrases }] = &self.clauses[..] else { return None };
+        let is_quoted = |word: &&String| word.starts_with('=');
+        let are_some = must.iter().any(|word| is_quoted(&word)) && !must.iter().all(|word| is_quoted(&word));
+        if !are_some || !without.is_empty() || !without_phrases.is_empty() {
+            return None;
+        }
+        let mut words: Vec<String> = Vec::new();
+        for word in must.iter().map(|word| word.trim_start_matches('=')) {
+            if !words.iter().any(|other| list_of(other) == list_of(word)) {
+                words.push(word.to_owned());
+            }
+        }
+        let phrases = phrases.iter().filter(|phrase| phrase.is_unspaced()).cloned().collect();
+        Some(Self { clauses: vec![Clause { must: words, phrases, ..Clause::default() }], names: vec![] })
+    }
+
     /// Queries that find documents with most of the words of this one, for a query of [plain words](Self::plain_words)
     /// that has no result: the first finds those with the most words, and each further one those with fewer. `sizes`
     /// has the numbers of documents with each word. Words that no document has are left out, and only the rarest five
     /// of the others count, but for documents that lack one word of a longer query.
-    pub fn relaxed(&self, sizes: &HashMap<&str, u64>) -> Vec<Self> {
-        let size = |word: &String| sizes.get(&**word).copied().unwrap_or_default();
+    pub fn relaxed(&self, sizes: &HashMap<String, u64>) -> Vec<Self> {
+        let size = |word: &String| sizes.get(word).copied().unwrap_or_default();
         let mut words: Vec<&String> = self.plain_words().unwrap_or_default().iter().filter(|it| size(it) > 0).collect();
         words.sort_by_key(|word| size(word));
         let query = |sets: Vec<Vec<&String>>| Self {
@@ -87,17 +107,24 @@ mod tests {
     fn documents_with_most_words_come_first_and_rare_words_count() {
         let query = Query::parse("one two three").unwrap();
         let sets = |query: &Query| query.clauses.iter().map(|it| it.must.join(" ")).collect::<Vec<_>>();
-        let all: Vec<_> = query.relaxed(&HashMap::from([("one", 9), ("three", 1)])).iter().map(sets).collect();
+        let all: Vec<_> =
+            query.relaxed(&HashMap::from([("one".into(), 9), ("three".into(), 1)])).iter().map(sets).collect();
         assert_eq!(all, [vec!["three one"], vec!["three", "one"]]);
         let words: Vec<String> = (0..9).map(|number| format!("w{number}")).collect();
         let query = Query::parse(&words.join(" ")).unwrap();
-        let sizes = words.iter().zip(1..).map(|(word, size)| (&**word, size)).collect();
+        let sizes = words.iter().zip(1..).map(|(word, size)| (word.clone(), size)).collect();
         let relaxed = query.relaxed(&sizes);
         assert_eq!(relaxed.iter().map(|it| it.clauses.len()).collect::<Vec<_>>(), [9, 16, 15]);
         assert!(relaxed.iter().all(|it| it.clauses.len() <= crate::limits::CLAUSES));
         assert!(query.relaxed(&HashMap::new()).is_empty());
         for text in ["\"a b\"", "a OR b", "a -b", "\"a\""] {
             assert_eq!(Query::parse(text).unwrap().plain_words(), None, "{text}");
+        }
+        let unquoted = |text: &str| Query::parse(text).unwrap().unquoted();
+        let plain = Query::parse("cannot import name foo from bar").unwrap();
+        assert_eq!(unquoted("cannot import name \"foo\" from \"bar\""), Some(plain));
+        for text in ["\"a b\"", "\"a\" \"b\"", "a b", "\"a\" b -c", "\"a\" OR b"] {
+            assert_eq!(unquoted(text), None, "{text}");
         }
         let joined: Vec<_> = Query::parse("the hash map é").unwrap().joined().iter().map(sets).collect();
         assert_eq!(joined, [vec!["thehash map é"], vec!["the hashmap é"]]);

@@ -39,6 +39,8 @@ pub enum Instead {
         /// The words of the query.
         query: String,
     },
+    /// The documents have the words of the query, but not as they are quoted in it.
+    Unquoted,
     /// The documents have most of the words, and not all of them.
     Most {
         /// The words that no document has, as the names of their lists.
@@ -52,6 +54,9 @@ impl fmt::Display for Instead {
         match self {
             Self::Corrected { query } => {
                 write!(f, "nothing has all of these words; these are the results for: {query}")
+            }
+            Self::Unquoted => {
+                write!(f, "nothing has what is in quotes as it is written; these are the results without quotes")
             }
             Self::Most { missing } if missing.is_empty() => {
                 write!(f, "nothing has all of these words; these have most of them")

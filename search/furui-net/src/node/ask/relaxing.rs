@@ -32,76 +32,81 @@ impl Node {
         let clauses = if options.relaxed { query.clauses_with_names() } else { query.clauses().to_vec() };
         let Some(mut done) = self.search_once(&clauses, &options, &events).await? else { return Ok(()) };
         if options.relaxed && options.after.is_none() && is_empty(&done) {
-            let Some(other) = self.search_instead(query, &options, &done).await? else {
-                let _ = events.send(done).await;
-                return Ok(());
-            };
-            let (instead, hits, mut its_end) = other;
-            // That nothing has all words is not known if a list was not whole.
-            if let (SearchEvent::Done { whole: false, .. }, SearchEvent::Done { whole, .. }) = (&done, &mut its_end) {
-                *whole = false;
+            let mut tried = Tried { node: self, options: &options, done };
+            let found = tried.search_instead(query).await?;
+            done = tried.done;
+            if let Some((instead, hits)) = found {
+                // Sending fails if the receiver was dropped.
+                let _ = events.send(SearchEvent::Instead(instead)).await;
+                let _ = events.send(SearchEvent::Hits(hits)).await;
             }
-            // Sending fails if the receiver was dropped.
-            let _ = events.send(SearchEvent::Instead(instead)).await;
-            let _ = events.send(SearchEvent::Hits(hits)).await;
-            done = its_end;
         }
         let _ = events.send(done).await;
         Ok(())
     }
+}
 
-    /// Searches for other queries than this one, whose search has ended so. Returns the first that finds something,
-    /// with what it finds. `None` if none does.
-    async fn search_instead(
-        &self,
-        query: &Query,
-        options: &SearchOptions,
-        end: &SearchEvent,
-    ) -> Result<Option<(Instead, Vec<Hit>, SearchEvent)>, SearchError> {
-        let (Some(words), SearchEvent::Done { report, .. }) = (query.plain_words(), end) else { return Ok(None) };
-        let mut sizes: HashMap<&str, u64> = report.words.iter().map(|it| (&*it.word, it.size)).collect();
-        let unknown = words.iter().filter(|word| sizes.get(&***word) == Some(&0)).cloned().collect();
-        let nearest = self.nearest(unknown).await;
+/// Searches for one query after the other until one finds something.
+struct Tried<'a> {
+    node: &'a Node,
+    options: &'a SearchOptions,
+    /// The end of the last search, with the messages of all.
+    done: SearchEvent,
+}
+
+impl Tried<'_> {
+    /// Searches for other queries than this one, the last one that was searched for, which has found nothing. Returns
+    /// what the first finds that finds something. `None` if none does.
+    async fn search_instead(&mut self, query: &Query) -> Result<Option<(Instead, Vec<Hit>)>, SearchError> {
+        let unquoted = query.unquoted();
+        if let Some(unquoted) = &unquoted
+            && let Some(hits) = self.collect(unquoted).await?
+        {
+            return Ok(Some((Instead::Unquoted, hits)));
+        }
+        let query = unquoted.as_ref().unwrap_or(query);
+        let (Some(words), SearchEvent::Done { report, .. }) = (query.plain_words(), &self.done) else {
+            return Ok(None);
+        };
+        let mut sizes: HashMap<String, u64> = report.words.iter().map(|it| (it.word.clone(), it.size)).collect();
+        let unknown = words.iter().filter(|word| sizes.get(*word) == Some(&0)).cloned().collect();
+        let nearest = self.node.nearest(unknown).await;
         let corrected = query.corrected(&nearest).filter(|_| !nearest.is_empty());
         if let Some(corrected) = &corrected
-            && let Some((hits, done)) = self.collect(corrected, options).await?
+            && let Some(hits) = self.collect(corrected).await?
         {
             let text = corrected.plain_words().unwrap_or_default().join(" ");
-            return Ok(Some((Instead::Corrected { query: text }, hits, done)));
+            return Ok(Some((Instead::Corrected { query: text }, hits)));
         }
         let mut joined = query.joined();
         joined.retain(|_| nearest.is_empty());
         for joined in joined.into_iter().take(JOINED) {
-            if let Some((hits, done)) = self.collect(&joined, options).await? {
+            if let Some(hits) = self.collect(&joined).await? {
                 let text = joined.plain_words().unwrap_or_default().join(" ");
-                return Ok(Some((Instead::Corrected { query: text }, hits, done)));
+                return Ok(Some((Instead::Corrected { query: text }, hits)));
             }
         }
         // The sizes of the lists of corrected words are not known here, but they are not empty.
         nearest.values().flat_map(|words| words.split(' ')).for_each(|word| {
-            sizes.insert(word, 1);
+            sizes.insert(word.to_owned(), 1);
         });
         for relaxed in corrected.as_ref().unwrap_or(query).relaxed(&sizes) {
-            if let Some((hits, done)) = self.collect(&relaxed, options).await? {
+            if let Some(hits) = self.collect(&relaxed).await? {
                 let asked = words.iter().filter(|word| !nearest.contains_key(*word));
-                let missing = asked.filter(|word| sizes.get(&***word) == Some(&0));
+                let missing = asked.filter(|word| sizes.get(*word) == Some(&0));
                 let missing = missing.map(|word| list_of(word).into_owned()).collect();
-                return Ok(Some((Instead::Most { missing }, hits, done)));
+                return Ok(Some((Instead::Most { missing }, hits)));
             }
         }
         Ok(None)
     }
 
-    /// The documents that a query finds, and the last event of its search; `None` if there are none. A further search
-    /// cannot continue after them, because it would be one for another query.
-    async fn collect(
-        &self,
-        query: &Query,
-        options: &SearchOptions,
-    ) -> Result<Option<(Vec<Hit>, SearchEvent)>, SearchError> {
+    /// The documents that a query finds; `None` if there are none. A further search cannot continue after them, because
+    /// it would be one for another query.
+    async fn collect(&mut self, query: &Query) -> Result<Option<Vec<Hit>>, SearchError> {
         let (sender, mut receiver) = mpsc::channel(WAITING);
         let search = async {
-            let done = self.search_once(query.clauses(), options, &sender).await;
+            let done = self.node.search_once(query.clauses(), self.options, &sender).await;
             drop(sender);
             done
         };
@@ -115,13 +120,17 @@ impl Node {
             hits
         };
         let (done, hits) = tokio::join!(search, receive);
-        let done = done?.filter(|_| !hits.is_empty());
-        Ok(done.map(|done| match done {
-            SearchEvent::Done { found, passed_over, whole, report, .. } => {
-                (hits, SearchEvent::Done { found, passed_over, cursor: None, whole, report })
-            }
-            other => (hits, other),
-        }))
+        if let (
+            Some(SearchEvent::Done { found, passed_over, whole, mut report, .. }),
+            SearchEvent::Done { whole: was_whole, report: earlier, .. },
+        ) = (done?, &self.done)
+        {
+            report.add_messages(earlier);
+            // That nothing has all words is not known if a list was not whole.
+            let whole = whole && *was_whole;
+            self.done = SearchEvent::Done { found, passed_over, cursor: None, whole, report };
+        }
+        Ok((!hits.is_empty()).then_some(hits))
     }
 }
 
