@@ -4,7 +4,7 @@ use super::record::own_title;
 use super::snippet::{Marks, snippet};
 use super::weight::InTitle;
 use super::words::Form;
-use super::{Asked, Clause, Grade, Record, RecordHead, Scale, Score, Snippet, Weight, limits};
+use super::{Asked, Clause, Grade, Record, RecordHead, Scale, Score, SimHash, Snippet, Weight, limits};
 
 /// The data about a document that a node which keeps it sends to a node that searches: enough to show and rank a result
 /// without the text.
@@ -23,6 +23,8 @@ pub struct Showing {
     /// The number of words of the shortest part of title or text that has all required words of a clause; 0 if there is
     /// none, or it has more than 255.
     pub window: u8,
+    /// The SimHash of the text, by which a search finds results with nearly the same text.
+    pub simhash: Option<SimHash>,
     /// An excerpt of the text with words of the query.
     pub snippet: Snippet,
 }
@@ -98,7 +100,8 @@ impl<'a> Showings<'a> {
             true => snippet(&record.text, title_marks, marks, self.marked.len(), limits::SNIPPET),
             false => Snippet::default(),
         };
-        (fits, Showing { head: record.head(), grades, size_bits, window, snippet })
+        let simhash = if fits { SimHash::of(&record.text) } else { None };
+        (fits, Showing { head: record.head(), grades, size_bits, window, simhash, snippet })
     }
 
     /// Makes the snippet of a record with at most `most` characters of its text, even if the record does not match.

@@ -9,7 +9,7 @@ use furui_net::node::{
     DocumentError, Hit, Instead, KeptDocument, NodeStatus, Published, SearchError, SearchEvent, Span, Version,
 };
 use furui_net::shelf::Statistics;
-use furui_search::{ContentId, Peer, Place, PublisherKey, Record, Report, Round, WordReport};
+use furui_search::{ContentId, Peer, Place, PublisherKey, Record, Report, Round, SimHash, WordReport};
 use tokio::sync::mpsc;
 
 /// The headers that browsers send.
@@ -345,14 +345,18 @@ async fn a_host_has_two_places_and_a_text_one() {
         of("http://c.example/", 4),
         of("http://d.example/", 0),
         of("http://e.example/", 0),
+        Hit { simhash: Some(SimHash::of_bits(0xff00)), ..of("http://f.example/", 5) },
+        Hit { simhash: Some(SimHash::of_bits(0xffff_ff00)), ..of("http://g.example/", 6) },
+        Hit { simhash: Some(SimHash::of_bits(0xff07)), ..of("http://h.example/", 7) },
     ];
     let text = page("/?q=a", vec![SearchEvent::Hits(hits), end(None, true)]).await;
     let (places, more) = text.split_once("<details").unwrap();
-    assert_eq!(places.matches("<li value=").count(), 5);
+    assert_eq!(places.matches("<li value=").count(), 7);
     let (alike, host) = more.split_once("</details>").unwrap();
-    assert!(alike.contains(">1 with the text of a result above<") && alike.contains("<li value=\"2\">"), "{alike}");
+    assert!(alike.contains(">2 with nearly the text of a result above<"), "{alike}");
+    assert!(alike.contains("<li value=\"2\">") && alike.contains("<li value=\"10\">"), "{alike}");
     assert!(host.contains(">1 more from <bdi>a.example</bdi><") && host.contains("<li value=\"4\">"), "{host}");
-    assert!(host.contains("Results 1 to 7 of 7"), "{host}");
+    assert!(host.contains("Results 1 to 10 of 10"), "{host}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]

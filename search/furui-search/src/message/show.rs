@@ -1,8 +1,8 @@
 use std::ops::Range;
 
 use super::super::{
-    ContentId, Grade, MAX_TITLE, MAX_URL, Publication, PublisherKey, RecordHead, Showing, Signature, Snippet, Weight,
-    Withdrawal, limits,
+    ContentId, Grade, MAX_TITLE, MAX_URL, Publication, PublisherKey, RecordHead, Showing, Signature, SimHash, Snippet,
+    Weight, Withdrawal, limits,
 };
 use super::MessageError;
 use super::reader::Reader;
@@ -215,11 +215,12 @@ fn decode_head(from: &mut Reader<'_>) -> Result<RecordHead, MessageError> {
     Ok(head)
 }
 
-fn encode(Showing { head, grades, size_bits, window, snippet }: &Showing, to: &mut Writer) {
+fn encode(Showing { head, grades, size_bits, window, simhash, snippet }: &Showing, to: &mut Writer) {
     encode_head(head, to);
     to.all("grades", grades, limits::QUERY_WORDS, |to, grade| to.byte(grade.map_or(0, |it| it.bits() + 1)));
     to.raw(&size_bits.to_le_bytes());
     to.byte(*window);
+    to.raw(&simhash.map_or(0, SimHash::bits).to_le_bytes());
     encode_marks(&snippet.title_marks, &head.title, to);
     to.bytes("bytes of a snippet", snippet.text.as_bytes(), limits::SNIPPET_BYTES);
     encode_marks(&snippet.marks, &snippet.text, to);
@@ -236,10 +237,11 @@ fn decode(from: &mut Reader<'_>) -> Result<Showing, MessageError> {
     let size_bits = u16::from_le_bytes(from.raw("the lengths of a document")?);
     from.require(Weight::of_bits(1 << 4, size_bits).is_some(), "the lengths of a document")?;
     let window = from.byte("a window")?;
+    let simhash = Some(u64::from_le_bytes(from.raw("a SimHash")?)).filter(|bits| *bits != 0).map(SimHash::of_bits);
     let title_marks = decode_marks(&head.title, from)?;
     let text = from.text("a snippet, which is not UTF-8,", "bytes of a snippet", limits::SNIPPET_BYTES)?;
     let marks = decode_marks(&text, from)?;
-    Ok(Showing { head, grades, size_bits, window, snippet: Snippet { title_marks, text, marks } })
+    Ok(Showing { head, grades, size_bits, window, simhash, snippet: Snippet { title_marks, text, marks } })
 }
 
 /// Encodes each mark as the number of bytes since the previous mark, and its own length in bytes.

@@ -215,7 +215,7 @@ impl Page {
                         (count(more.len() as u64))
                         @match crowd {
                             Crowd::Publisher(publisher) => { " more published by " (short(publisher)) }
-                            Crowd::Text => " with the text of a result above",
+                            Crowd::Text => " with nearly the text of a result above",
                             Crowd::Host(host) => { " more from " bdi { (host) } }
                         }
                     }

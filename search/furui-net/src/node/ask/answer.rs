@@ -1,7 +1,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use furui_search::{ContentId, Place, PublisherKey, QueryRefused, Report, Showing, Snippet};
+use furui_search::{ContentId, Place, PublisherKey, QueryRefused, Report, Showing, SimHash, Snippet};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -93,6 +93,9 @@ pub struct Hit {
     /// answers.
     #[serde(skip)]
     pub text_hash: Option<[u8; 32]>,
+    /// The SimHash of the text, if it has one.
+    #[serde(skip)]
+    pub simhash: Option<SimHash>,
     /// The keys of those who have published this text under this URL, those first whom the node's owner trusts, then in
     /// the order in which they came; empty if the URL is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -121,6 +124,7 @@ impl Hit {
     pub fn new(place: Place, showing: Option<Showing>) -> Self {
         let nearness = showing.as_ref().map_or(1.0, nearness);
         let text_hash = showing.as_ref().map(|showing| &showing.head);
+        let simhash = showing.as_ref().and_then(|showing| showing.simhash);
         let text_hash = text_hash.filter(|head| head.text_bytes > 0).map(|head| head.text_hash);
         let (url, title, snippet) = showing.map(|it| (it.head.url, it.head.title, it.snippet)).unwrap_or_default();
         let Snippet { title_marks, text, marks } = snippet;
@@ -135,6 +139,7 @@ impl Hit {
             score: f64::from(place.score) / f64::from(Place::ONE),
             nearness,
             text_hash,
+            simhash,
             publishers: vec![],
             trusted: false,
             also: vec![],

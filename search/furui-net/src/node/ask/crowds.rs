@@ -1,6 +1,6 @@
 use std::collections::{HashMap, HashSet};
 
-use furui_search::PublisherKey;
+use furui_search::{PublisherKey, SimHash};
 use url::Url;
 
 use crate::node::Hit;
@@ -19,6 +19,7 @@ pub(crate) struct Crowds {
     publishers: HashMap<PublisherKey, usize>,
     hosts: HashMap<String, usize>,
     texts: HashSet<[u8; 32]>,
+    near: Vec<SimHash>,
 }
 
 /// The reason that a result has no place on a page.
@@ -26,7 +27,7 @@ pub(crate) struct Crowds {
 pub(crate) enum Crowd {
     /// Its publisher, whom the owner does not trust, has his [`PLACES`] already.
     Publisher(PublisherKey),
-    /// A result above it, of another URL, has the same text.
+    /// A result above it, of another URL, has the same text, or nearly so.
     Text,
     /// Its host has its [`PLACES`] already.
     Host(String),
@@ -36,14 +37,16 @@ impl Crowds {
     /// The results of a page with at most `limit` results, of which there is none so far.
     pub(crate) fn of(limit: u64) -> Self {
         let places = PLACES.max((limit / 10) as usize);
-        Self { places, publishers: HashMap::new(), hosts: HashMap::new(), texts: HashSet::new() }
+        Self { places, publishers: HashMap::new(), hosts: HashMap::new(), texts: HashSet::new(), near: vec![] }
     }
 
     /// Counts a result, which follows the others in rank. Returns the reason that it has no place, if it has none.
     pub(crate) fn add(&mut self, hit: &Hit) -> Option<Crowd> {
         let publisher = hit.publishers.first().filter(|_| !hit.trusted);
         let published = publisher.map_or(0, |publisher| count(&mut self.publishers, *publisher));
-        let is_new = hit.text_hash.is_none_or(|text| self.texts.insert(text));
+        let is_new = hit.text_hash.is_none_or(|text| self.texts.insert(text))
+            && hit.simhash.is_none_or(|text| !self.near.iter().any(|other| other.is_near(text)));
+        self.near.extend(hit.simhash.filter(|_| is_new));
         let host = Url::parse(&hit.url).ok().and_then(|url| url.host_str().map(str::to_owned));
         match (publisher, host) {
             (Some(publisher), _) if published > self.places => Some(Crowd::Publisher(*publisher)),

@@ -49,7 +49,8 @@ pub(super) struct Criteria<'a> {
 
 /// True if both showings say the same of a query's words.
 fn is_same(one: &Showing, other: &Showing) -> bool {
-    (&one.grades, one.size_bits, one.window) == (&other.grades, other.size_bits, other.window)
+    let of = |it: &Showing| (it.size_bits, it.window, it.simhash);
+    one.grades == other.grades && of(one) == of(other)
 }
 
 impl Criteria<'_> {
