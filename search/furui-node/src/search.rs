@@ -10,7 +10,7 @@ use furui_search::{Place, PublisherKey, Wants};
 use crate::Error;
 use crate::client::{Client, Lines};
 use crate::opening;
-use crate::options::search::SearchOptions;
+use crate::options::search::{SearchOptions, USUAL};
 use crate::pager::Pager;
 use crate::program::Program;
 
@@ -18,8 +18,6 @@ use crate::program::Program;
 const NAMED: usize = 3;
 /// The exit code of `furui search` if no document was found.
 const NONE: u8 = 1;
-/// The number of results without `--limit`. A result that is opened is the one that such a search shows at this rank.
-pub const USUAL: u64 = 10;
 
 /// Runs `furui search`.
 pub fn run(options: &SearchOptions, program: &dyn Program) -> Result<ExitCode, Error> {

@@ -35,8 +35,8 @@ impl SimHash {
     /// Computes the SimHash of a text. `None` if it is too short.
     pub fn of(text: &str) -> Option<Self> {
         let spec = HashSpec { algorithm: HashAlgorithm::Xxh3, seed: 0 };
-        // For each bit, the number of features that have it; and those of the last features, as bytes: eight bits, as far
-        // from each other as bytes are, are counted at a time.
+        // For each bit, the number of features that have it; and those of the last features, as bytes: eight bits, as
+        // far from each other as bytes are, are counted at a time.
         let (mut counts, mut bytes) = ([0_u32; 64], [0_u64; 8]);
         let (mut features, mut last) = (0_usize, [0_u64; SHINGLE]);
         for (number, word) in words(text).enumerate() {

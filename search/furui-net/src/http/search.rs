@@ -35,8 +35,8 @@ pub(super) struct Asked {
     rate: Option<String>,
     #[serde(default)]
     explain: bool,
-    /// True if the query must be understood, and only documents that fit it are wanted, all in the order of their scores,
-    /// whoever has published them.
+    /// True if the query must be understood, and only documents that fit it are wanted, all in the order of their
+    /// scores, whoever has published them.
     #[serde(default)]
     exact: bool,
 }
@@ -84,9 +84,9 @@ impl Asked {
         Ok((limit, pageno))
     }
 
-    /// Parses the query and the options of a search for at most `limit` documents. If the query cannot be understood and
-    /// need not be exact, it is taken literally, and the reason is returned, too. `usual` is the coding of sets if the
-    /// request does not state one.
+    /// Parses the query and the options of a search for at most `limit` documents. If the query cannot be understood
+    /// and need not be exact, it is taken literally, and the reason is returned, too. `usual` is the coding of sets if
+    /// the request does not state one.
     fn read(self, limit: u32, usual: Wants) -> Result<(Query, Option<QueryError>, SearchOptions), ApiError> {
         let after = self.cursor.as_deref().map(cursor).transpose()?;
         let (query, literally) = if self.exact { (Query::parse(&self.q)?, None) } else { Query::read(&self.q)? };

@@ -32,8 +32,8 @@ pub enum SearchLine {
 /// The summary at the end of a search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
-    /// The number of documents that this search found and sent. The search stopped at the cursor or, without a cursor, after the
-    /// last document.
+    /// The number of documents that this search found and sent. The search stopped at the cursor or, without a cursor,
+    /// after the last document.
     pub total: u64,
     /// The total size of all messages of the search, in bytes.
     pub bytes: u64,

@@ -4,7 +4,9 @@ use clap::Args;
 
 use super::between;
 use super::node::{CodingOptions, NodeAddress};
-use crate::search::USUAL;
+
+/// The number of results without `--limit`. A result that is opened is the one that such a search shows at this rank.
+pub const USUAL: u64 = 10;
 
 /// Find the documents that contain all of the words
 ///

@@ -19,9 +19,9 @@ impl Query {
         (is_plain && are_unspaced).then_some(must)
     }
 
-    /// The query without the quotes of its phrases and words, for a conjunction of quoted and other words, which excludes
-    /// nothing: text that somebody has pasted, such as an error message, may have quotes of its own. `None` for any other
-    /// query: who quotes all means it.
+    /// The query without the quotes of its phrases and words, for a conjunction of quoted and other words, which
+    /// excludes nothing: text that somebody has pasted, such as an error message, may have quotes of its own. `None`
+    /// for any other query: who quotes all means it.
     pub fn unquoted(&self) -> Option<Self> {
         let [Clause { must, without, phrases, without_phrases }] = &self.clauses[..] else { return None };
         let is_quoted = |word: &&String| word.starts_with('=');

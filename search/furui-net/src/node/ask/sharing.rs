@@ -86,9 +86,9 @@ impl Sharing {
         self.found += u64::from(matches!(self.crowds.add(hit), Some(Crowd::Publisher(_) | Crowd::Text)));
     }
 
-    /// Removes at most `most` candidates from the front of `candidates` and returns those to be read. Removes and passes
-    /// over those between them whose publishers have all their places, as some node says that keeps the document. It
-    /// proves that by the parts of the record from which the id is computed.
+    /// Removes at most `most` candidates from the front of `candidates` and returns those to be read. Removes and
+    /// passes over those between them whose publishers have all their places, as some node says that keeps the
+    /// document. It proves that by the parts of the record from which the id is computed.
     pub(in crate::node) async fn choose(
         &mut self,
         inner: &Inner,
