@@ -3,7 +3,8 @@ use furui_search::PublisherKey;
 use crate::node::{Crowd, Crowds, Hit, PassedOver, SearchOptions};
 
 /// The results of one answer for programs in the order in which they are sent: those that have a place, as on the page,
-/// and then the others, as far as the limit leaves room for them.
+/// then the others, as far as the limit leaves room for them, and of these last those whose publishers have their
+/// places: else they would take the room of honest results that are on one host.
 pub(super) struct Arranged {
     /// The maximum number of results.
     limit: u64,
@@ -11,7 +12,7 @@ pub(super) struct Arranged {
     sent: u64,
     /// `None` if all results have a place.
     crowds: Option<Crowds>,
-    /// The results that have no place, in the order of rank; each with the publisher because of whom it has none.
+    /// The results that have no place; each with the publisher because of whom it has none.
     others: Vec<(Hit, Option<PublisherKey>)>,
 }
 
@@ -44,6 +45,7 @@ impl Arranged {
     /// Returns the results that are sent at the end of the search. Those that are not sent are counted with those that
     /// the search has passed over.
     pub(super) fn end(&mut self, passed_over: &mut Vec<PassedOver>) -> Vec<Hit> {
+        self.others.sort_by_key(|(_, publisher)| publisher.is_some());
         let room = self.limit.saturating_sub(self.sent).min(self.others.len() as u64);
         let unsent = self.others.split_off(room as usize);
         self.sent += room;

@@ -357,6 +357,22 @@ async fn who_has_forty_documents_above_ten_honest_ones_does_not_fill_the_page() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn honest_results_of_one_host_come_before_the_third_of_a_loud_publisher() {
+    let nodes = network(5).await;
+    let [loud, reader, others @ ..] = &nodes[..] else { panic!() };
+    publish_loud(loud, 40).await;
+    for (number, node) in others.iter().enumerate() {
+        let documents = (0..4).map(|page| honest(&format!("http://honest.example/{number}-{page}")));
+        node.publishes(documents.collect(), false).await.unwrap();
+    }
+    let answer = asked(pages(reader).await, "/search?q=sieve&format=json");
+    let louds = answer.urls.iter().filter(|url| url.contains("loud")).count();
+    assert_eq!((answer.urls.len(), louds), (10, 4), "{:?}", answer.urls);
+    assert!(answer.urls[8..].iter().all(|url| url.contains("loud")), "{:?}", answer.urls);
+    shut_down(&nodes).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_reads_a_bounded_number_of_results_of_one_publisher() {
     let nodes = network(4).await;
     let [loud, reader, other, _] = &nodes[..] else { panic!() };

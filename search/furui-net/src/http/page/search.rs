@@ -208,8 +208,11 @@ impl Page {
     /// Renders the results that got no place, for each publisher and host. If all are of one, they are open.
     fn rest(&self) -> Markup {
         let is_alone = self.crowds.as_ref().is_some_and(|crowds| crowds.are_of_one(self.shown));
+        // As for programs, those come last whose publishers have their places.
+        let mut groups: Vec<_> = self.more.iter().collect();
+        groups.sort_by_key(|(crowd, _)| matches!(crowd, Crowd::Publisher(_)));
         html! {
-            @for (crowd, more) in &self.more {
+            @for (crowd, more) in groups {
                 details.more open[is_alone] {
                     summary {
                         (count(more.len() as u64))
