@@ -116,7 +116,13 @@ fn request() -> impl Strategy<Value = Request> {
 }
 
 fn part() -> impl Strategy<Value = Part> {
-    prop_oneof![Just(Part::Snippet), Just(Part::Presence), Just(Part::Record), Just(Part::Version)]
+    prop_oneof![
+        Just(Part::Snippet),
+        Just(Part::Presence),
+        Just(Part::Record),
+        Just(Part::Version),
+        Just(Part::Publisher)
+    ]
 }
 
 /// What a keeper shows of a random document.
@@ -138,6 +144,7 @@ fn shown() -> impl Strategy<Value = Shown> {
         version,
         (publication(), bytes()).prop_map(|(publication, record)| Shown::Record { publication, record }),
         ids(limits::VERSIONS).prop_map(|others| Shown::Kept { others }),
+        publisher().prop_map(|publisher| Shown::Publisher { publisher }),
         Just(Shown::Unknown),
         Just(Shown::Later),
         (publisher(), signature()).prop_map(|(publisher, signature)| Shown::Withdrawn { publisher, signature }),

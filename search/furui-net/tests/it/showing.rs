@@ -97,7 +97,7 @@ fn shown(manner: Manner, record: Option<&(Signature, Vec<u8>)>, part: Part, show
         Part::Snippet => Shown::Document(Box::new(ShownDocument { showing, signature, others: vec![] })),
         Part::Presence => Shown::Kept { others: vec![] },
         // It withholds the records that would prove it wrong.
-        Part::Record | Part::Version => Shown::Unknown,
+        Part::Record | Part::Version | Part::Publisher => Shown::Unknown,
     }
 }
 

@@ -20,6 +20,8 @@ pub enum Part {
     Record,
     /// What tells one document of a URL from another, answered with [`Shown::Version`].
     Version,
+    /// The publisher of the document, answered with [`Shown::Publisher`].
+    Publisher,
 }
 
 /// What a node shows of a document that matches the query.
@@ -72,6 +74,11 @@ pub enum Shown {
         /// What the node knows of the publication.
         publication: Publication,
     },
+    /// Who has published the document, whether or not it matches the query.
+    Publisher {
+        /// The public key.
+        publisher: PublisherKey,
+    },
 }
 
 impl Part {
@@ -85,11 +92,12 @@ impl Part {
     pub(super) fn decode_all(from: &mut Reader<'_>) -> Result<Vec<(ContentId, Self)>, MessageError> {
         from.all("documents", limits::FETCHED, ContentId::BYTES + 1, |from| {
             let id = from.id()?;
-            let part = match from.tag("the part of a document", 4)? {
+            let part = match from.tag("the part of a document", 5)? {
                 0 => Self::Snippet,
                 1 => Self::Presence,
                 2 => Self::Record,
-                _ => Self::Version,
+                3 => Self::Version,
+                _ => Self::Publisher,
             };
             Ok((id, part))
         })
@@ -128,11 +136,15 @@ impl Shown {
                 publication.encode(to);
                 encode_head(head, to);
             }
+            Self::Publisher { publisher } => {
+                to.byte(8);
+                to.raw(publisher.as_bytes());
+            }
         }
     }
 
     pub(super) fn decode(from: &mut Reader<'_>) -> Result<Self, MessageError> {
-        Ok(match from.tag("what is shown of a document", 8)? {
+        Ok(match from.tag("what is shown of a document", 9)? {
             0 => {
                 let signature = Signature::from_bytes(from.raw("a signature")?);
                 let others = from.ids(limits::VERSIONS)?;
@@ -150,10 +162,11 @@ impl Shown {
                 publisher: PublisherKey::new(from.raw("a publisher key")?),
                 signature: Signature::from_bytes(from.raw("a signature")?),
             },
-            _ => {
+            7 => {
                 let publication = Publication::decode(from)?;
                 Self::Version { head: Box::new(decode_head(from)?), publication }
             }
+            _ => Self::Publisher { publisher: PublisherKey::new(from.raw("a publisher key")?) },
         })
     }
 }

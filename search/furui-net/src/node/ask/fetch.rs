@@ -54,7 +54,11 @@ impl Records {
                     records.gone.insert(id);
                 }
                 Shown::Later => records.later.push(id),
-                Shown::Document(_) | Shown::Version { .. } | Shown::Kept { .. } | Shown::Unfit => return None,
+                Shown::Document(_)
+                | Shown::Version { .. }
+                | Shown::Publisher { .. }
+                | Shown::Kept { .. }
+                | Shown::Unfit => return None,
             }
         }
         Some(records)

@@ -191,9 +191,9 @@ impl<'a> Filling<'a> {
     /// Removes from the front of `left` the candidates to read next, and those that are passed over.
     async fn choose(&mut self, left: &mut &[Place]) -> Vec<Place> {
         let most = self.batch();
-        // While there is room, all are shown. Whether a document has the phrases is known only when it was read.
-        let is_shared = !self.has_phrases && self.room() == 0;
-        match self.sharing.as_mut().filter(|_| is_shared) {
+        // While there is room, all are shown.
+        let is_full = self.room() == 0;
+        match self.sharing.as_mut().filter(|_| is_full) {
             Some(sharing) => sharing.choose(self.inner, &mut self.gathering.spent, left, most).await,
             None => {
                 let (batch, rest) = left.split_at(most.min(left.len()));
@@ -277,17 +277,24 @@ impl<'a> Filling<'a> {
             && let Some(first) = self.held.first_entry()
             && through.is_none_or(|through| *first.key() <= through)
         {
-            self.cursor = Some(*first.key());
-            self.last = self.last.max(self.cursor);
+            let place = *first.key();
+            self.cursor = Some(place);
             let mut hit = first.remove();
             if let Some(decided) = self.versions.of(&hit.url) {
                 (hit.publishers, hit.also) = (decided.publishers.clone(), decided.also.clone());
                 hit.trusted = decided.is_trusted;
             }
-            self.found += 1;
             if let Some(sharing) = &mut self.sharing {
+                if self.found >= self.limit
+                    && let (None, false, Some(publisher)) = (hit.simhash, hit.trusted, hit.publishers.first())
+                {
+                    sharing.pass_over(place, *publisher);
+                    continue;
+                }
                 sharing.count(&hit);
             }
+            self.found += 1;
+            self.last = self.last.max(Some(place));
             hits.push(hit);
         }
         match through {

@@ -14,6 +14,9 @@ use crate::node::{Crowd, Crowds, Hit, Inner, PATIENCE};
 /// beyond those that count for its limit, if that is not larger. The search then ends with a cursor. Chosen: whoever
 /// publishes fewer keeps nobody off the page.
 pub const FURTHER: u64 = 50;
+/// The number of nodes that are asked who has published a document. Chosen: they are bound to be strangers to each
+/// other.
+const ASKED: usize = 2;
 /// The maximum number of documents whose publishers are remembered. Chosen: they take a megabyte.
 const KNOWN: usize = 1 << 14;
 
@@ -80,6 +83,12 @@ impl Sharing {
         self.crowds.have_full()
     }
 
+    /// Passes over a document that was read, because its text is so short, or repeats itself so much, that it has no
+    /// [SimHash](furui_search::SimHash): it is not to gain a place by what others lose.
+    pub(in crate::node) fn pass_over(&mut self, place: Place, publisher: PublisherKey) {
+        self.passed.push((place, publisher));
+    }
+
     /// Counts a result.
     pub(in crate::node) fn count(&mut self, hit: &Hit) {
         // If hosts counted, a search of one site would read five pages for each.
@@ -87,8 +96,7 @@ impl Sharing {
     }
 
     /// Removes at most `most` candidates from the front of `candidates` and returns those to be read. Removes and
-    /// passes over those between them whose publishers have all their places, as some node says that keeps the
-    /// document. It proves that by the parts of the record from which the id is computed.
+    /// passes over those between them whose publishers have all their places, as nodes say that keep the documents.
     pub(in crate::node) async fn choose(
         &mut self,
         inner: &Inner,
@@ -136,18 +144,19 @@ impl Sharing {
     }
 }
 
-/// The publishers of those documents of which this node knows them, or some node says them that keeps the document.
+/// The publishers of those documents of which this node knows them, or of which nodes that keep them say the same. One
+/// node could say of a document that somebody else has published it, and so keep it off a page.
 async fn publishers(inner: &Inner, spent: &mut Spent, ids: Vec<ContentId>) -> HashMap<ContentId, PublisherKey> {
     let mut publishers = inner.publishers.of(ids.iter().copied());
     let unknown: Vec<ContentId> = ids.into_iter().filter(|id| !publishers.contains_key(id)).collect();
     let mut asking = Asking::new(&inner.reputation, PATIENCE);
-    for (keeper, load) in inner.reputation.loads(&unknown, 1, None).await {
+    for (keeper, load) in inner.reputation.loads(&unknown, ASKED, None).await {
         for ids in load.chunks(limits::FETCHED) {
-            let documents = ids.iter().map(|id| (*id, Part::Version)).collect();
+            let documents = ids.iter().map(|id| (*id, Part::Publisher)).collect();
             asking.ask(keeper.clone(), &Request::Show { documents, clauses: vec![] }, ids.to_vec());
         }
     }
-    let mut learnt = vec![];
+    let mut said: HashMap<ContentId, Vec<PublisherKey>> = HashMap::new();
     // The documents of a slow node are read like others.
     while asking.waits_for(|_| true)
         && let Some(event) = asking.next().await
@@ -156,15 +165,13 @@ async fn publishers(inner: &Inner, spent: &mut Spent, ids: Vec<ContentId>) -> Ha
             continue;
         };
         for (id, shown) in about.into_iter().zip(documents) {
-            if let Shown::Version { head, .. } = shown
-                && head.id() == id
-            {
-                learnt.push((id, head.publisher));
+            if let Shown::Publisher { publisher } = shown {
+                said.entry(id).or_default().push(publisher);
             }
         }
     }
     spent.add(asking.spent);
-    inner.publishers.learn(learnt.iter().copied());
-    publishers.extend(learnt);
+    said.retain(|_, said| said.iter().all(|publisher| *publisher == said[0]));
+    publishers.extend(said.into_iter().map(|(id, said)| (id, said[0])));
     publishers
 }

@@ -237,7 +237,7 @@ impl Said {
             }
             Shown::Unfit => self.unfit += 1,
             Shown::Unknown | Shown::Later => {}
-            Shown::Document(_) | Shown::Record { .. } | Shown::Kept { .. } => return false,
+            Shown::Document(_) | Shown::Record { .. } | Shown::Kept { .. } | Shown::Publisher { .. } => return false,
         }
         true
     }

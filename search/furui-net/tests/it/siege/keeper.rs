@@ -133,6 +133,7 @@ fn forge(request: &Request) -> Response {
                     Shown::Withdrawn { publisher, signature: UNSIGNED }
                 }
                 Part::Snippet => Shown::Unfit,
+                Part::Publisher => Shown::Publisher { publisher: PublisherKey::new([7; PublisherKey::BYTES]) },
                 Part::Record | Part::Version => Shown::Record { publication: NOWHERE, record: b"no record".to_vec() },
             };
             Response::Shown { documents: documents.iter().map(lie).collect(), settled: true }

@@ -36,6 +36,10 @@ pub(in crate::node) fn answer(
                 true => Shown::Kept { others: kept.shelf.others_of_url(id, limits::VERSIONS)? },
                 false => gone(kept, id)?,
             },
+            Part::Publisher => match kept.shelf.publication(id)? {
+                Some((publisher, _)) => Shown::Publisher { publisher },
+                None => gone(kept, id)?,
+            },
             // Checking that a record exists is cheaper than reading the record.
             _ if room.examined == 0 && kept.shelf.has_record(id)? => Shown::Later,
             _ if room.examined > 0 => match (kept.shelf.document(id)?, kept.shelf.publication(id)?) {
@@ -86,6 +90,7 @@ impl Room {
                 let bytes = packed.len() + OTHER_BYTES;
                 (Shown::Record { publication, record: packed }, bytes)
             }
+            Part::Publisher => return Shown::Unknown,
             Part::Snippet | Part::Presence | Part::Version => {
                 // A record of another format version cannot be decoded.
                 let Ok(record) = Record::decode(record) else { return Shown::Unknown };

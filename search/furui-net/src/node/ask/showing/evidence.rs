@@ -421,7 +421,7 @@ mod tests {
                     (Is::Denies, Part::Snippet) => Heard::Unfit,
                     (Is::Denies, Part::Presence) if has_phrases => Heard::Unfit,
                     (_, Part::Presence) if has_phrases => Heard::Fits,
-                    (_, Part::Presence | Part::Version) => Heard::Kept,
+                    (_, Part::Presence | Part::Version | Part::Publisher) => Heard::Kept,
                 };
                 evidence.hear(&peer, part, heard, is != Is::Back);
                 criteria.is_suspicious |= evidence.liars().next().is_some();
