@@ -302,10 +302,12 @@ async fn one_publisher_has_two_places_unless_the_owner_trusts_him() {
     let mut by = |key, trusted, title| {
         number += 1;
         let of = hit(&format!("http://a{number}.example/"), title);
-        Hit { publishers: vec![key], trusted, text_hash: Some([number; 32]), ..of }
+        let simhash = Some(SimHash::of_bits(u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+        Hit { publishers: vec![key], trusted, text_hash: Some([number; 32]), simhash, ..of }
     };
     let crowd = ["one-1", "one-2", "one-3", "one-4"].map(|title| by(one, false, title));
     let two = by(two, false, "two-1");
+    let two_again = two.clone();
     let friends = [(); 3].map(|()| by(friend, true, "friend"));
     let hits: Vec<Hit> = crowd.iter().cloned().chain([two]).chain(friends).collect();
     let text = page("/?q=a", vec![SearchEvent::Hits(hits), end(None, true)]).await;
@@ -319,6 +321,11 @@ async fn one_publisher_has_two_places_unless_the_owner_trusts_him() {
     assert!(more.starts_with(" class=\"more\"><summary>2 more published by <code title=\""), "{more}");
     assert!(more.contains("<li value=\"3\">") && more.contains("one-4"), "{more}");
     assert!(rest.contains("Results 1 to 8 of 8"), "{rest}");
+    // A text that is too short for a SimHash gains no place by what others have lost.
+    let short = Hit { simhash: None, ..two_again };
+    let text = page("/?q=a", vec![SearchEvent::Hits([crowd.to_vec(), vec![short]].concat()), end(None, true)]).await;
+    let (places, more) = text.split_once("<details").unwrap();
+    assert!(!places.contains("<bdi>two-1") && more.contains("<bdi>two-1"), "{text}");
     // What got no place is shown although the search breaks off.
     let text = page_with(
         "/?q=a",

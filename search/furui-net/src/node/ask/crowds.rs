@@ -20,12 +20,15 @@ pub(crate) struct Crowds {
     hosts: HashMap<String, usize>,
     texts: HashSet<[u8; 32]>,
     near: Vec<SimHash>,
+    /// True if a result has no place.
+    are_displaced: bool,
 }
 
 /// The reason that a result has no place on a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Crowd {
-    /// Its publisher, whom the owner does not trust, has his [`PLACES`] already.
+    /// Its publisher, whom the owner does not trust, has his [`PLACES`] already; or its text is so short, or repeats
+    /// itself so much, that it has no SimHash, and it would gain a place by what a result above has lost.
     Publisher(PublisherKey),
     /// A result above it, of another URL, has the same text, or nearly so.
     Text,
@@ -37,11 +40,24 @@ impl Crowds {
     /// The results of a page with at most `limit` results, of which there is none so far.
     pub(crate) fn of(limit: u64) -> Self {
         let places = PLACES.max((limit / 10) as usize);
-        Self { places, publishers: HashMap::new(), hosts: HashMap::new(), texts: HashSet::new(), near: vec![] }
+        Self {
+            places,
+            publishers: HashMap::new(),
+            hosts: HashMap::new(),
+            texts: HashSet::new(),
+            near: vec![],
+            are_displaced: false,
+        }
     }
 
     /// Counts a result, which follows the others in rank. Returns the reason that it has no place, if it has none.
     pub(crate) fn add(&mut self, hit: &Hit) -> Option<Crowd> {
+        let crowd = self.crowd(hit);
+        self.are_displaced |= crowd.is_some();
+        crowd
+    }
+
+    fn crowd(&mut self, hit: &Hit) -> Option<Crowd> {
         let publisher = hit.publishers.first().filter(|_| !hit.trusted);
         let published = publisher.map_or(0, |publisher| count(&mut self.publishers, *publisher));
         let is_new = hit.text_hash.is_none_or(|text| self.texts.insert(text))
@@ -49,7 +65,9 @@ impl Crowds {
         self.near.extend(hit.simhash.filter(|_| is_new));
         let host = Url::parse(&hit.url).ok().and_then(|url| url.host_str().map(str::to_owned));
         match (publisher, host) {
-            (Some(publisher), _) if published > self.places => Some(Crowd::Publisher(*publisher)),
+            (Some(publisher), _) if published > self.places || self.are_displaced && hit.simhash.is_none() => {
+                Some(Crowd::Publisher(*publisher))
+            }
             _ if !is_new => Some(Crowd::Text),
             (_, Some(host)) if count(&mut self.hosts, host.clone()) > self.places => Some(Crowd::Host(host)),
             _ => None,

@@ -285,12 +285,6 @@ impl<'a> Filling<'a> {
                 hit.trusted = decided.is_trusted;
             }
             if let Some(sharing) = &mut self.sharing {
-                if self.found >= self.limit
-                    && let (None, false, Some(publisher)) = (hit.simhash, hit.trusted, hit.publishers.first())
-                {
-                    sharing.pass_over(place, *publisher);
-                    continue;
-                }
                 sharing.count(&hit);
             }
             self.found += 1;

@@ -83,12 +83,6 @@ impl Sharing {
         self.crowds.have_full()
     }
 
-    /// Passes over a document that was read, because its text is so short, or repeats itself so much, that it has no
-    /// [SimHash](furui_search::SimHash): it is not to gain a place by what others lose.
-    pub(in crate::node) fn pass_over(&mut self, place: Place, publisher: PublisherKey) {
-        self.passed.push((place, publisher));
-    }
-
     /// Counts a result.
     pub(in crate::node) fn count(&mut self, hit: &Hit) {
         // If hosts counted, a search of one site would read five pages for each.
