@@ -150,8 +150,9 @@ fn one_publisher_does_not_fill_an_answer_unless_all_is_asked_for() {
     let many = (0..30).map(|n| format!("{{\"url\":\"http://a{n}.example/\",\"text\":\"sieve {n}\"}}\n"));
     assert_eq!(nodes[0].publish(&many.collect::<String>()), "30 documents: 30 new, 0 known\n");
     for (number, node) in nodes[1..3].iter().enumerate() {
-        let long = "and more ".repeat(200);
         let few = (0..2).map(|n| {
+            let words = (0..200).map(|word| format!("and {} more of {number}{n}, ", word * word % 397));
+            let long: String = words.collect();
             format!("{{\"url\":\"http://b{number}{n}.example/\",\"text\":\"a long sieve {number}{n} {long}\"}}\n")
         });
         assert_eq!(node.publish(&few.collect::<String>()), "2 documents: 2 new, 0 known\n");
