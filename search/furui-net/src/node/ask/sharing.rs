@@ -14,13 +14,14 @@ use crate::node::{Crowd, Crowds, Hit, Inner, PATIENCE};
 /// beyond those that count for its limit, if that is not larger. The search then ends with a cursor. Chosen: whoever
 /// publishes fewer keeps nobody off the page.
 pub const FURTHER: u64 = 50;
-/// The number of nodes that are asked who has published a document. Chosen: they are bound to be strangers to each
-/// other.
+/// The number of nodes that are asked who has published a document. Chosen: one alone could lie, and the keepers of a
+/// document have different address prefixes.
 const ASKED: usize = 2;
 /// The maximum number of documents whose publishers are remembered. Chosen: they take a megabyte.
 const KNOWN: usize = 1 << 14;
 
-/// Documents that a search has passed over, unread, because their publisher has all his places.
+/// Documents that an answer leaves out because their publisher has all his places. Most of them were not read, so of a
+/// query with phrases, not all of them need have the phrase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PassedOver {
     /// The publisher, whom the owner of the node does not trust.
