@@ -20,7 +20,7 @@ impl Demo {
     /// found.
     pub fn start(temporary: &str) -> Self {
         let mut command = furui_for_signals();
-        command.args(["demo", "--no-open", "--port", "0"]).env("TMPDIR", temporary);
+        command.args(["demo", "--no-open", "--port", "0", "--nodes", "3"]).env("TMPDIR", temporary);
         command.stderr(Stdio::null());
         let mut process = Process::start(command);
         let printed = process.until(|line| line.contains("leaves nothing behind")).expect("the demo ends too early");

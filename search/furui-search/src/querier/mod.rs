@@ -298,7 +298,8 @@ impl Querier {
     }
 
     /// The query's words with the sizes of their lists and the nodes that keep the lists, for later queries with any of
-    /// these words. Nodes that failed are at the end.
+    /// these words. Nodes that failed are at the end. A word of whose list no complete copy answered is left out: the
+    /// size of a part would give a later query wrong scores, and nothing would say so.
     pub fn known(&self) -> impl Iterator<Item = KnownWord> {
         self.words.known()
     }

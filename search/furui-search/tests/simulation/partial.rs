@@ -31,6 +31,8 @@ fn lists_that_are_not_whole_are_asked_after_those_that_are() {
     let outcome = world.run(query(&clauses, whole_answer(3)));
     assert!(matches!(outcome.end, QueryEvent::Done { whole: false, .. }), "{:?}", outcome.end);
     assert_eq!(outcome.ids, world.truth(&clauses));
+    // Nothing is learnt of a list of which only a part has answered, because a later query would trust its size.
+    assert!(outcome.known.iter().all(|known| known.term.word != "search"), "{:?}", outcome.known);
 }
 
 #[test]
