@@ -1,14 +1,21 @@
 //! Withdrawal of published documents: who can withdraw them, and that they stay withdrawn.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
+use crate::answer::{all, search};
 use crate::common::{Directory, NOBODY, Publishes, by, config, document, find, network, url};
 use furui_net::net::Identity;
 use furui_net::node::{Document, Node, Published};
 use furui_net::shelf::{Published as Publishing, Shelf, ShelfOptions};
 use furui_search::{
     ContentId, IdRange, Publication, PublisherKey, Record, Refusal, Request, Response, Signature, Weight, Withdrawal,
+    limits,
 };
+use tokio::time::timeout;
+
+/// The time limit for what happens in the background.
+const LONG: Duration = Duration::from_secs(60);
 
 fn page(url: &str, text: &str) -> Document {
     Document::new(&Record { url: url.into(), title: String::new(), text: text.into(), publisher: NOBODY }).unwrap()
@@ -93,6 +100,33 @@ async fn a_document_that_is_changed_is_found_by_its_new_words_only() {
     assert!(found(&nodes, "fig").await.is_empty());
     assert_eq!(found(&nodes, "cherry OR plum").await, both);
     shut_down(&nodes).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_lists_of_words_that_are_searched_for_lose_what_was_withdrawn() {
+    for count in [1, 2, 5] {
+        let nodes = network(count).await;
+        repaired(&nodes).await;
+        nodes[0].publishes((0..5).map(document).collect(), false).await.unwrap();
+        for version in 0..20 {
+            let text = format!("a zebra in its version {version}");
+            nodes[0].publishes(vec![page("http://a.example/", &text)], false).await.unwrap();
+        }
+        let postings = async || {
+            let statuses = futures::future::join_all(nodes.iter().map(Node::status)).await;
+            statuses.into_iter().map(|status| status.unwrap().shelf.postings).sum::<u64>()
+        };
+        // A posting of each earlier version at each of the list's keepers.
+        let expected = postings().await - 19 * count.min(limits::REPLICAS) as u64;
+        let lost = async {
+            while postings().await != expected {
+                let answer = search(&nodes[count - 1], "zebra", all()).await.unwrap();
+                assert_eq!((answer.urls(), answer.whole), (vec!["http://a.example/".to_owned()], true));
+            }
+        };
+        timeout(LONG, lost).await.unwrap_or_else(|_| panic!("{count} nodes keep what was withdrawn"));
+        shut_down(&nodes).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use furui_search::{ContentId, Part, Peer, Publication, Request, Response, Shown, limits};
+use furui_search::{Act, ContentId, Part, Peer, Publication, Request, Response, Shown, limits};
 
+use crate::net::is_signed;
 use crate::node::asking::{Asking, HEDGE_AFTER, KeeperEvent};
 use crate::node::reputation::Reputation;
 use crate::shelf::packed;
@@ -29,6 +30,8 @@ pub(in crate::node) struct Records {
     /// The documents without a record: some node that was asked says that it does not keep the record, and no node that
     /// answered in time sent it.
     pub(in crate::node) gone: HashSet<ContentId>,
+    /// For each document without a record, the number of nodes that have shown a withdrawal of it.
+    pub(in crate::node) withdrawn: HashMap<ContentId, usize>,
     /// The documents whose records exceeded the size limit of an answer and must be requested again.
     pub(in crate::node) later: Vec<ContentId>,
 }
@@ -50,8 +53,13 @@ impl Records {
                     room -= record.len();
                     records.found.insert(id, Found { record, publication });
                 }
-                Shown::Unknown | Shown::Withdrawn { .. } => {
+                Shown::Unknown => drop(records.gone.insert(id)),
+                Shown::Withdrawn { publisher, signature } => {
+                    if !is_signed(&publisher, Act::Withdraw, id, &signature) {
+                        return None;
+                    }
                     records.gone.insert(id);
+                    records.withdrawn.insert(id, 1);
                 }
                 Shown::Later => records.later.push(id),
                 Shown::Document(_)
@@ -109,12 +117,14 @@ pub(in crate::node) async fn records(reputation: &Reputation, except: Option<&Pe
             let left = if told.found.is_empty() { rest } else { [rest, std::mem::take(&mut told.later)].concat() };
             records.found.extend(told.found);
             records.gone.extend(told.gone);
+            told.withdrawn.into_keys().for_each(|id| *records.withdrawn.entry(id).or_default() += 1);
             if !left.is_empty() {
                 ask(&mut asking, keeper, left);
             }
         }
     }
-    let Records { found, gone, .. } = &mut records;
+    let Records { found, gone, withdrawn, .. } = &mut records;
     gone.retain(|id| !found.contains_key(id));
+    withdrawn.retain(|id, _| !found.contains_key(id));
     records
 }

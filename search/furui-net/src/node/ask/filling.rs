@@ -170,7 +170,7 @@ impl<'a> Filling<'a> {
             let verdicts = self.gathering.judge(&batch, Some(&self.ranks)).await;
             self.checked += batch.len() as u64;
             for (claimed, verdict) in batch.into_iter().zip(verdicts) {
-                if let Verdict::Gone { is_withdrawn } = verdict {
+                if let Verdict::Gone { is_withdrawn, .. } = verdict {
                     // Nodes that only deny a document, which all lists name, may hide it.
                     self.is_missing_some |= !is_withdrawn && !querier.is_disputed(&claimed);
                     querier.miss(claimed);
@@ -229,11 +229,10 @@ impl<'a> Filling<'a> {
                 self.held.insert(claimed, Hit::new(claimed, None));
             }
             Verdict::Uncertain => self.is_missing_some = true,
-            Verdict::False { doubts } => {
+            Verdict::False { doubts } | Verdict::Gone { doubts, .. } => {
                 self.has_dropped = true;
                 self.doubts.extend(doubts);
             }
-            Verdict::Gone { .. } => self.has_dropped = true,
             Verdict::Unfit => {}
         }
     }

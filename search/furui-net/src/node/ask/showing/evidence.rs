@@ -296,19 +296,24 @@ impl Evidence {
         self.keepers.iter().any(|keeper| !keeper.waits.is_empty() && !criteria.is_slow(&keeper.peer))
     }
 
+    /// The verdict on a candidate that is gone.
+    fn gone(&self, criteria: &Criteria<'_>) -> Verdict {
+        let is_withdrawn = !self.withdrawn.is_empty();
+        let doubts = if is_withdrawn { criteria.doubts(self.id(), None) } else { vec![] };
+        Verdict::Gone { is_withdrawn, doubts }
+    }
+
     /// The verdict on the candidate according to the answers so far.
     pub(super) fn verdict(&self, criteria: &Criteria<'_>) -> Verdict {
         if self.is_kept() && self.is_withdrawn() {
-            return Verdict::Gone { is_withdrawn: true };
+            return self.gone(criteria);
         }
         if !self.is_kept() {
             let denials =
                 self.keepers.iter().filter(|keeper| keeper.heard.as_ref().is_some_and(Heard::is_denied)).count();
             return match denials {
                 0 => Verdict::Missing,
-                _ if denials >= DENIALS.min(self.keepers.len()) => {
-                    Verdict::Gone { is_withdrawn: !self.withdrawn.is_empty() }
-                }
+                _ if denials >= DENIALS.min(self.keepers.len()) => self.gone(criteria),
                 _ => Verdict::Uncertain,
             };
         }

@@ -19,6 +19,9 @@ pub(in crate::node) enum Verdict {
     Gone {
         /// True if a node has shown a withdrawal of it.
         is_withdrawn: bool,
+        /// The postings of a withdrawn document in the lists of the query's words, each as its word and the document's
+        /// id.
+        doubts: Vec<(String, ContentId)>,
     },
     /// The document does not fit the query, although the lists claim that it does.
     False { doubts: Vec<(String, ContentId)> },

@@ -18,6 +18,8 @@ pub(in crate::node) struct Found {
     pub(in crate::node) known: TruePostings,
     /// The documents whose records no node keeps, according to the nodes that should keep them.
     pub(in crate::node) gone: HashSet<ContentId>,
+    /// For each document without a record, the number of other nodes that have shown a withdrawal of it.
+    pub(in crate::node) withdrawn: HashMap<ContentId, usize>,
     /// The total size of the fetched records, in bytes.
     pub(in crate::node) bytes: u64,
 }
@@ -106,6 +108,11 @@ impl Checker {
         self.truths.word(word)
     }
 
+    /// Drops the true postings of these documents from the cache, because the documents may be withdrawn.
+    pub(in crate::node) fn forget(&self, ids: &HashSet<ContentId>) {
+        self.truths.forget(ids);
+    }
+
     /// Divides documents into those whose true postings are cached, and the others.
     pub(in crate::node) fn remembered(
         &self,
@@ -128,11 +135,11 @@ impl Checker {
     pub(in crate::node) async fn find_out(&self, own: HashMap<ContentId, Vec<u8>>, missing: &[ContentId]) -> Found {
         let (mut known, unknown) = self.remembered(missing.iter().copied());
         let (seeking, others) = self.sought.take(&unknown);
-        let (mut found, mut gone) = (own, HashSet::new());
+        let (mut found, mut gone, mut withdrawn) = (own, HashSet::new(), HashMap::new());
         if !seeking.ids.is_empty() {
             let got = fetch::records(&self.reputation, Some(&self.net.me()), &seeking.ids).await;
             found.extend(got.found.into_iter().map(|(id, found)| (id, found.record)));
-            gone = got.gone;
+            (gone, withdrawn) = (got.gone, got.withdrawn);
         }
         let bytes = found.values().map(|record| record.len() as u64).sum();
         if !found.is_empty() {
@@ -150,7 +157,7 @@ impl Checker {
             self.sought.wait(&others).await;
             known.extend(self.remembered(others).0);
         }
-        Found { known, gone, bytes }
+        Found { known, gone, withdrawn, bytes }
     }
 }
 

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -58,6 +58,15 @@ impl Truths {
         let truth = generations.old.remove(&id)?;
         generations.insert(id, Arc::clone(&truth));
         Some(truth)
+    }
+
+    /// Drops these documents from the cache.
+    pub(super) fn forget(&self, ids: &HashSet<ContentId>) {
+        let Generations { young, old, words } = &mut *self.generations();
+        for id in ids {
+            *words -= young.remove(id).map_or(0, |truth| truth.len() + 8);
+            old.remove(id);
+        }
     }
 
     /// Counts the words of a record, and caches the result. `None` if the bytes are not a valid record.

@@ -1,5 +1,5 @@
-//! Examines postings that other nodes doubt. A node that keeps the words' lists trusts none of these reports: it
-//! fetches the documents' records itself.
+//! Examines postings that other nodes doubt, because the documents' records lack the words or are withdrawn. A node that
+//! keeps the words' lists trusts none of these reports: it fetches the documents' records itself.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -11,6 +11,9 @@ use crate::net::Prefix;
 use crate::node::claims::{self, TruePostings};
 use crate::shelf::{Listed, Origin};
 
+/// The number of nodes that must show a withdrawal of a document before its postings are removed: this node and others,
+/// or one in a private network. Chosen: nobody can remove a posting alone.
+const WITNESSES: usize = 2;
 /// If a posting that was taken over from a neighbour is false, this number of further postings of the same list and
 /// origin are examined. The value is a choice, not a measurement.
 const MORE: usize = 64;
@@ -64,15 +67,24 @@ impl EventLoop {
             self.forget_doubts(&lists);
             return Ok(false);
         }
-        let (mut known, unknown) = self.checker.remembered(ids);
-        let (own, missing) = claims::own_records(&mut self.kept.shelf, unknown)?;
-        let checker = self.checker.clone();
+        self.checker.forget(&ids);
+        let (own, missing) = claims::own_records(&mut self.kept.shelf, ids.into_iter().collect())?;
+        let mut witnesses: HashMap<ContentId, usize> = HashMap::new();
+        for &id in &missing {
+            if self.kept.shelf.withdrawal(id)?.is_some() {
+                witnesses.insert(id, 1);
+            }
+        }
+        let (checker, net) = (self.checker.clone(), self.net.clone());
         self.later(async move {
             let found = checker.find_out(own, &missing).await;
-            known.extend(found.known);
+            found.withdrawn.iter().for_each(|(id, others)| *witnesses.entry(*id).or_default() += others);
+            let enough = if net.is_private() { 1 } else { WITNESSES.min(1 + net.peers().await.len()) };
+            witnesses.retain(|id, count| *count >= enough && !found.known.contains_key(id));
+            let withdrawn: HashSet<ContentId> = witnesses.into_keys().collect();
             move |this: &mut Self| {
                 this.budget.charge(prefix, found.bytes, 0, this.now());
-                this.on_examined(prefix, lists, &known, suspect);
+                this.on_examined(prefix, lists, &found.known, &withdrawn, suspect);
                 None
             }
         });
@@ -87,17 +99,22 @@ impl EventLoop {
         }
     }
 
-    /// Handles the result of an examination: the origins of false postings are blamed, and the lists are corrected.
+    /// Handles the result of an examination: the origins of false postings are blamed, and the lists are corrected:
+    /// those of withdrawn documents are removed too.
     fn on_examined(
         &mut self,
         prefix: Prefix,
         lists: Vec<(String, Vec<Listed>)>,
         known: &TruePostings,
+        withdrawn: &HashSet<ContentId>,
         suspect: Option<Origin>,
     ) {
         self.forget_doubts(&lists);
         let (mut examined, mut disproved) = (0, 0);
         for (word, listed) in lists {
+            // Nobody is to blame for these.
+            let gone: Vec<&Listed> = listed.iter().filter(|it| withdrawn.contains(&it.id)).collect();
+            self.correct(&word, &gone, known);
             let hash = self.checker.word(&word);
             // A posting whose record is unavailable is neither proved nor disproved.
             let seen: Vec<&Listed> = listed.iter().filter(|it| known.contains_key(&it.id)).collect();
