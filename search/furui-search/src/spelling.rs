@@ -1,4 +1,5 @@
 use super::list_of;
+use super::words::forms;
 
 /// The minimum length, in characters, of a word for which other spellings are suggested.
 const SHORTEST: usize = 4;
@@ -21,6 +22,9 @@ const DOUBLING: f64 = 0.12;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Spelling {
+    /// The word as it was written.
+    written: Vec<char>,
+    /// The name of the list that it would have.
     word: Vec<char>,
     most: usize,
 }
@@ -30,10 +34,10 @@ impl Spelling {
     /// of a text.
     pub fn of(word: &str) -> Option<Self> {
         let list = list_of(word);
-        let word: Vec<char> = list.chars().collect();
-        let is_word = word.len() >= SHORTEST && word.iter().all(|c| c.is_alphabetic());
+        let (written, word): (Vec<char>, Vec<char>) = (word.chars().collect(), list.chars().collect());
+        let is_word = written.len() >= SHORTEST && word.len() > 1 && written.iter().all(|c| c.is_alphabetic());
         let most = if word.len() < LONG { 1 } else { 2 };
-        is_word.then_some(Self { word, most })
+        is_word.then_some(Self { written, word, most })
     }
 
     /// How far the name of a list with this number of documents is from the word: the number of letters that are wrong,
@@ -48,42 +52,57 @@ impl Spelling {
             return None;
         }
         let other: Vec<char> = list.chars().collect();
-        let distance = self.distance(&other).filter(|distance| *distance > 0)?;
-        let first = if self.word.first() == other.first() { FIRST_LETTER } else { 0.0 };
+        let distance = distance(&self.word, &other, self.most).filter(|distance| *distance > 0)?;
+        let is_exchanged = other.len() > 1 && [other[1], other[0]] == self.word[..2];
+        let first = if self.word.first() == other.first() || is_exchanged { FIRST_LETTER } else { 0.0 };
         Some(distance as f64 - first - DOUBLING * (documents.max(1) as f64).log2())
     }
 
-    /// The texts with which most words begin that are near: the first letter, and the second one in its place.
-    pub fn beginnings(&self) -> impl Iterator<Item = String> {
-        let [first, second] = [0, 1].map(|place| self.word[place].to_string());
-        let second = Some(second).filter(|second| *second != first);
-        [Some(first), second].into_iter().flatten()
+    /// The word of this list that is nearest to what was written: `notes` of the list `note` for `notjes`.
+    pub fn meant(&self, list: &str) -> String {
+        let most = self.written.len();
+        let cost = |form: &String| distance(&self.written, &form.chars().collect::<Vec<_>>(), most).unwrap_or(most);
+        let is_word = list.bytes().all(|byte| byte.is_ascii_alphabetic());
+        forms(list).filter(|_| is_word).min_by_key(cost).unwrap_or_else(|| list.to_owned())
     }
 
-    fn distance(&self, other: &[char]) -> Option<usize> {
-        let word = &self.word;
-        if word.len().abs_diff(other.len()) > self.most {
+    /// The texts with which most words begin that are near: the first letter, the second one in its place, and, of a
+    /// word in ASCII, each letter before the first two or in place of the first one.
+    pub fn beginnings(&self) -> impl Iterator<Item = String> {
+        let text = |letters: &[char]| letters.iter().collect::<String>();
+        let mut first = vec![text(&self.word[..1]), text(&self.word[1..2])];
+        first.dedup();
+        let rest = [text(&self.word[..2]), text(&self.word[1..self.word.len().min(3)])];
+        let letters = ('a'..='z').filter(|_| self.word.iter().all(char::is_ascii));
+        let others = letters.flat_map(|letter| rest.each_ref().map(|rest| format!("{letter}{rest}")));
+        let others: Vec<String> = others.filter(|other| !first.iter().any(|first| other.starts_with(first))).collect();
+        first.into_iter().chain(others)
+    }
+}
+
+/// The number of letters that are wrong, missing, too many or exchanged with a neighbour; `None` if more than `most`.
+fn distance(word: &[char], other: &[char], most: usize) -> Option<usize> {
+    if word.len().abs_diff(other.len()) > most {
+        return None;
+    }
+    let mut rows = [vec![0; other.len() + 1], (0..=other.len()).collect(), vec![0; other.len() + 1]];
+    for (at, letter) in word.iter().enumerate() {
+        let [before, last, row] = &mut rows;
+        row[0] = at + 1;
+        for (place, of) in other.iter().enumerate() {
+            let changed = last[place] + usize::from(letter != of);
+            row[place + 1] = changed.min(last[place + 1] + 1).min(row[place] + 1);
+            let is_exchanged = at > 0 && place > 0 && *letter == other[place - 1] && word[at - 1] == *of;
+            if is_exchanged {
+                row[place + 1] = row[place + 1].min(before[place - 1] + 1);
+            }
+        }
+        if row.iter().all(|distance| *distance > most) {
             return None;
         }
-        let mut rows = [vec![0; other.len() + 1], (0..=other.len()).collect(), vec![0; other.len() + 1]];
-        for (at, letter) in word.iter().enumerate() {
-            let [before, last, row] = &mut rows;
-            row[0] = at + 1;
-            for (place, of) in other.iter().enumerate() {
-                let changed = last[place] + usize::from(letter != of);
-                row[place + 1] = changed.min(last[place + 1] + 1).min(row[place] + 1);
-                let is_exchanged = at > 0 && place > 0 && *letter == other[place - 1] && word[at - 1] == *of;
-                if is_exchanged {
-                    row[place + 1] = row[place + 1].min(before[place - 1] + 1);
-                }
-            }
-            if row.iter().all(|distance| *distance > self.most) {
-                return None;
-            }
-            rows.rotate_left(1);
-        }
-        Some(rows[1][other.len()]).filter(|distance| *distance <= self.most)
+        rows.rotate_left(1);
     }
+    Some(rows[1][other.len()]).filter(|distance| *distance <= most)
 }
 
 #[cfg(test)]
@@ -111,7 +130,23 @@ mod tests {
         let spelling = Spelling::of("kernal").unwrap();
         assert!(spelling.cost("kernel", 9) < spelling.cost("kernel", 2));
         assert!(spelling.cost("kernel", 9) < spelling.cost("vernal", 9).or(Some(9.0)));
-        assert_eq!(spelling.beginnings().collect::<Vec<_>>(), ["k", "e"]);
-        assert_eq!(Spelling::of("aaaa").unwrap().beginnings().count(), 1);
+        assert!(Spelling::of("ilst").unwrap().cost("list", 9) < Spelling::of("ilst").unwrap().cost("ist", 8));
+        for (word, list) in
+            [("xamples", "example"), ("ocale", "locale"), ("arameter", "parameter"), ("zarameter", "parameter")]
+        {
+            let begins = |beginning: String| list.starts_with(&beginning);
+            assert!(Spelling::of(word).unwrap().beginnings().any(begins), "{word}");
+        }
+        assert_eq!(Spelling::of("большой").unwrap().beginnings().count(), 2);
+        for (word, list, meant) in [
+            ("notjes", "note", "notes"),
+            ("proerties", "property", "properties"),
+            ("tpes", "type", "types"),
+            ("kernal", "kernel", "kernel"),
+            ("größse", "grösse", "grösse"),
+            ("indicse", "index", "indices"),
+        ] {
+            assert_eq!(Spelling::of(word).unwrap().meant(list), meant);
+        }
     }
 }

@@ -10,13 +10,14 @@ use crate::node::{Node, call};
 const ASKED: usize = 16;
 
 impl Node {
-    /// For each of these words that no document has, the nearest word that this node and some others have lists of; for
-    /// names with digits their parts. Words without a near one are left out.
-    pub(in crate::node) async fn nearest(&self, words: Vec<String>) -> HashMap<String, String> {
+    /// For each of these words that no document has, the nearest words that this node and some others have lists of, at
+    /// most [`limits::NEAR`], the nearest first; for names with digits their parts. Words without a near one are left
+    /// out.
+    pub(in crate::node) async fn nearest(&self, words: Vec<String>) -> HashMap<String, Vec<String>> {
         let mut nearest = HashMap::new();
         for word in words {
             let Some(spelling) = Spelling::of(&word) else {
-                nearest.extend(in_parts(&word).map(|parts| (word, parts)));
+                nearest.extend(in_parts(&word).map(|parts| (word, vec![parts])));
                 continue;
             };
             let mut known: HashMap<String, u64> = HashMap::new();
@@ -39,9 +40,11 @@ impl Node {
                 }
             }
             let costs = known.iter().filter_map(|(word, documents)| Some((spelling.cost(word, *documents)?, word)));
-            let best = costs.min_by(|one, other| one.0.total_cmp(&other.0).then_with(|| one.1.cmp(other.1)));
-            if let Some((_, best)) = best {
-                nearest.insert(word, best.clone());
+            let mut costs: Vec<(f64, &String)> = costs.collect();
+            costs.sort_by(|one, other| one.0.total_cmp(&other.0).then_with(|| one.1.cmp(other.1)));
+            let meant: Vec<String> = costs.iter().take(limits::NEAR).map(|(_, list)| spelling.meant(list)).collect();
+            if !meant.is_empty() {
+                nearest.insert(word, meant);
             }
         }
         nearest
