@@ -44,8 +44,8 @@ pub const VERSIONS: usize = 16;
 pub const WITHDRAWALS: usize = 1 << 13;
 /// The maximum number of postings, reported as possibly false, in a message.
 pub const DOUBTS: usize = 256;
-/// The maximum number of words that a node suggests for one that no document has.
-pub const NEAR: usize = 8;
+/// The maximum number of words that a node names at a time, because they are spelled like another one or begin alike.
+pub const NEAR: usize = 32;
 /// The maximum number of exchanges whose costs are stated in the answer to a search.
 pub const COSTS: usize = WORDS;
 

@@ -112,6 +112,7 @@ fn request() -> impl Strategy<Value = Request> {
         }),
         vec((word(), id()), 0..9).prop_map(|claims| Request::Doubt { claims }),
         word().prop_map(|word| Request::Near { word }),
+        word().prop_map(|word| Request::Beginning { word }),
     ]
 }
 

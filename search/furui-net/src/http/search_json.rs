@@ -97,7 +97,7 @@ pub(super) async fn answer<N: Backend>(
     let notes = notes.into_iter().chain(instead.iter().map(Instead::to_string));
     let corrected = |instead| match instead {
         Instead::Corrected { query } => Some(query),
-        Instead::Unquoted | Instead::Most { .. } => None,
+        Instead::Unquoted | Instead::Forms { .. } | Instead::Most { .. } => None,
     };
     Ok(json(&Answer {
         query: text,

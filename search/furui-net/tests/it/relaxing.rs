@@ -44,6 +44,7 @@ async fn what_is_not_written_exactly_is_found_and_said() {
         ("東京都", "東京都の地図"),
         ("Deadlocks", "Transactions wait for locks. A deadlock is detected by the server."),
         ("Locks", "Transactions wait in a row."),
+        ("Queues", "Who is waiting is served in turn."),
         (
             "Zwiebel",
             "Die Zwiebel und die Shallot wachsen in vielen Gärten, und beide werden gerne in der Küche verwendet.",
@@ -61,7 +62,12 @@ async fn what_is_not_written_exactly_is_found_and_said() {
     assert_eq!(nodes[0].publishes(documents, false).await.unwrap().new, texts.len() as u64);
     let corrected = |query: &str| Some(Instead::Corrected { query: query.into() });
     let most = |missing: &[&str]| Some(Instead::Most { missing: missing.iter().map(|it| it.to_string()).collect() });
+    let forms = |found: u64, forms: &[&str]| {
+        Some(Instead::Forms { found, forms: forms.iter().map(|it| it.to_string()).collect() })
+    };
     for (query, instead, titles) in [
+        ("gardening onion", forms(0, &["garden"]), &["Onions"][..]),
+        ("wait", forms(2, &["waiting"]), &["Locks", "Deadlocks", "Queues"]),
         ("dictionaries", None, &["Dictionaries"][..]),
         ("dictionary key", None, &["Dictionaries"]),
         ("securite reseau", None, &["Sécurité réseau"]),
@@ -80,7 +86,7 @@ async fn what_is_not_written_exactly_is_found_and_said() {
         ("東京都", None, &["東京都"]),
         ("\"deadlocks\"", None, &["Deadlocks"]),
         ("dictionery python", corrected("dictionary python"), &["Dictionaries"]),
-        ("pyhton vlaues", corrected("python value"), &["Dictionaries"]),
+        ("pyhton vlaues", corrected("python values"), &["Dictionaries"]),
         ("http2616 rfc", most(&[]), &["RFC 2616"]),
         ("geadlock", corrected("deadlock"), &["Deadlocks"]),
         ("deadlock xyzzyq", most(&["xyzzyq"]), &["Deadlocks"]),
@@ -90,13 +96,17 @@ async fn what_is_not_written_exactly_is_found_and_said() {
         ("getOrDefault(key, 0", None, &["getOrDefault"]),
     ] {
         for node in [&nodes[1], &nodes[4]] {
-            let (said, mut of) = found(node, query, options(true, "")).await;
-            of.sort();
-            let mut titles = titles.to_vec();
+            let (said, of) = found(node, query, options(true, "")).await;
+            let (mut titles, mut sorted) = (titles.to_vec(), of.clone());
             titles.sort_unstable();
-            assert_eq!((said, of), (instead.clone(), titles.iter().map(|it| it.to_string()).collect()), "{query}");
+            sorted.sort();
+            assert_eq!((&said, sorted), (&instead, titles.iter().map(|it| it.to_string()).collect()), "{query}");
+            // Exactly what was asked for comes first, and alone if it is all that is wanted.
+            let exact = if let Some(Instead::Forms { found, .. }) = instead { found } else { 0 };
             if instead.is_some() {
-                assert_eq!(found(node, query, options(false, "")).await, (None, vec![]), "{query}");
+                let (said, alone) = found(node, query, options(false, "")).await;
+                assert_eq!((said, alone.len() as u64), (None, exact), "{query}");
+                assert!(of.starts_with(&alone), "{query}: {of:?}");
             }
         }
     }

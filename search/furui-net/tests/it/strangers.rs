@@ -75,6 +75,7 @@ fn lie(request: &Request) -> Vec<u8> {
         }
         Request::Store { .. } | Request::Doubt { .. } => Response::Stored { new: 1 },
         Request::Near { word } => Response::Near(vec![(word.clone(), u64::MAX); 8]),
+        Request::Beginning { word } => Response::Near(vec![(format!("{word}ing"), u64::MAX); 8]),
         Request::Withdraw { withdrawals } => Response::Withdrawn { gone: withdrawals.len() as u64 + 1 },
         // The answer has keys for everything, and says that more follow.
         Request::Withdrawn { .. } => {

@@ -86,6 +86,11 @@ pub enum Request {
         /// The word, normalised.
         word: String,
     },
+    /// Asks for the names of lists that begin with this text and have the most documents.
+    Beginning {
+        /// The text: the beginning of a word, normalised.
+        word: String,
+    },
     /// Reports to a node that keeps lists that the documents of some of its postings are withdrawn, or that their records
     /// contradict the postings. The node checks this itself, whoever reports it.
     Doubt {
@@ -144,8 +149,8 @@ pub enum Response {
     /// Answers a [`Request::List`]: the lists of the first words, up to the maximum size of a message. At least a part
     /// of the first list is included.
     Listed(Vec<Listed>),
-    /// Answers a [`Request::Near`]: names of lists, the nearest first, each with the number of its documents; at most
-    /// [`NEAR`](super::limits::NEAR).
+    /// Answers a [`Request::Near`], the nearest first, or a [`Request::Beginning`], those of the most documents first:
+    /// names of lists, each with the number of its documents; at most [`NEAR`](super::limits::NEAR).
     Near(Vec<(String, u64)>),
     /// Refuses a request for the stated reason.
     Refused(Refusal),

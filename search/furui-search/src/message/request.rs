@@ -51,7 +51,7 @@ impl Request {
                 to.range(*range);
                 to.varint(u64::from(*most));
             }
-            Self::Near { word } => to.word(word),
+            Self::Near { word } | Self::Beginning { word } => to.word(word),
             Self::Doubt { claims } => to.all("claims", claims, limits::DOUBTS, |to, (word, id)| {
                 to.word(word);
                 to.id(*id);
@@ -102,6 +102,7 @@ impl Request {
                 most: from.varint32("ids of a list")?,
             },
             0x0e => Self::Near { word: from.word()? },
+            0x0f => Self::Beginning { word: from.word()? },
             0x0d => Self::Doubt {
                 claims: from
                     .all("claims", limits::DOUBTS, 2 + ContentId::BYTES, |from| Ok((from.word()?, from.id()?)))?,
@@ -126,6 +127,7 @@ impl Request {
             Self::Withdrawn { .. } => 0x0b,
             Self::Doubt { .. } => 0x0d,
             Self::Near { .. } => 0x0e,
+            Self::Beginning { .. } => 0x0f,
         }
     }
 }

@@ -83,6 +83,25 @@ impl Query {
         joined.filter(|it| it.clauses[0].must.iter().all(|word| word.len() <= WORD_BYTES)).collect()
     }
 
+    /// The query for documents that have, for some of its words, one of these other forms. Only as many forms count as
+    /// a query may have conjunctions, those of the first words first. `None` if it is not a query of [plain
+    /// words](Self::plain_words), or no form counts.
+    pub fn with_forms(&self, forms: &[(String, Vec<String>)]) -> Option<Self> {
+        let mut clauses = vec![self.plain_words()?.to_vec()];
+        for (word, forms) in forms {
+            let before = clauses.clone();
+            for form in forms.iter().take(crate::limits::CLAUSES / before.len() - 1) {
+                clauses.extend(before.iter().map(|words| {
+                    let changed = |it: &String| if it == word { form.clone() } else { it.clone() };
+                    words.iter().map(changed).collect::<Vec<_>>()
+                }));
+            }
+        }
+        let phrases = &self.clauses[0].phrases;
+        let of = |must: Vec<String>| Clause { must, phrases: phrases.clone(), ..Clause::default() };
+        (clauses.len() > 1).then(|| Self { clauses: clauses.into_iter().map(of).collect(), names: vec![] })
+    }
+
     /// The query with other words, separated by spaces, in the places of some, as in a suggestion. `None` if it is not
     /// a query of [plain words](Self::plain_words).
     pub fn corrected(&self, others: &HashMap<String, String>) -> Option<Self> {
@@ -105,7 +124,8 @@ mod tests {
 
     #[test]
     fn documents_with_most_words_come_first_and_rare_words_count() {
-        let query = Query::parse("one two three").unwrap();
+        let query_of = |text: &str| Query::parse(text).unwrap();
+        let query = query_of("one two three");
         let sets = |query: &Query| query.clauses.iter().map(|it| it.must.join(" ")).collect::<Vec<_>>();
         let all: Vec<_> =
             query.relaxed(&HashMap::from([("one".into(), 9), ("three".into(), 1)])).iter().map(sets).collect();
@@ -120,6 +140,16 @@ mod tests {
         for text in ["\"a b\"", "a OR b", "a -b", "\"a\""] {
             assert_eq!(Query::parse(text).unwrap().plain_words(), None, "{text}");
         }
+        let form = |word: &str, forms: &[&str]| (word.to_owned(), forms.iter().map(|it| it.to_string()).collect());
+        let with = |forms: &[(String, Vec<String>)]| query_of("run all tests").with_forms(forms).map(|it| sets(&it));
+        assert_eq!(with(&[]), None);
+        let expected = ["run all tests", "running all tests", "run all testing", "running all testing"];
+        let all = with(&[form("run", &["running"]), form("tests", &["testing"])]).unwrap();
+        assert_eq!(all, expected);
+        let many = ["a", "b", "c"];
+        let count = with(&[form("run", &many), form("all", &many), form("tests", &many)]).unwrap().len();
+        assert_eq!(count, crate::limits::CLAUSES);
+        assert!(query_of("\"run\" tests").with_forms(&[form("tests", &many)]).is_none());
         let unquoted = |text: &str| Query::parse(text).unwrap().unquoted();
         let plain = Query::parse("cannot import name foo from bar").unwrap();
         assert_eq!(unquoted("cannot import name \"foo\" from \"bar\""), Some(plain));

@@ -184,7 +184,7 @@ impl Page {
                 let note = "Nothing has all of these words. These are the results for ";
                 format!("</ol><p class=\"note\" role=\"status\">{note}{link}.</p><ol class=\"results\">")
             }
-            Instead::Unquoted | Instead::Most { .. } => self.note(&instead.to_string()),
+            Instead::Unquoted | Instead::Forms { .. } | Instead::Most { .. } => self.note(&instead.to_string()),
         }
     }
 

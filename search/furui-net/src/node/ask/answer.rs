@@ -12,7 +12,7 @@ use crate::node::PassedOver;
 pub enum SearchEvent {
     /// Found documents in rank order. All of them fit the query, including its phrases.
     Hits(Vec<Hit>),
-    /// No document fits the query, and what follows was found for another one.
+    /// No document fits the query, or only few, and what follows was found for another one.
     Instead(Instead),
     /// The last event of the answer.
     Done {
@@ -41,6 +41,13 @@ pub enum Instead {
     },
     /// The documents have the words of the query, but not as they are quoted in it.
     Unquoted,
+    /// The documents have other forms of some words.
+    Forms {
+        /// The forms.
+        forms: Vec<String>,
+        /// The number of documents that have all words as they were asked for, and were found before.
+        found: u64,
+    },
     /// The documents have most of the words, and not all of them.
     Most {
         /// The words that no document has, as the names of their lists.
@@ -57,6 +64,13 @@ impl fmt::Display for Instead {
             }
             Self::Unquoted => {
                 write!(f, "nothing has what is in quotes as it is written; these are the results without quotes")
+            }
+            Self::Forms { forms, found: 0 } => {
+                write!(f, "nothing has all of these words; these have other forms of them: {}", forms.join(", "))
+            }
+            Self::Forms { forms, found } => {
+                let count = if *found == 1 { "one has".to_owned() } else { format!("{found} have") };
+                write!(f, "{count} all of these words; the others have other forms of them: {}", forms.join(", "))
             }
             Self::Most { missing } if missing.is_empty() => {
                 write!(f, "nothing has all of these words; these have most of them")

@@ -41,6 +41,11 @@ impl Languages {
         Self(languages)
     }
 
+    /// The languages, those first that were named first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Lang> {
+        self.0.iter().copied()
+    }
+
     /// True if the document is in another language, as its title and the excerpt of its text tell. False if no language
     /// is known, or they do not tell it well.
     pub(in crate::node) fn lack(&self, hit: &Hit) -> bool {

@@ -7,6 +7,7 @@ pub(in crate::node) mod document;
 pub(in crate::node) mod doubts;
 pub(in crate::node) mod fetch;
 pub(in crate::node) mod filling;
+mod forms;
 pub(in crate::node) mod languages;
 mod relaxing;
 pub(in crate::node) mod search;

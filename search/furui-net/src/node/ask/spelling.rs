@@ -4,6 +4,7 @@ use furui_search::{Request, Response, Spelling, in_parts, limits};
 use futures::StreamExt;
 
 use crate::node::{Node, call};
+use crate::shelf::Shelf;
 
 /// The number of other nodes that are asked for words. Chosen: a network of friends has no more, and in a larger one,
 /// three of four words that many documents have are on one of them.
@@ -20,25 +21,9 @@ impl Node {
                 nearest.extend(in_parts(&word).map(|parts| (word, vec![parts])));
                 continue;
             };
-            let mut known: HashMap<String, u64> = HashMap::new();
-            let mut learn = |words: Vec<(String, u64)>| {
-                for (word, documents) in words {
-                    let most = known.entry(word).or_default();
-                    *most = documents.max(*most);
-                }
-            };
             let own = spelling.clone();
-            let own = self.0.keeper.ask(move |shelf| shelf.words_near(&own, limits::NEAR)).await;
-            learn(own.and_then(Result::ok).unwrap_or_default());
-            let (net, request) = (&self.0.net, Request::Near { word: word.clone() });
-            let peers = net.peers().await;
-            let calls = peers.iter().take(ASKED).map(|peer| call(net, peer, &request));
-            let mut answers = futures::stream::iter(calls.collect::<Vec<_>>()).buffer_unordered(ASKED);
-            while let Some(answer) = answers.next().await {
-                if let Some(Response::Near(words)) = answer {
-                    learn(words);
-                }
-            }
+            let known =
+                self.ask_around(move |shelf| shelf.words_near(&own), &Request::Near { word: word.clone() }).await;
             let costs = known.iter().filter_map(|(word, documents)| Some((spelling.cost(word, *documents)?, word)));
             let mut costs: Vec<(f64, &String)> = costs.collect();
             costs.sort_by(|one, other| one.0.total_cmp(&other.0).then_with(|| one.1.cmp(other.1)));
@@ -48,5 +33,28 @@ impl Node {
             }
         }
         nearest
+    }
+
+    /// The names of lists, each with the number of its documents, with which this node and some others answer this
+    /// request.
+    pub(super) async fn ask_around(
+        &self,
+        own: impl FnOnce(&mut Shelf) -> furui::Result<Vec<(String, u64)>> + Send + 'static,
+        request: &Request,
+    ) -> HashMap<String, u64> {
+        let own = self.0.keeper.ask(own).await.and_then(Result::ok).unwrap_or_default();
+        let mut known: HashMap<String, u64> = own.into_iter().collect();
+        let net = &self.0.net;
+        let peers = net.peers().await;
+        let calls: Vec<_> = peers.iter().take(ASKED).map(|peer| call(net, peer, request)).collect();
+        let mut answers = futures::stream::iter(calls).buffer_unordered(ASKED);
+        while let Some(answer) = answers.next().await {
+            let Some(Response::Near(words)) = answer else { continue };
+            for (word, documents) in words {
+                let most = known.entry(word).or_default();
+                *most = documents.max(*most);
+            }
+        }
+        known
     }
 }

@@ -110,7 +110,7 @@ pub fn hide(request: &Request) -> Response {
         Request::Withdrawn { .. } => Response::Withdrawals { withdrawals: vec![], more: false },
         Request::Withdraw { .. } => Response::Withdrawn { gone: 0 },
         Request::Store { .. } | Request::Doubt { .. } => Response::Stored { new: 0 },
-        Request::Near { .. } => Response::Near(vec![]),
+        Request::Near { .. } | Request::Beginning { .. } => Response::Near(vec![]),
     }
 }
 

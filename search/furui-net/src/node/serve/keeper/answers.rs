@@ -58,9 +58,10 @@ impl EventLoop {
             Request::Compare { from: after, since } => self.compare(from, &after, since)?,
             Request::List { words, range, most } => Response::Listed(self.list(from, &words, range, most)?),
             Request::Near { word } => Response::Near(match Spelling::of(&word) {
-                Some(spelling) => self.kept.shelf.words_near(&spelling, limits::NEAR)?,
+                Some(spelling) => self.kept.shelf.words_near(&spelling)?,
                 None => Vec::new(),
             }),
+            Request::Beginning { word } => Response::Near(self.kept.shelf.words_beginning(&word)?),
             Request::Doubt { claims } => self.doubt((from, prefix), claims)?,
             // Searches and meetings are handled by the answerer before this function is called.
             Request::Search(_) | Request::Meet(_) | Request::Settle(_) => Response::Refused(Refusal::Invalid),
