@@ -28,7 +28,7 @@ impl Compare {
     pub(super) fn append(&self, key: &[u8], out: &mut Vec<u8>) {
         let key = if self.trim { trimmed(key) } else { key };
         let key = match &self.url {
-            Some(rules) => rules.canonical(key).map_or(Cow::Borrowed(key), Cow::Owned),
+            Some(rules) => rules.canonical(key).unwrap_or(Cow::Borrowed(key)),
             None => Cow::Borrowed(key),
         };
         if self.ignore_case { fold(&key, out) } else { out.extend_from_slice(&key) }

@@ -1,6 +1,7 @@
 //! Makes the key of a line: the whole line, some of its fields, or a part of its JSON. Also decides which keys are
 //! equal.
 
+mod canonical;
 mod column;
 mod compare;
 mod counts;

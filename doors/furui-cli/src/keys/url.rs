@@ -1,5 +1,8 @@
+use std::borrow::Cow;
+
 use url::{Url, form_urlencoded};
 
+use super::canonical::canonical;
 use crate::error::Error;
 
 /// The schemes of the URLs that are canonicalised. In other schemes a fragment may have another meaning, and many texts
@@ -26,13 +29,17 @@ impl UrlRules {
 
     /// The URL in its canonical form, as the WHATWG standard serialises it, without the fragment, which names a place
     /// in a page and not another page. `None` if the text is no URL of the [`SCHEMES`].
-    pub(super) fn canonical(&self, text: &[u8]) -> Option<Vec<u8>> {
+    pub(super) fn canonical<'t>(&self, text: &'t [u8]) -> Option<Cow<'t, [u8]>> {
+        let changes_parameters = self.sort || !self.drop.is_empty();
+        if let Some(canonical) = canonical(text, changes_parameters) {
+            return Some(Cow::Borrowed(canonical));
+        }
         let mut url = Url::parse(std::str::from_utf8(text).ok()?).ok()?;
         if !SCHEMES.contains(&url.scheme()) {
             return None;
         }
         url.set_fragment(None);
-        if let Some(query) = url.query().filter(|_| self.sort || !self.drop.is_empty()) {
+        if let Some(query) = url.query().filter(|_| changes_parameters) {
             let mut pairs: Vec<&str> = query.split('&').filter(|pair| !self.drops(pair)).collect();
             if self.sort {
                 pairs.sort_unstable();
@@ -40,7 +47,7 @@ impl UrlRules {
             let query = pairs.join("&");
             url.set_query(Some(query.as_str()).filter(|query| !query.is_empty()));
         }
-        Some(String::from(url).into_bytes())
+        Some(Cow::Owned(String::from(url).into_bytes()))
     }
 
     /// True if keys leave out this parameter, a `name=value` of a URL's query.
