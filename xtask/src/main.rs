@@ -16,8 +16,10 @@ mod pipelines;
 mod python;
 mod readme;
 mod step;
+mod tag;
 mod toolchains;
 mod valkey;
+mod workflows;
 
 use std::process::ExitCode;
 
@@ -28,6 +30,7 @@ usage: cargo xtask test [STEP]   every check, or one of them
        cargo xtask test quick    what to run before each commit; needs no other program
        cargo xtask soak          the property tests with many cases, and the ignored tests; takes long
        cargo xtask docs          the pages as a book, in target/book
+       cargo xtask tag TAG       fails unless TAG is the version of the crates
        cargo xtask lines [DIR]   the lines of each crate here, or below DIR: product code, documentation, tests
        cargo xtask help          this text
 ";
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         },
         ["soak"] => step::run_all(&Step::SOAK),
         ["docs"] => book::print(),
+        ["tag", tag] => tag::check(tag),
         ["lines"] => lines::print(command::root()),
         ["lines", dir] => lines::print(dir.as_ref()),
         _ => Err(HELP.to_owned()),
