@@ -1,8 +1,8 @@
 //! The book of the pages in docs/: `cargo xtask docs` builds it, and a step checks it.
 //!
-//! The book has the pages that docs/SUMMARY.md names, some of which lie outside docs/. mdBook wants all pages below one
-//! directory, so they are copied to `target/docs`, at the same paths as in the repository; thus links between pages work
-//! in the repository and in the book.
+//! The book has the pages that docs/SUMMARY.md names, some of which lie outside docs/. mdBook wants all pages below
+//! one directory, so they are copied to `target/docs`, at the same paths as in the repository; thus links between pages
+//! work in the repository and in the book.
 
 mod html;
 mod pages;
