@@ -62,3 +62,33 @@ pub(super) fn copy(root: &Path, stage: &Path) -> Result<(), String> {
     let settings = root.join(SETTINGS);
     fs::copy(&settings, stage.join("book.toml")).map(drop).map_err(|error| failed(&settings, error))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chapters_come_with_their_files_and_without_links_to_what_is_no_chapter() {
+        let root = std::env::temp_dir().join(format!("furui-stage-{}", std::process::id()));
+        let put = |name: &str, text: &str| {
+            fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+            fs::write(root.join(name), text).unwrap();
+        };
+        put("README.md", "[a](docs/a.md), [a picture](docs/a.svg), [crate](core/README.md) and [all](docs)");
+        put("core/README.md", "");
+        put("docs/a.md", "[up](../README.md#x)");
+        put("docs/a.svg", "<svg/>");
+        put("docs/book.toml", "");
+        put(SUMMARY, "[Home](../README.md)\n- [A](a.md)\n");
+        let stage = root.join("target/docs");
+        copy(&root, &stage).unwrap();
+        let read = |name: &str| fs::read_to_string(stage.join("src").join(name)).unwrap();
+        assert_eq!(read("README.md"), "[a](docs/a.md), [a picture](docs/a.svg), crate and all");
+        assert_eq!(read("SUMMARY.md"), "[Home](README.md)\n- [A](docs/a.md)\n");
+        assert_eq!((&*read("docs/a.md"), &*read("docs/a.svg")), ("[up](../README.md#x)", "<svg/>"));
+        put("docs/b.md", "");
+        let error = copy(&root, &stage).unwrap_err();
+        fs::remove_dir_all(&root).unwrap();
+        assert!(error.contains("b.md is no chapter"), "{error}");
+    }
+}
