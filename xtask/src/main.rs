@@ -1,9 +1,11 @@
-//! The project's chores: `cargo xtask test`, `cargo xtask test STEP`, `cargo xtask soak`, `cargo xtask lines`.
+//! The project's chores: `cargo xtask test`, `cargo xtask test STEP`, `cargo xtask soak`, `cargo xtask
+//! docs`, `cargo xtask lines`.
 //!
 //! It is plain Rust with no dependencies, so that it runs on every machine with Rust. A chore is a list of steps; a
 //! step is a list of cargo commands. The first command that fails ends the chore, with a hint on how to run its step
 //! alone.
 
+mod book;
 mod browser;
 mod command;
 mod deny;
@@ -14,8 +16,10 @@ mod pipelines;
 mod python;
 mod readme;
 mod step;
+mod tag;
 mod toolchains;
 mod valkey;
+mod workflows;
 
 use std::process::ExitCode;
 
@@ -25,6 +29,8 @@ const HELP: &str = "\
 usage: cargo xtask test [STEP]   every check, or one of them
        cargo xtask test quick    what to run before each commit; needs no other program
        cargo xtask soak          the property tests with many cases, and the ignored tests; takes long
+       cargo xtask docs          the pages as a book, in target/book
+       cargo xtask tag TAG       fails unless TAG is the version of the crates
        cargo xtask lines [DIR]   the lines of each crate here, or below DIR: product code, documentation, tests
        cargo xtask help          this text
 ";
@@ -48,6 +54,8 @@ fn main() -> ExitCode {
             None => Err(format!("there is no step `{name}`; the steps are\n{}", step::list())),
         },
         ["soak"] => step::run_all(&Step::SOAK),
+        ["docs"] => book::print(),
+        ["tag", tag] => tag::check(tag),
         ["lines"] => lines::print(command::root()),
         ["lines", dir] => lines::print(dir.as_ref()),
         _ => Err(HELP.to_owned()),

@@ -4,7 +4,7 @@ use std::thread::{self, available_parallelism};
 use std::time::Instant;
 
 use crate::command::{Outcome, TESTED, cargo, ensure_component};
-use crate::{browser, deny, fuzz, package, pipelines, python, readme, toolchains, valkey};
+use crate::{book, browser, deny, fuzz, package, pipelines, python, readme, toolchains, valkey, workflows};
 
 /// The number of cases that a property test tries before a commit.
 const QUICK_CASES: &str = "8";
@@ -27,10 +27,16 @@ impl Step {
     /// The steps of `cargo xtask test`, the cheapest first, in stages. The steps of a stage run at the same time,
     /// because each of them leaves processors idle while it waits for other programs, or while it ends with one long
     /// job.
-    pub(crate) const STAGES: [&[Self]; 9] = [
+    pub(crate) const STAGES: [&[Self]; 11] = [
         &[Self::new("fmt", "the sources are formatted", fmt)],
         &[Self::new("deny", "dependencies have allowed licences and sources, and come in one version", deny::check)],
+        &[Self::new("workflows", "zizmor finds nothing in the workflows", workflows::check)],
         &[Self::new("package", "every crate that is published can be packaged, with its licences", package::check)],
+        &[Self::new(
+            "book",
+            "every link of the pages leads somewhere, and the book of them builds without a warning",
+            book::check,
+        )],
         &[
             Self::new(
                 "clippy",

@@ -21,6 +21,8 @@ mod disk;
 #[cfg(unix)]
 mod faults;
 mod filter;
+#[cfg(unix)]
+mod gallery;
 mod guarantees;
 mod has;
 mod inputs;

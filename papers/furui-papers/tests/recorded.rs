@@ -5,7 +5,8 @@
 use std::path::Path;
 
 /// The documents with tables of figures.
-const DOCUMENTS: [&str; 4] = ["README.md", "docs/choosing.md", "docs/python.md", "docs/papers/duplicate-urls.md"];
+const DOCUMENTS: [&str; 5] =
+    ["README.md", "COMPARE.md", "docs/choosing.md", "docs/python.md", "docs/papers/duplicate-urls.md"];
 
 /// The numbers in a text, as they are written.
 fn numbers(text: &str) -> Vec<&str> {

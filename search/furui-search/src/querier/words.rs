@@ -41,8 +41,8 @@ impl Words {
         })
     }
 
-    /// The words with complete lists whose sizes are known, each with the nodes that keep the list in the order in which
-    /// to ask them.
+    /// The words with complete lists whose sizes are known, each with the nodes that keep the list in the order in
+    /// which to ask them.
     pub(super) fn known(&self) -> impl Iterator<Item = KnownWord> {
         let known = self.all.iter().filter(|word| word.is_whole()).filter_map(Word::known);
         known.map(|word| KnownWord { term: self.in_order(&word.term), ..*word })

@@ -1,5 +1,5 @@
-//! Examines postings that other nodes doubt, because the documents' records lack the words or are withdrawn. A node that
-//! keeps the words' lists trusts none of these reports: it fetches the documents' records itself.
+//! Examines postings that other nodes doubt, because the documents' records lack the words or are withdrawn. A node
+//! that keeps the words' lists trusts none of these reports: it fetches the documents' records itself.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
