@@ -13,15 +13,16 @@ use super::lists;
 /// with one first letter.
 const COMPARED: usize = 1 << 17;
 
-/// The maximum number of words with one beginning that are looked at: some 10 ms. The value is a choice, not a measurement.
+/// The maximum number of words with one beginning that are looked at: some 10 ms. The value is a choice, not a
+/// measurement.
 const BEGINNING: usize = 1 << 12;
 /// The number of words that are named for their spelling. The value is a choice, not a measurement.
 const NEAREST: usize = 8;
 
 impl Shelf {
-    /// Returns the words of this shelf's lists that are nearest to a word by their spelling, the nearest first, each with
-    /// the number of its documents. Words that begin with other letters than [`Spelling::beginnings`] are looked at only
-    /// if there is none.
+    /// Returns the words of this shelf's lists that are nearest to a word by their spelling, the nearest first, each
+    /// with the number of its documents. Words that begin with other letters than [`Spelling::beginnings`] are looked
+    /// at only if there is none.
     ///
     /// # Errors
     /// Those of [`words_after`](Self::words_after).

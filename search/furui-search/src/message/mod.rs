@@ -91,8 +91,8 @@ pub enum Request {
         /// The text: the beginning of a word, normalised.
         word: String,
     },
-    /// Reports to a node that keeps lists that the documents of some of its postings are withdrawn, or that their records
-    /// contradict the postings. The node checks this itself, whoever reports it.
+    /// Reports to a node that keeps lists that the documents of some of its postings are withdrawn, or that their
+    /// records contradict the postings. The node checks this itself, whoever reports it.
     Doubt {
         /// The doubted postings, each as a word and a document in its list.
         claims: Vec<(String, ContentId)>,

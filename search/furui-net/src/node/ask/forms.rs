@@ -8,8 +8,8 @@ use super::languages::Languages;
 use crate::node::Node;
 
 /// The maximum number of words of a query whose other forms are asked for, the rarest first, and of the forms of each.
-/// Chosen: a query then has nine conjunctions at most. With three of each, an answer takes twice the bytes, and finds no
-/// more of what people mean (measured on manuals).
+/// Chosen: a query then has nine conjunctions at most. With three of each, an answer takes twice the bytes, and finds
+/// no more of what people mean (measured on manuals).
 const WORDS: usize = 2;
 const FORMS: usize = 2;
 /// The minimum length of a word with other forms, and of what the forms begin with, in letters. The values are choices,
@@ -18,10 +18,10 @@ const LONG: usize = 4;
 const COMMON: usize = 3;
 
 impl Node {
-    /// For the rarest of these words, which are in the order of their documents, the other words with the same stem that
-    /// this node and some others have lists of, those of the most documents first: `running` and `runner` for `run`.
-    /// Plurals are no other words: they are in one list. Stems are those of Snowball, in the languages of whoever
-    /// searches, or else in English. Words without other forms are left out.
+    /// For the rarest of these words, which are in the order of their documents, the other words with the same stem
+    /// that this node and some others have lists of, those of the most documents first: `running` and `runner` for
+    /// `run`. Plurals are no other words: they are in one list. Stems are those of Snowball, in the languages of
+    /// whoever searches, or else in English. Words without other forms are left out.
     pub(in crate::node) async fn forms(&self, words: &[String], languages: &Languages) -> Vec<(String, Vec<String>)> {
         let stemmers = stemmers(languages);
         let mut all = Vec::new();

@@ -13,8 +13,7 @@ const FEW: usize = 10;
 /// The maximum number of queries with two words written as one that are tried. Chosen: few people write more words.
 const JOINED: usize = 4;
 
-/// The maximum number of queries with other spellings that are tried. Measured on manuals: of those whose first spelling
-/// finds nothing, most find what is meant with the second.
+/// The maximum number of queries with other spellings that are tried. The value is a choice, not a measurement.
 const CORRECTED: usize = 3;
 
 impl Node {
@@ -164,7 +163,8 @@ impl Tried<'_> {
     }
 
     /// Searches for documents with other forms of the words, without those that are shown already, for a query that has
-    /// found fewer than ten, and for whose words these are the numbers of documents. Returns them with the forms; `None` if there are none.
+    /// found fewer than ten, and for whose words these are the numbers of documents. Returns them with the forms;
+    /// `None` if there are none.
     async fn search_forms(
         &mut self,
         query: &Query,
