@@ -12,137 +12,209 @@ use serde_json::value::RawValue;
 /// contains this byte.
 const OTHER: u8 = 0xFF;
 
-/// A JSON Pointer (RFC 6901), which names a value in a JSON text.
+/// JSON Pointers (RFC 6901), each of which names a value in a JSON text. All values are found in one pass.
+pub struct Pointers {
+    count: usize,
+    wanted: Wanted,
+}
+
+/// The values that are wanted of a value: itself, and some within it.
 #[derive(Default)]
-pub struct Pointer {
-    /// The path to the value: at each level, the name of a member or the index of an element.
-    tokens: Vec<String>,
+struct Wanted {
+    /// The numbers of the pointers that name this very value.
+    itself: Vec<usize>,
+    /// The names of the members, or the indices of the elements, that other pointers name.
+    names: Vec<String>,
+    /// What is wanted of each of these.
+    within: Vec<Wanted>,
 }
 
-impl Pointer {
-    /// Parses a pointer. The error says what a pointer looks like.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        if text.is_empty() {
-            return Ok(Self::default());
-        }
-        let Some(tokens) = text.strip_prefix('/') else {
-            return Err(format!(
-                "--key {text}: with --json a key is a JSON Pointer, which begins with /, as in /{text}"
-            ));
-        };
-        Ok(Self { tokens: tokens.split('/').map(|token| token.replace("~1", "/").replace("~0", "~")).collect() })
-    }
-
-    /// The value that the pointer names in a line of JSON; `None` if the line has no such value. The error says why the
-    /// line is not JSON. If a name occurs twice in an object, the last one is used.
-    pub fn find<'l>(&self, line: &'l [u8]) -> Result<Option<&'l RawValue>, String> {
-        if line.trim_ascii().is_empty() {
-            return Ok(None);
-        }
-        let bad = |error: &dyn fmt::Display| {
-            // The library counts lines in the text that it is given, which is one line.
-            format!("not a JSON value: {error}").replace(" at line 1 column", ", at byte")
-        };
-        let text = std::str::from_utf8(line).map_err(|error| bad(&error))?;
-        let mut value: Option<&RawValue> = None;
-        for token in &self.tokens {
-            let within = value.map_or(text, RawValue::get);
-            let mut deserializer = serde_json::Deserializer::from_str(within);
-            let member = Member { name: token, doubt: &Cell::new(false) };
-            let found = match within.trim_ascii_start().as_bytes().first() {
-                Some(b'{') => deserializer.deserialize_map(&member),
-                Some(b'[') => deserializer.deserialize_seq(&member),
-                // Nothing else has members, but it may not be JSON.
-                _ => <&RawValue>::deserialize(&mut deserializer).map(|_| None),
-            };
-            let found = found.and_then(|found| {
-                deserializer.end()?;
-                if member.doubt.get() {
-                    serde_json::from_str::<IgnoredAny>(within)?;
+impl Pointers {
+    /// Parses pointers. The error says what a pointer looks like.
+    pub fn parse(texts: &[&str]) -> Result<Self, String> {
+        let mut wanted = Wanted::default();
+        for (number, text) in texts.iter().enumerate() {
+            let Some(tokens) = text.strip_prefix('/') else {
+                if text.is_empty() {
+                    wanted.itself.push(number);
+                    continue;
                 }
-                Ok(found)
-            });
-            match found.map_err(|error| bad(&error))? {
-                Some(found) => value = Some(found),
-                None => return Ok(None),
+                return Err(format!(
+                    "--key {text}: with --json a key is a JSON Pointer, which begins with /, as in /{text}"
+                ));
+            };
+            let mut at = &mut wanted;
+            for token in tokens.split('/').map(|token| token.replace("~1", "/").replace("~0", "~")) {
+                let place = at.names.iter().position(|name| *name == token).unwrap_or_else(|| {
+                    at.names.push(token);
+                    at.within.push(Wanted::default());
+                    at.names.len() - 1
+                });
+                at = &mut at.within[place];
             }
+            at.itself.push(number);
         }
-        match value {
-            Some(value) => Ok(Some(value)),
-            None => serde_json::from_str(text).map(Some).map_err(|error| bad(&error)),
+        Ok(Self { count: texts.len(), wanted })
+    }
+
+    /// The number of pointers.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The values that the pointers name in a line of JSON; `None` for what the line does not have. The error says why
+    /// the line is not JSON. If a name occurs twice in an object, the last one is used.
+    pub fn find<'l>(&self, line: &'l [u8]) -> Result<Values<'l>, String> {
+        let mut values = Values::new(self.count);
+        if !self.wanted.itself.is_empty() {
+            let value = value(line)?;
+            self.wanted.itself.iter().for_each(|number| values.as_mut()[*number] = value);
         }
+        if let Some(text) = text(line)? {
+            self.wanted.find(text, values.as_mut()).map_err(bad)?;
+        }
+        Ok(values)
     }
 }
 
-/// Finds the member of an object with this name, or the element of an array with this index.
-struct Member<'t> {
-    name: &'t str,
+/// The values of some pointers, or of the members of an object.
+pub struct Values<'l> {
+    few: [Option<&'l RawValue>; 4],
+    many: Vec<Option<&'l RawValue>>,
+    count: usize,
+}
+
+impl<'l> Values<'l> {
+    fn new(count: usize) -> Self {
+        // Few pointers need no allocation for each line.
+        Self { few: [None; 4], many: if count > 4 { vec![None; count] } else { vec![] }, count }
+    }
+
+    fn as_mut(&mut self) -> &mut [Option<&'l RawValue>] {
+        if self.count > self.few.len() { &mut self.many } else { &mut self.few[..self.count] }
+    }
+}
+
+impl<'l> AsRef<[Option<&'l RawValue>]> for Values<'l> {
+    fn as_ref(&self) -> &[Option<&'l RawValue>] {
+        if self.count > self.few.len() { &self.many } else { &self.few[..self.count] }
+    }
+}
+
+/// The whole value of a line of JSON; `None` if the line is blank. The error says why the line is not JSON.
+pub fn value(line: &[u8]) -> Result<Option<&RawValue>, String> {
+    text(line)?.map(serde_json::from_str).transpose().map_err(bad)
+}
+
+/// The text of a line; `None` if it is blank.
+fn text(line: &[u8]) -> Result<Option<&str>, String> {
+    if line.trim_ascii().is_empty() { Ok(None) } else { std::str::from_utf8(line).map(Some).map_err(bad) }
+}
+
+fn bad(error: impl fmt::Display) -> String {
+    // The library counts lines in the text that it is given, which is one line.
+    format!("not a JSON value: {error}").replace(" at line 1 column", ", at byte")
+}
+
+impl Wanted {
+    /// Finds what is within the value of this text.
+    fn find<'l>(&self, text: &'l str, values: &mut [Option<&'l RawValue>]) -> serde_json::Result<()> {
+        if self.names.is_empty() {
+            return Ok(());
+        }
+        let (mut found, doubt) = (Values::new(self.names.len()), Cell::new(false));
+        let members = Members { names: &self.names, found: found.as_mut(), doubt: &doubt };
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        match text.trim_ascii_start().as_bytes().first() {
+            Some(b'{') => deserializer.deserialize_map(members)?,
+            Some(b'[') => deserializer.deserialize_seq(members)?,
+            // Nothing else has members, but it may not be JSON.
+            _ => drop(IgnoredAny::deserialize(&mut deserializer)?),
+        }
+        deserializer.end()?;
+        if doubt.get() {
+            serde_json::from_str::<IgnoredAny>(text)?;
+        }
+        for (value, wanted) in found.as_ref().iter().zip(&self.within) {
+            let Some(value) = value else { continue };
+            wanted.itself.iter().for_each(|number| values[*number] = Some(value));
+            wanted.find(value.get(), values)?;
+        }
+        Ok(())
+    }
+}
+
+/// Finds the members of an object with these names, or the elements of an array with these indices.
+struct Members<'t, 'de> {
+    names: &'t [String],
+    found: &'t mut [Option<&'de RawValue>],
     /// Set to true if the name of a member has a control character, which JSON allows only as an escape.
     doubt: &'t Cell<bool>,
 }
 
-impl<'de> Visitor<'de> for &Member<'_> {
-    type Value = Option<&'de RawValue>;
+impl<'de> Visitor<'de> for Members<'_, 'de> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object or an array")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = None;
-        while let Some(is_wanted) = map.next_key_seed(Name(self))? {
-            if is_wanted {
-                found = Some(map.next_value()?);
-            } else {
-                map.next_value::<IgnoredAny>()?;
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(wanted) = map.next_key_seed(Name { names: self.names, doubt: self.doubt })? {
+            match wanted {
+                Some(place) => self.found[place] = Some(map.next_value()?),
+                None => drop(map.next_value::<IgnoredAny>()?),
             }
         }
-        Ok(found)
+        Ok(())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         // A valid index has no sign and no leading zero.
-        let index = self.name.parse::<usize>().ok().filter(|index| index.to_string() == self.name);
-        let mut found = None;
+        let index = |name: &String| name.parse::<usize>().ok().filter(|index| index.to_string() == *name);
+        let indices: Vec<Option<usize>> = self.names.iter().map(index).collect();
         for at in 0.. {
-            if Some(at) == index {
-                found = seq.next_element()?;
-                if found.is_none() {
-                    break;
-                }
-            } else if seq.next_element::<IgnoredAny>()?.is_none() {
+            match indices.iter().position(|index| *index == Some(at)) {
+                Some(place) => self.found[place] = seq.next_element()?,
+                None if seq.next_element::<IgnoredAny>()?.is_none() => break,
+                None => continue,
+            }
+            if indices.iter().zip(&*self.found).any(|(index, found)| *index == Some(at) && found.is_none()) {
                 break;
             }
         }
-        Ok(found)
+        Ok(())
     }
 }
 
-/// Deserializes a name in an object, and returns true if it is the wanted member's. The name is read as bytes, because
-/// it may have a lone surrogate, which UTF-8 cannot encode; the wanted name has none.
-struct Name<'m>(&'m Member<'m>);
+/// Deserializes a name in an object, and returns its place among the wanted ones. The name is read as bytes, because it
+/// may have a lone surrogate, which UTF-8 cannot encode; the wanted names have none.
+struct Name<'t> {
+    names: &'t [String],
+    doubt: &'t Cell<bool>,
+}
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {
-    type Value = bool;
+    type Value = Option<usize>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_bytes(self)
     }
 }
 
 impl Visitor<'_> for Name<'_> {
-    type Value = bool;
+    type Value = Option<usize>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a name")
     }
 
-    fn visit_bytes<E>(self, name: &[u8]) -> Result<bool, E> {
+    fn visit_bytes<E>(self, name: &[u8]) -> Result<Self::Value, E> {
         // The deserializer accepts control characters in bytes.
         if name.iter().any(u8::is_ascii_control) {
-            self.0.doubt.set(true);
+            self.doubt.set(true);
         }
-        Ok(name == self.0.name.as_bytes())
+        Ok(self.names.iter().position(|wanted| wanted.as_bytes() == name))
     }
 }
 
@@ -214,5 +286,69 @@ fn append_number(text: &str, is_text: bool, out: &mut Vec<u8>) {
             out.extend_from_slice(format!("{whole}.{fraction}").as_bytes());
         }
         _ => out.extend_from_slice(format!("{significant}e{last}").as_bytes()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// Values whose members and elements have few names, so that pointers often lead to one.
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf =
+            prop_oneof![Just(Value::Null), any::<u8>().prop_map(Value::from), "[a-c\n\"]{0,2}".prop_map(Value::from)];
+        leaf.prop_recursive(4, 32, 6, |inner| {
+            let name = prop::sample::select(&["a", "b", "0", "1", "~", "/", ""][..]).prop_map(str::to_owned);
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::hash_map(name, inner, 0..6).prop_map(|members| members.into_iter().collect()),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn all_pointers_find_in_one_pass_what_each_names(
+            value in value(),
+            pointers in prop::collection::vec("(/(a|b|0|1|~0|~1|00|)){0,3}", 0..7),
+        ) {
+            let text = value.to_string();
+            let texts: Vec<&str> = pointers.iter().map(String::as_str).collect();
+            let found = Pointers::parse(&texts).unwrap().find(text.as_bytes()).unwrap();
+            let found: Vec<Option<Value>> =
+                found.as_ref().iter().map(|it| it.map(|it| serde_json::from_str(it.get()).unwrap())).collect();
+            let expected: Vec<Option<Value>> = texts.iter().map(|text| value.pointer(text).cloned()).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_is_an_error_whatever_is_asked_for() {
+        let pointers = ["", "/a", "/a/b", "/c/0"];
+        for line in ["{", "{\"a\":}", "1 2", "\"\u{1}\"", "{\"a\u{1}\":1}", "[1,]", "nul"] {
+            for pointer in pointers {
+                assert!(Pointers::parse(&[pointer]).unwrap().find(line.as_bytes()).is_err(), "{line} {pointer}");
+            }
+            assert!(Pointers::parse(&pointers).unwrap().find(line.as_bytes()).is_err(), "{line}");
+        }
+        for blank in ["", " \t"] {
+            assert!(
+                Pointers::parse(&pointers)
+                    .unwrap()
+                    .find(blank.as_bytes())
+                    .unwrap()
+                    .as_ref()
+                    .iter()
+                    .all(Option::is_none)
+            );
+        }
+        let text = json!({ "a": { "b": [7] } }).to_string();
+        let found = Pointers::parse(&["/a", "/a/b/0", "/a/b/0"]).unwrap();
+        let found: Vec<String> =
+            found.find(text.as_bytes()).unwrap().as_ref().iter().map(|it| it.unwrap().get().to_owned()).collect();
+        assert_eq!(found, [r#"{"b":[7]}"#, "7", "7"]);
     }
 }

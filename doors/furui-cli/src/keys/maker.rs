@@ -4,7 +4,7 @@ use super::Lack;
 use super::compare::Compare;
 use super::csv::Columns;
 use super::fields::key_parts;
-use super::json::{self, Pointer};
+use super::json::{self, Pointers};
 use super::part::part;
 use crate::cli::{LineOptions, Policy};
 use crate::error::Error;
@@ -25,7 +25,8 @@ enum Part {
     /// The fields of the line with these indices, from 0 on. The byte is the delimiter between fields.
     Fields(Vec<usize>, u8),
     Columns(Columns),
-    Json(Vec<Pointer>),
+    /// The values that these name, or the whole line if they name none.
+    Json(Pointers),
     /// The whole line, which is an entry in a list of keys of records.
     Listed(Listed),
 }
@@ -55,13 +56,8 @@ impl Maker {
         let part = if options.csv || options.tsv {
             Part::Columns(Columns::new(options)?)
         } else if options.json {
-            Part::Json(
-                key_parts(&options.key)?
-                    .iter()
-                    .map(|text| Pointer::parse(text))
-                    .collect::<Result<_, _>>()
-                    .map_err(Error::Message)?,
-            )
+            let parts = key_parts(&options.key)?;
+            Part::Json(Pointers::parse(&parts.iter().map(AsRef::as_ref).collect::<Vec<_>>()).map_err(Error::Message)?)
         } else if options.field.is_empty() {
             Part::Line
         } else {
@@ -125,14 +121,15 @@ impl Maker {
                 }
             }
             Part::Columns(columns) => columns.key(line, compare, out)?,
-            Part::Json(pointers) if pointers.is_empty() => {
-                Pointer::default().find(line).map_err(Lack::Bad)?.ok_or(Lack::Missing)?;
+            Part::Json(pointers) if pointers.count() == 0 => {
+                json::value(line).map_err(Lack::Bad)?.ok_or(Lack::Missing)?;
                 compare.append(line, out);
             }
             Part::Json(pointers) => {
-                for (nth, pointer) in pointers.iter().enumerate() {
-                    let value = pointer.find(line).map_err(Lack::Bad)?.ok_or(Lack::Missing)?;
-                    part(nth, pointers.len(), compare.is_text, out, |out| {
+                let count = pointers.count();
+                for (nth, value) in pointers.find(line).map_err(Lack::Bad)?.as_ref().iter().enumerate() {
+                    let value = value.ok_or(Lack::Missing)?;
+                    part(nth, count, compare.is_text, out, |out| {
                         json::append_key(value, compare.is_text, |text, out| compare.append(text, out), out)
                     });
                 }
@@ -148,7 +145,7 @@ impl Maker {
         if !matches!(self.part, Part::Listed(Listed::Json)) {
             return false;
         }
-        let Ok(Some(value)) = Pointer::default().find(line) else { return false };
+        let Ok(Some(value)) = json::value(line) else { return false };
         json::append_key(value, self.compare.is_text, |text, out| self.compare.append(text, out), out);
         true
     }
