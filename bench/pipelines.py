@@ -28,7 +28,7 @@ NULL = " > /dev/null"
 PIPE = " > >(cat > /dev/null)"
 
 DISTINCT = "select distinct column0 from read_csv('{}', header=false, delim='\x01', quote='', escape='', columns={{'column0': 'VARCHAR'}})"
-DUCKDB = "import duckdb, sys; db = duckdb.connect(); db.execute('set threads=2; set preserve_insertion_order=false'); " + (
+DUCKDB = "import duckdb, sys; db = duckdb.connect(); db.execute('set threads=2; set enable_progress_bar=false; set preserve_insertion_order=false'); " + (
     "db.execute(f\"copy ({sys.argv[1]}) to '/dev/stdout' ({sys.argv[2]})\")"
 )
 POLARS = (
@@ -73,8 +73,8 @@ def make() -> None:
 
 def lines(command: str) -> str:
     """A checksum of the lines that a command of a row prints, in any order."""
-    command = ["bash", "-o", "pipefail", "-c", command + "| LC_ALL=C sort -S 1G | cksum"]
-    return subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.decode()
+    whole = ["bash", "-o", "pipefail", "-c", f"{command} | LC_ALL=C sort -S 1G | cksum"]
+    return subprocess.run(whole, stdout=subprocess.PIPE, check=True).stdout.decode()
 
 
 def run(command: str) -> tuple[float, float, float]:
