@@ -1,7 +1,7 @@
-//! `cargo xtask bench ROW`: measures a row of README's table "What it costs" once more, both sides in turn.
+//! `cargo xtask bench ROW`: measures a row of README's table "What it costs" again, both sides in turn.
 //!
-//! What measures is `bench/pipelines.py` for whole programs and `furui-papers` for libraries; here is what each row needs
-//! of their tables. The inputs are made up, and smaller than those of the recorded runs, so a figure may differ from
+//! What measures is `bench/pipelines.py` for whole programs and `furui-papers` for libraries; here stands which figures of
+//! their tables make a row. The inputs are made up, and smaller than those of the recorded runs, so a figure may differ from
 //! README's; both are printed.
 
 use std::collections::HashMap;
@@ -24,9 +24,11 @@ struct Row {
     column: &'static str,
 }
 
-/// What measures a row.
+/// What measures a row: `bench/pipelines.py` with one of these rivals, or one of these experiments of `furui-papers`.
+/// Rows with the same one share a run.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Run {
+    /// And `sort`, which every system has.
     Huniq,
     Duckdb,
     Polars,
@@ -37,6 +39,7 @@ enum Run {
     Trie,
 }
 
+/// The commands, in the order of README's rows.
 #[rustfmt::skip]
 const ROWS: [Row; 15] = [
     row("seen", ["`furui seen`", "huniq"], Run::Huniq, ["into a pipe, one", "huniq"], "CPU s"),
@@ -71,7 +74,7 @@ pub(crate) fn run(names: &[&str]) -> Result<(), String> {
     let readme =
         fs::read_to_string(root().join("README.md")).map_err(|error| format!("cannot read README.md: {error}"))?;
     if names.is_empty() {
-        println!("the rows of README's table, for `cargo xtask bench ROW...`; `all` is every row");
+        println!("the rows of README's table, for `cargo xtask bench ROW...`; `all` stands for every row");
         ROWS.iter().for_each(|row| println!("  {:15} {}", row.name, row.of_readme(&readme).join(" | ")));
         return Ok(());
     }

@@ -31,7 +31,7 @@ usage: cargo xtask test [STEP]   every check, or one of them
        cargo xtask test quick    what to run before each commit; needs no other program
        cargo xtask soak          the property tests with many cases, and the ignored tests; takes long
        cargo xtask docs          the pages as a book, in target/book
-       cargo xtask bench [ROW]   the rows of README's table of ratios, or one of them measured once more
+       cargo xtask bench [ROW]   the rows of README's table of ratios, or one of them measured again
        cargo xtask tag TAG       fails unless TAG is the version of the crates
        cargo xtask lines [DIR]   the lines of each crate here, or below DIR: product code, documentation, tests
        cargo xtask help          this text
