@@ -4,7 +4,7 @@
 //! their tables make a row. The inputs are made up, and smaller than those of the recorded runs, so a figure may differ from
 //! README's; both are printed.
 
-use std::collections::HashMap;
+use std::collections::hash_map::{Entry, HashMap};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::process::Command;
@@ -83,14 +83,15 @@ pub(crate) fn run(names: &[&str]) -> Result<(), String> {
     }
     let directory = root().join("target").join("bench");
     fs::create_dir_all(&directory).map_err(|error| format!("cannot create {}: {error}", directory.display()))?;
-    let mut outputs: HashMap<Run, Result<String, String>> = HashMap::new();
+    let mut outputs = HashMap::new();
     for row in ROWS.iter().filter(|row| names.contains(&"all") || names.contains(&row.name)) {
         let cells = row.of_readme(&readme);
         println!("=== {}: {}", row.name, cells.join(" | "));
-        if !outputs.contains_key(&row.run) {
-            outputs.insert(row.run, row.run.output()?);
-        }
-        match &outputs[&row.run] {
+        let output = match outputs.entry(row.run) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(row.run.output()?),
+        };
+        match output {
             Err(why) => println!("=== {}: SKIPPED: {why}", row.name),
             Ok(output) => {
                 let figures = figures(output, row.figures, row.column);
