@@ -1,10 +1,11 @@
 //! The project's chores: `cargo xtask test`, `cargo xtask test STEP`, `cargo xtask soak`, `cargo xtask
-//! docs`, `cargo xtask lines`.
+//! docs`, `cargo xtask bench`, `cargo xtask lines`.
 //!
 //! It is plain Rust with no dependencies, so that it runs on every machine with Rust. A chore is a list of steps; a
 //! step is a list of cargo commands. The first command that fails ends the chore, with a hint on how to run its step
 //! alone.
 
+mod bench;
 mod book;
 mod browser;
 mod command;
@@ -30,6 +31,7 @@ usage: cargo xtask test [STEP]   every check, or one of them
        cargo xtask test quick    what to run before each commit; needs no other program
        cargo xtask soak          the property tests with many cases, and the ignored tests; takes long
        cargo xtask docs          the pages as a book, in target/book
+       cargo xtask bench [ROW]   the rows of README's table of ratios, or one of them measured again
        cargo xtask tag TAG       fails unless TAG is the version of the crates
        cargo xtask lines [DIR]   the lines of each crate here, or below DIR: product code, documentation, tests
        cargo xtask help          this text
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         },
         ["soak"] => step::run_all(&Step::SOAK),
         ["docs"] => book::print(),
+        ["bench", ref rows @ ..] => bench::run(rows),
         ["tag", tag] => tag::check(tag),
         ["lines"] => lines::print(command::root()),
         ["lines", dir] => lines::print(dir.as_ref()),

@@ -54,17 +54,9 @@ pub(crate) fn ensure() -> Others {
         // A failure is not reported here: the checks below find what is still missing.
         let _installed = install(&missing.join(" "));
     }
-    let python = root().join("target").join("tools").join("python").display().to_string();
-    let imports = |module: &str| {
-        let mut probe = Command::new("python3");
-        output_of(probe.args(["-c", &format!("import {module}")]).env("PYTHONPATH", &python)).is_ok()
-    };
-    let mut others = Others { python: python.clone(), skip: String::new(), missing: String::new() };
+    let mut others = Others { python: python_path(), skip: String::new(), missing: String::new() };
     let programs = PROGRAMS.map(|(program, package, tests)| (is_there(program), program, package, tests));
-    let modules = MODULES.map(|(module, packages, tests)| {
-        let install = format!("python3 -m pip install --quiet --target {python} {packages}");
-        (imports(module) || system(&install, &[]).is_ok() && imports(module), module, packages, tests)
-    });
+    let modules = MODULES.map(|(module, packages, tests)| (has_module(module, packages), module, packages, tests));
     for (is_there, name, packages, tests) in programs.into_iter().chain(modules) {
         if !is_there {
             let more = format!("there is no {name} (in {packages}), and it could not be installed");
@@ -73,4 +65,20 @@ pub(crate) fn ensure() -> Others {
         }
     }
     others
+}
+
+/// The directory into which Python modules are installed, for the variable `PYTHONPATH`.
+pub(crate) fn python_path() -> String {
+    root().join("target").join("tools").join("python").display().to_string()
+}
+
+/// True if Python can import this module, if need be after these packages of PyPI were installed.
+pub(crate) fn has_module(module: &str, packages: &str) -> bool {
+    let python = python_path();
+    let imports = || {
+        let mut probe = Command::new("python3");
+        output_of(probe.args(["-c", &format!("import {module}")]).env("PYTHONPATH", &python)).is_ok()
+    };
+    let install = format!("python3 -m pip install --quiet --target {python} {packages}");
+    imports() || system(&install, &[]).is_ok() && imports()
 }

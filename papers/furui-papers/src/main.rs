@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         _ => eprintln!(
             "usage: furui-papers all --out DIR [--data DIR] [--seed N] [--quick] \
              | paper (NAME | PAPER)... [--out DIR] [--data DIR] [--seed N] [--quick] \
-             | dict (list FILE [KEYS] | merge FILE [KEYS] | trie FILE [KEYS]) \
+             | dict (list FILE [KEYS] | merge FILE [KEYS] | trie (FILE | made-up) [KEYS]) \
              | filters ([KEYS] [blocked | bloom | ringed | growing | split-block | kinds | threads] | huge) \
              | store (small | large) [DIR]"
         ),

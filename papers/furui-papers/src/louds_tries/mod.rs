@@ -16,6 +16,8 @@ mod rebuilt;
 mod virtual_nodes;
 mod words;
 
+pub(crate) use words::made_up_paths;
+
 use crate::report::{Context, Run};
 
 /// Chooses one of three sizes of an experiment, as the context says: that of Koyanagi et al., the default, or the tiny

@@ -109,7 +109,8 @@ fn made_up_text(seed: u64, words: usize) -> Vec<u8> {
     text
 }
 
-fn made_up_paths(seed: u64, paths: usize) -> Vec<u8> {
+/// As many lines, each a path whose components follow Zipf's law. Few paths occur more than once.
+pub(crate) fn made_up_paths(seed: u64, paths: usize) -> Vec<u8> {
     let mut text = vec![];
     for i in 0..paths as u64 {
         let random = |j| mix((i * 16 + j) ^ (seed << 40));

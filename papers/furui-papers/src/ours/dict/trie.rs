@@ -1,7 +1,7 @@
 //! One frozen trie: its size, the time to build it, and random hits and misses, one at a time and in batches, compared
 //! with the crates fst and rsmarisa where they are built in (feature `rivals`).
 //!
-//! The keys are lines of a file, shuffled by a fixed seed. The value of a key is its position in that order, so values
+//! The keys are lines of a file, or made-up paths for the name `made-up`, shuffled by a fixed seed. The value of a key is its position in that order, so values
 //! are as good as random. The next 500 000 lines are the misses. Keys are sorted before the clock starts, because fst
 //! requires sorted keys, and freezing a buffer sorts them anyway.
 
@@ -12,6 +12,7 @@ use furui::raw::{Found, Skeleton, Trie};
 use super::{copied, shuffled};
 use crate::clock::{median, ns_each, thread_ns};
 use crate::keys::{mix, scale};
+use crate::louds_tries::made_up_paths;
 use crate::report::Result;
 
 const KEYS: usize = 5_000_000;
@@ -21,7 +22,10 @@ const ROUNDS: usize = 7;
 
 pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<()> {
     let wanted: usize = keys.map_or(Ok(KEYS), str::parse)?;
-    let text = std::fs::read(file)?;
+    let text = match file {
+        "made-up" => made_up_paths(1, wanted + 2 * MISSES),
+        file => std::fs::read(file)?,
+    };
     let lines = shuffled(&text);
     let count = wanted.min(lines.len().saturating_sub(MISSES));
     let (keys, misses) = (&lines[..count], &lines[count..(count + MISSES).min(lines.len())]);
@@ -31,7 +35,7 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<()> {
     println!("{count} keys of {:.2} bytes", bytes as f64 / count as f64);
 
     let (trie, build) = build(&sorted)?;
-    print_size(&trie, count);
+    let bytes = print_size(&trie, count);
 
     #[cfg(feature = "rivals")]
     let rival = {
@@ -48,7 +52,6 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<()> {
         }
         let map = map.ok_or("no build")?;
         let fst_build = median(&mut builds);
-        println!("fst: {:.2} bytes a key", map.as_fst().as_bytes().len() as f64 / count as f64);
         println!("fst build: {fst_build:.0} ns a key; ours has {:.2} times its keys/s", fst_build / build);
         map
     };
@@ -66,15 +69,18 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<()> {
     }
     let mut answers = vec![];
     let ours: [Contestant<'_>; 2] = [
-        ("one at a time", Box::new(|queries| queries.iter().for_each(|query| _ = black_box(trie.get(query))))),
-        ("batched", Box::new(|queries| trie.get_all(queries, &mut answers))),
+        ("one at a time", bytes, Box::new(|queries| queries.iter().for_each(|query| _ = black_box(trie.get(query))))),
+        ("batched", bytes, Box::new(|queries| trie.get_all(queries, &mut answers))),
     ];
     let mut contestants = Vec::from(ours);
     #[cfg(feature = "rivals")]
     {
-        contestants.push(("fst", Box::new(|queries| queries.iter().for_each(|query| _ = black_box(rival.get(query))))));
+        let bytes = rival.as_fst().as_bytes().len() as f64 / count as f64;
+        let of_fst = |queries: &[&[u8]]| queries.iter().for_each(|query| _ = black_box(rival.get(query)));
+        contestants.push(("fst", bytes, Box::new(of_fst)));
+        let bytes = marisa.bytes() as f64 / count as f64;
         let of_marisa = |queries: &[&[u8]]| queries.iter().for_each(|query| _ = black_box(marisa.get(query)));
-        contestants.push(("marisa", Box::new(of_marisa)));
+        contestants.push(("marisa", bytes, Box::new(of_marisa)));
     }
     let mut samples = vec![<[Vec<f64>; 2]>::default(); contestants.len()];
     for round in 0..ROUNDS {
@@ -86,23 +92,24 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<()> {
         let [mut of_hits, mut of_missed] = [vec![], vec![]];
         let queries = [copied(&hits, &mut of_hits), copied(&missed, &mut of_missed)];
         for (at, queries) in queries.iter().enumerate() {
-            for ((_, ask), samples) in contestants.iter_mut().zip(&mut samples) {
+            for ((.., ask), samples) in contestants.iter_mut().zip(&mut samples) {
                 samples[at].push(ns_each(queries.len(), || ask(queries)));
             }
         }
     }
     let medians: Vec<[f64; 2]> = samples.into_iter().map(|of| of.map(|mut samples| median(&mut samples))).collect();
-    let fst = contestants.iter().position(|(name, _)| *name == "fst").map_or([f64::NAN; 2], |at| medians[at]);
-    println!("| | hit ns | x fst | miss ns | x fst |");
-    println!("|---|--:|--:|--:|--:|");
-    for ((name, _), [hit, miss]) in contestants.iter().zip(&medians) {
-        println!("| {name} | {hit:.0} | {:.2} | {miss:.0} | {:.2} |", hit / fst[0], miss / fst[1]);
+    let fst = contestants.iter().position(|(name, ..)| *name == "fst").map_or([f64::NAN; 2], |at| medians[at]);
+    println!("\n| | hit ns | x fst | miss ns | x fst | bytes a key |");
+    println!("|---|--:|--:|--:|--:|--:|");
+    for ((name, bytes, _), [hit, miss]) in contestants.iter().zip(&medians) {
+        println!("| {name} | {hit:.0} | {:.2} | {miss:.0} | {:.2} | {bytes:.3} |", hit / fst[0], miss / fst[1]);
     }
     Ok(())
 }
 
-/// The name of a row of the table, and the function that looks up keys, whose time is measured for it.
-type Contestant<'a> = (&'static str, Box<dyn FnMut(&[&[u8]]) + 'a>);
+/// The name of a row of the table, the bytes a key with values of 32 bits, and the function that looks up keys, whose
+/// time is measured.
+type Contestant<'a> = (&'static str, f64, Box<dyn FnMut(&[&[u8]]) + 'a>);
 
 /// Builds this project's trie three times. Returns the trie, and the median time in nanoseconds a key.
 fn build(sorted: &[(&[u8], u32)]) -> Result<(Trie, f64)> {
@@ -172,6 +179,11 @@ mod marisa {
             Ok(marisa)
         }
 
+        /// The size of the map.
+        pub(super) fn bytes(&self) -> usize {
+            self.trie.io_size() + 4 * self.values.len()
+        }
+
         pub(super) fn get(&mut self, key: &[u8]) -> Option<u32> {
             self.agent.set_query_bytes(key);
             self.trie.lookup(&mut self.agent).then(|| self.values[self.agent.key().id()])
@@ -179,7 +191,8 @@ mod marisa {
     }
 }
 
-fn print_size(trie: &Trie, count: usize) {
+/// Prints the size of the trie's parts. Returns the bytes a key with values of 32 bits.
+fn print_size(trie: &Trie, count: usize) -> f64 {
     let each = |bytes: u64| bytes as f64 / count as f64;
     for (name, bytes) in trie.sizes() {
         println!("  {name:12} {:8.4}", each(bytes));
@@ -193,4 +206,5 @@ fn print_size(trie: &Trie, count: usize) {
         each(index),
         each(trie.nodes())
     );
+    each(index) + 4.0
 }
