@@ -24,8 +24,8 @@ pub enum FilterCommand {
 /// the same key options, such as -f, -d and --url, or are refused (see --as-is). It does not record -0. Without
 /// --capacity, files are read twice, first to estimate how many different lines there are. From a pipe, a bloom filter
 /// grows as it fills, a stable or cascade one needs --capacity, and for the other kinds the hashes are kept in memory
-/// until the input ends. A cascade filter that was not finished, because of an error or a kill, lacks lines: insert
-/// them again, or remove its directory.
+/// until the input ends, as they always are for a fuse filter. A cascade filter that was not finished, because of an
+/// error or a kill, lacks lines: insert them again, or remove its directory.
 #[derive(Args)]
 pub struct BuildOptions {
     #[command(flatten)]
@@ -52,6 +52,12 @@ pub struct BuildOptions {
     /// lines, counting repeats. See above for a filter without --capacity
     #[arg(short, long, value_name = "N", value_parser = text::count, help_heading = headings::FILTER)]
     pub capacity: Option<u64>,
+    /// Build from the lines in a store of `furui seen`, not from FILEs
+    ///
+    /// The store has hashes of the lines: the filter has their hash and seed, and the store's key options
+    #[arg(long, value_name = "STORE", value_hint = ValueHint::DirPath, value_parser = place::anywhere(),
+          conflicts_with_all = ["files", "bits", "hash", "hash_seed", "seed_file"], help_heading = headings::INPUT)]
+    pub store: Option<PathBuf>,
     /// In place of --capacity and --fpr: the bits of the table
     ///
     /// This needs --probes, too. A counter of a counting filter takes 4 of the bits, one of a stable filter 2. Filters
@@ -135,6 +141,9 @@ pub enum FilterKind {
     Cascade,
     /// The Bloom filter of Parquet files, in a furui file: a power of two blocks, at most 128 MiB
     Parquet,
+    /// For hints that are shipped: the least space of all kinds, but nothing can be added, removed or united later. The
+    /// rate is rounded down to a power of ½
+    Fuse,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
