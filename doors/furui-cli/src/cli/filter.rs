@@ -80,6 +80,13 @@ pub struct BuildOptions {
     /// Lines with the same fingerprint share one copy. Without this, each line has a copy of its own
     #[arg(long, help_heading = headings::FILTER)]
     pub no_remove: bool,
+    /// For a quotient filter: how often it may double and keep --fpr
+    ///
+    /// `furui filter insert` doubles a filter that is full, and with it the rate of a full filter. With this, the rate
+    /// is that of --fpr, or a lower one, until the filter has doubled N times. A line takes N bits more at first, one
+    /// less after each time, and none more at the end
+    #[arg(long, value_name = "N", value_parser = number::between::<u32>(0, 40), help_heading = headings::FILTER)]
+    pub doublings: Option<u32>,
     /// With --kind cascade: memory for the newest lines, as in 64MiB
     ///
     /// The other lines are on storage [default: a quarter of the machine's]

@@ -128,6 +128,9 @@ pub fn refuse_strays(options: &BuildOptions) -> Result<(), Error> {
     if options.no_remove && options.kind != FilterKind::Quotient {
         return refuse("--no-remove is for --kind quotient: of the other kinds only counting can remove lines");
     }
+    if options.doublings.is_some() && options.kind != FilterKind::Quotient {
+        return refuse("--doublings is for --kind quotient: no other filter doubles");
+    }
     if options.kind != FilterKind::Ringed && (options.delta.is_some() || options.gamma.is_some()) {
         return refuse("--delta and --gamma go with --kind ringed: no other filter has windows");
     }
@@ -233,7 +236,7 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
             AnyFilter::Ringed(filter.hashed_by(hash))
         }
         FilterKind::Quotient => {
-            let filter = QuotientFilter::with_rate(capacity, rate)?.hashed_by(hash);
+            let filter = QuotientFilter::growing(capacity, rate, options.doublings.unwrap_or(0))?.hashed_by(hash);
             AnyFilter::Quotient(if options.no_remove { filter } else { filter.counting() })
         }
         FilterKind::Parquet => AnyFilter::SplitBlock(SplitBlockBloom::for_parquet(capacity, rate)?.hashed_by(hash)),

@@ -17,6 +17,7 @@ const FILTER_BUILD: &[Row] = &[
     row("--probes 3", "--bits 4096 --decrements 2", "----aa------"),
     row("--decrements 2", "--bits 4096 --probes 3", "rrrraa------"),
     row("--no-remove", "", "rrrrrrrarrrr"),
+    row("--doublings 3", "", "rrrrrrrarrrr"),
     row("--memory 16MiB", "", "rrrrrrrrkrrr"),
     row("--hash siphash", "", "aaaaaaaaarar"),
     row("--hash-seed 7", "", "aaaaaaaaarar"),
