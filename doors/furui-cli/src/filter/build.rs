@@ -14,12 +14,12 @@ use super::file::{Label, refuse_unwritable, replace};
 use super::gather::{Gathered, RepeatedKeys};
 use super::seed::read_or_made;
 use crate::cli::{BuildOptions, FilterKind, GammaName, InputOptions, LineOptions};
-use crate::combine;
 use crate::complain;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::{Keys, form};
 use crate::memory;
+use crate::opening::open_to_read;
 use crate::say::number::figure;
 use crate::say::progress::{self, Progress};
 use crate::streams::standard_input;
@@ -93,7 +93,7 @@ fn from_store(options: &BuildOptions, path: &Path) -> Result<ExitCode, Error> {
     if matches!(options.kind, FilterKind::Stable | FilterKind::StableLight) {
         return refuse("a store does not have its lines in the order of a stream, by which a stable filter forgets");
     }
-    let set = combine::open(path, memory::quarter())?;
+    let set = open_to_read(path, memory::quarter())?;
     let spec = set.hash_spec();
     if options.kind == FilterKind::Parquet && spec != PARQUET_HASH {
         return refuse("readers of Parquet need lines that are hashed by xxh64 with seed 0: make such a store");
