@@ -69,6 +69,17 @@ fn a_filter_of_any_number_of_keys_has_them_all() {
 }
 
 #[test]
+fn all_of_many_small_sets_can_be_built() {
+    for (n, sets) in [(42, 1000), (86, 1000), (253, 3000), (300, 1000)] {
+        for set in 0..sets {
+            let list = keys(set, n);
+            let filter = fuse(&list, 0.01).unwrap();
+            assert!(list.iter().all(|&key| filter.contains_hash(key)), "{n} keys, set {set}");
+        }
+    }
+}
+
+#[test]
 fn the_measured_rate_is_the_stated_one_and_the_space_is_that_of_the_paper() {
     const TRIALS: u64 = 100_000;
     for (rate, bits) in [(0.5, 1), (0.1, 4), (0.01, 7), (1.0 / 256.0, 8), (0.0039, 9), (1e-4, 14), (3e-8, 25)] {

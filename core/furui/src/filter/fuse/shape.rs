@@ -64,11 +64,12 @@ impl Shape {
         Some(Self { shards: shards as usize, starts: starts as usize, segment, width, block: block as usize })
     }
 
-    /// The shape for these different keys, which ascend, with fingerprints of `width` bits.
+    /// The shape for these different keys, which ascend, with fingerprints of `width` bits, and with `room` times the
+    /// places that they mostly need.
     ///
     /// # Errors
     /// [`ConfigError::Unbuildable`] if one shard has far more keys than others.
-    pub(super) fn for_keys(keys: &[KeyHash], width: u32) -> Result<Self, ConfigError> {
+    pub(super) fn for_keys(keys: &[KeyHash], width: u32, room: f64) -> Result<Self, ConfigError> {
         let unbuildable = ConfigError::Unbuildable { keys: keys.len() as u64 };
         let shards = keys.len().div_ceil(SHARD).max(1);
         let shard = |key: &KeyHash| scale(key.get(), shards);
@@ -81,7 +82,7 @@ impl Shape {
         let ln = (largest.max(2) as f64).ln();
         let segment = (ln / 2.91f64.ln() - 0.5).floor() as u32;
         let segment = segment.clamp(SMALLEST_SEGMENT, LARGEST_SEGMENT);
-        let places = largest as f64 * (0.77 + 0.305 * 600_000f64.ln() / ln).max(1.075);
+        let places = largest as f64 * (0.77 + 0.305 * 600_000f64.ln() / ln).max(1.075) * room;
         let segments = (places as usize).div_ceil(1 << segment).max(PLACES);
         Self::new(shards as u64, (segments - (PLACES - 1)) as u64, segment, width).ok_or(unbuildable)
     }
