@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use furui::filter::StableBloomLight;
+use furui::filter::{Fuse, StableBloomLight};
 use furui::filter::{AnyFilter, BlockedBloom, Bloom, CheckedFilter, CountingBloom, Filter, FilterMut, FilterRef};
 use furui::filter::{Gamma, GrowingBloom, QuotientFilter, RingedBloom, RingedParams, SplitBlockBloom, StableBloom};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
@@ -12,7 +12,7 @@ use furui::{HashSpec, Hashes, KeyHash};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 10] = [
     Kind::Bloom,
     Kind::BlockedBloom,
     Kind::CountingBloom,
@@ -22,6 +22,7 @@ const KINDS: [Kind; 9] = [
     Kind::QuotientFilter,
     Kind::SplitBlockBloom,
     Kind::GrowingBloom,
+    Kind::Fuse,
 ];
 
 #[derive(Arbitrary, Debug)]
@@ -110,6 +111,10 @@ fn good(kind: Kind, size: u8, width: u8) -> Option<AnyFilter> {
             let filter = QuotientFilter::with_fingerprint_bits(u64::from(size), u32::from(width % 64)).ok()?;
             AnyFilter::Quotient(if width > 127 { filter.counting() } else { filter })
         }
+        Kind::Fuse => {
+            let keys = (0..size).map(|i| [i, width]);
+            AnyFilter::Fuse(Fuse::from_keys(HashSpec::default(), keys, 0.5f64.powi(i32::from(width % 26))).ok()?)
+        }
         _ => return None,
     })
 }
@@ -123,7 +128,7 @@ fn play(filter: &mut AnyFilter, operation: u8, key: KeyHash) {
         (0, AnyFilter::Counting(filter)) => assert_eq!(filter.remove_hash(key), contained),
         _ => match filter.insert_hash(key) {
             Ok(new) => assert!(new != contained && filter.contains_hash(key)),
-            Err(_) => assert!(!contained || matches!(filter, AnyFilter::Quotient(_))),
+            Err(_) => assert!(!contained || matches!(filter, AnyFilter::Quotient(_) | AnyFilter::Fuse(_))),
         },
     }
 }

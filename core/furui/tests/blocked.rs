@@ -56,7 +56,7 @@ fn the_golden_files_are_read_and_written_as_they_are() {
 #[test]
 fn the_examples_of_the_format_description_are_the_golden_files() {
     let file = std::fs::read(format!("{GOLDEN}/blocked.filter")).unwrap();
-    dump::check("### Blocked Bloom filter", "### Counting Bloom filter", &file, 0x40..0x100);
+    dump::check("### Blocked Bloom filter", "### Counting Bloom filter", &file, 0x80..0x100);
 }
 
 #[test]

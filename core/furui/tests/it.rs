@@ -18,6 +18,7 @@ mod envelope;
 mod examples;
 mod filter_files;
 mod floors;
+mod fuse;
 mod growing;
 mod journal;
 mod key_set;

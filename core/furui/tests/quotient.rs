@@ -534,3 +534,36 @@ fn set_operations_refuse_other_fingerprints_and_hashes() {
         }
     }
 }
+
+#[test]
+fn a_filter_that_was_made_to_grow_keeps_its_rate_through_ten_doublings() {
+    for (rate, counting) in [(0.01, false), (0.3, true), (1e-6, false)] {
+        let mut filter = QuotientFilter::growing(97, rate, 10).unwrap();
+        if counting {
+            filter = filter.counting();
+        }
+        let keys = |list: u64| (0..).map(move |i: u64| HashSpec::default().hash(&(list << 40 | i).to_le_bytes()));
+        let (mut known, mut doublings) = (keys(1), 0);
+        loop {
+            while filter.len() < filter.capacity() {
+                assert!(filter.insert_hash(known.next().unwrap()).is_ok());
+            }
+            let stated = filter.false_positive_rate();
+            assert!(stated <= rate, "{stated} after {doublings} doublings of a filter for {rate}");
+            if doublings == 10 {
+                break;
+            }
+            filter = filter.with_slots(2 * filter.slots()).unwrap();
+            doublings += 1;
+        }
+        let plain = QuotientFilter::with_rate(filter.capacity(), rate).unwrap();
+        assert_eq!(filter.remainder_bits(), plain.remainder_bits(), "the last table has no bit more than it needs");
+        let inserted = keys(1).take(50_000).filter(|&key| filter.contains_hash(key)).count();
+        assert_eq!(inserted, 50_000);
+        let wrong = keys(2).take(50_000).filter(|&key| filter.contains_hash(key)).count() as f64;
+        let expected = 50_000.0 * filter.false_positive_rate();
+        assert!((wrong - expected).abs() <= 3.0 * expected.sqrt().max(1.0), "{wrong}, not {expected}");
+    }
+    assert!(matches!(QuotientFilter::growing(1000, 0.01, 60), Err(ConfigError::Rate { .. })));
+    assert!(matches!(QuotientFilter::growing(1000, 0.01, u32::MAX), Err(ConfigError::Rate { .. })));
+}

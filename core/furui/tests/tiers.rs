@@ -375,7 +375,7 @@ fn the_golden_file_is_what_the_format_says() {
     assert_eq!((seen.start(), new_keys(&mut seen, &[KeyHash::new(1)]).unwrap()), (Start::Whole, vec![]));
     assert_eq!(seen.counters().lru_hits, 1);
 
-    dump::check("## Tiers", "## Run", GOLDEN, 0x40..0x140);
+    dump::check("## Tiers", "## Run", GOLDEN, 0x40..0xc0);
 }
 
 #[test]

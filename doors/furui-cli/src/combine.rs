@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use furui::store::Directory;
-use furui::store::cascade::{Cascade, CascadeOptions, Combination};
+use furui::store::cascade::{Cascade, Combination};
 
 use crate::cli::CombineOptions;
 use crate::error::Error;
@@ -12,8 +12,7 @@ use crate::files::Files;
 use crate::filter;
 use crate::keys;
 use crate::memory;
-use crate::opening::kind_of;
-use crate::remote::RemoteSet;
+use crate::opening::open_to_read;
 use crate::schemes::is_url;
 
 /// Runs `furui union`, `subtract` or `intersect`, as `how` says.
@@ -40,7 +39,7 @@ fn stores(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error>
     }
     filter::given_seed(&options.seed, &options.sets)?;
     let memory = memory::quarter() / options.sets.len() as u64;
-    let sets = options.sets.iter().map(|path| open(path, memory)).collect::<Result<Vec<_>, _>>()?;
+    let sets = options.sets.iter().map(|path| open_to_read(path, memory)).collect::<Result<Vec<_>, _>>()?;
     let Some((first, others)) = sets.split_first() else {
         return Err(Error::Message("there is no store to combine: name at least one".into()));
     };
@@ -49,17 +48,6 @@ fn stores(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error>
     }
     first.combine(how, &others.iter().collect::<Vec<_>>(), &Files::Store(Directory::open(&options.output)?))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Opens a store for reading. The keys of its journal take at most `memory` bytes of memory; the others are written to
-/// temporary files. A set in a server is copied to temporary files.
-pub fn open(path: &Path, memory: u64) -> Result<Cascade<Files>, Error> {
-    if is_url(path) {
-        return RemoteSet::open_existing(path)?.fetch();
-    }
-    // A directory without a manifest is an error, and not an empty set.
-    kind_of(path)?;
-    Ok(Cascade::open(Files::unchanged(path, 0)?, CascadeOptions { memory, hash: None, form: None, journal: false })?)
 }
 
 /// Returns an error that names both stores if they cannot be combined.

@@ -9,18 +9,16 @@ use furui::store::Directory;
 use furui::store::cascade::{Cascade, CascadeOptions, ExpectedNote};
 
 use crate::cli::{ExportOptions, ImportOptions};
-use crate::combine;
 use crate::error::Error;
 use crate::files::Files;
 use crate::memory;
-use crate::opening::kind_of;
-use crate::opening::open_to_write;
+use crate::opening::{kind_of, open_to_read, open_to_write};
 use crate::output::{Output, Sink};
 use crate::streams::standard_input;
 
 /// Writes the hashes of a store to a file in ascending order, each as 8 bytes, little-endian.
 pub fn export(options: &ExportOptions) -> Result<ExitCode, Error> {
-    let set = combine::open(&options.store, memory::quarter())?;
+    let set = open_to_read(&options.store, memory::quarter())?;
     let mut keys = set.sorted()?;
     let mut next = || Ok::<Vec<u8>, Error>(keys.next_keys()?.iter().flat_map(|key| key.to_le_bytes()).collect());
     match &options.output {

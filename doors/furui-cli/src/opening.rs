@@ -1,15 +1,19 @@
-//! Opens stores, in a server or in a directory: to find out their kind, or for writing, at once or when the process
-//! that writes to them has ended.
+//! Opens stores, in a server or in a directory: to find out their kind, for reading, or for writing, at once or when
+//! the process that writes to them has ended.
 
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use furui::error::{StoreError, StoreProblem};
+use furui::store::cascade::{Cascade, CascadeOptions};
 use furui::store::{Directory, StoreKind};
 
 use crate::cli::WaitOptions;
 use crate::error::Error;
+use crate::files::Files;
+use crate::remote::RemoteSet;
+use crate::schemes::is_url;
 
 /// The first pause before a store that another process has locked is tried again. Each further pause is twice as long
 /// as the one before.
@@ -21,6 +25,17 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 /// changed.
 pub fn kind_of(path: &Path) -> Result<StoreKind, Error> {
     Ok(Directory::open_read_only(path)?.manifest()?.store)
+}
+
+/// Opens a store for reading. The keys of its journal take at most `memory` bytes of memory; the others are written to
+/// temporary files. A set in a server is copied to temporary files.
+pub fn open_to_read(path: &Path, memory: u64) -> Result<Cascade<Files>, Error> {
+    if is_url(path) {
+        return RemoteSet::open_existing(path)?.fetch();
+    }
+    // A directory without a manifest is an error, and not an empty set.
+    kind_of(path)?;
+    Ok(Cascade::open(Files::unchanged(path, 0)?, CascadeOptions { memory, hash: None, form: None, journal: false })?)
 }
 
 /// Opens the directory of a store for writing. If another process writes to it, waits as long as the options say;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use furui::Error;
 use furui::error::StoreProblem;
+use furui::filter::Full;
 use furui::format::FormatError;
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyMemoryError, PyOSError};
@@ -41,6 +42,7 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
             | StoreProblem::HasWindow { .. } => config(py, text),
             _ => new(py, "Error", (text,)),
         },
+        Error::Full(Full::Fixed) => config(py, text),
         Error::Full(_) => new(py, "FullError", (text,)),
         Error::Mismatch(_) | Error::Config(_) => config(py, text),
         Error::NoMemory { .. } => PyMemoryError::new_err(text),

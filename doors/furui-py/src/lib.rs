@@ -41,7 +41,7 @@ mod _furui {
     use crate::dict::{Dict, Entries};
     #[pymodule_export]
     use crate::filter::{
-        BlockedBloom, Bloom, CountingBloom, Filter, QuotientFilter, RingedBloom, ScalableBloom, SplitBlockBloom,
+        BlockedBloom, Bloom, CountingBloom, Filter, Fuse, QuotientFilter, RingedBloom, ScalableBloom, SplitBlockBloom,
         StableBloomLight,
     };
     #[pymodule_export]

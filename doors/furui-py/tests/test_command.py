@@ -84,6 +84,17 @@ def test_a_scalable_filter(command: Path, tmp_path: Path) -> None:
     assert run(command, "has", tmp_path / "made", text="以前\n") == "以前\n"
 
 
+def test_a_fuse_filter(command: Path, store: Path, tmp_path: Path) -> None:
+    furui.Fuse.from_keys(LINES, 0.004).save(tmp_path / "made")
+    assert run(command, "has", tmp_path / "made", text="以前\n") == "以前\n"
+    assert run(command, "has", "-v", tmp_path / "made", text=TEXT, status=1) == ""
+    with furui.Seen(store) as seen:
+        seen.add_many(LINES)
+    run(command, "filter", "build", "--kind", "fuse", "--store", store, "-o", tmp_path / "built")
+    words = furui.Fuse.open(tmp_path / "built")
+    assert words.capacity == len(set(LINES)) and all(words.has_many(LINES))
+
+
 def test_dictionaries(command: Path, store: Path, tmp_path: Path) -> None:
     with furui.Dict(store) as words:
         assert words.number_many(["以前", "seen", "以前"]) == [0, 1, 0]

@@ -180,6 +180,30 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
         furui.Filter.open(tmp_path / "none")
 
 
+def test_fuse(tmp_path: Path) -> None:
+    keys = [str(i) for i in range(9_000)]
+    words = furui.Fuse.from_keys(iter(keys + keys), 0.004, hash="siphash:7")
+    assert (words.kind, words.capacity, words.count(), words.rate) == ("fuse", 9_000, 9_000, 1 / 256)
+    assert words.hash == furui.Fuse.from_keys([], 0.5, like=words).hash == "siphash:0x7"
+    assert len(words.to_bytes()) * 8 < 9_000 * 10.5
+    words.save(tmp_path / "f")
+    for read in [words, furui.Fuse.open(tmp_path / "f"), furui.Filter.load(tmp_path / "f"), words.copy()]:
+        assert type(read) is furui.Fuse and read.to_bytes() == words.to_bytes()
+        assert all(read.has_many(keys)) and "8999" in read
+        assert 20 < sum(read.has_many([f"x{i}" for i in range(20_000)])) < 140
+    with pytest.raises(furui.ConfigError, match="build a new one from all keys"):
+        words.add("new")
+    with pytest.raises(furui.ConfigError, match="build a new one from all keys"):
+        words.update(["new"])
+    with pytest.raises(furui.ConfigError, match="does not support"):
+        words | words
+    for rate in [0.0, 1.0, 1e-9, float("nan")]:
+        with pytest.raises(furui.ConfigError, match="rate"):
+            furui.Fuse.from_keys(keys, rate)
+    with pytest.raises(TypeError):
+        furui.Fuse.from_keys([1.5], 0.01)
+
+
 def test_parquet() -> None:
     words = furui.SplitBlockBloom.with_rate(1000, 0.001)
     words.update(["a", 7, b"\xff"])

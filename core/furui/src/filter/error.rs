@@ -78,6 +78,12 @@ pub enum ConfigError {
     NotRemovable(Kind),
     /// Keys cannot be removed from a quotient filter that keeps one copy of keys with equal fingerprints.
     OneCopy,
+    /// No table of a fuse filter fits the keys, because too many of their hashes are near each other. That does not
+    /// happen with a uniform hash.
+    Unbuildable {
+        /// The number of keys of the part that could not be built.
+        keys: u64,
+    },
     /// There is no filter to merge.
     NothingToMerge,
     /// The filters to merge are incompatible.
@@ -147,6 +153,11 @@ impl fmt::Display for ConfigError {
             Self::OneCopy => f.write_str(
                 "nothing can be removed from a quotient filter that keeps one copy of keys with equal fingerprints, \
                  because the other keys of that copy would be removed too: build one that keeps a copy of each key",
+            ),
+            Self::Unbuildable { keys } => write!(
+                f,
+                "no fuse filter of {keys} keys was found, because too many hashes are near each other: if others choose \
+                 the keys, hash them with a secret seed"
             ),
             Self::NothingToMerge => f.write_str("there is no filter to merge: name at least one"),
             Self::Mismatch(mismatch) => mismatch.fmt(f),

@@ -23,6 +23,7 @@ mod counters;
 mod counting;
 mod error;
 mod file;
+mod fuse;
 mod growing;
 mod probes;
 mod quotient;
@@ -45,6 +46,7 @@ pub use concurrent::{Concurrent, Shareable};
 pub use counters::MAX_COUNTERS;
 pub use counting::CountingBloom;
 pub use error::{ConfigError, InsertError, Mismatch};
+pub use fuse::Fuse;
 pub use growing::{GrowingBloom, MAX_PARTS};
 pub use probes::MAX_PROBES;
 pub use quotient::{FingerprintIter, QuotientFilter, QuotientSlot};
@@ -158,6 +160,8 @@ pub enum Full {
         /// The number of keys that the structure holds.
         len: u64,
     },
+    /// The structure was built from all its keys at once, and takes no others.
+    Fixed,
 }
 
 impl fmt::Display for Full {
@@ -171,6 +175,10 @@ impl fmt::Display for Full {
                 "the filter holds {len} keys and has room, but not where this key belongs, because too many hashes are \
                  near its hash: if others choose the keys, hash them with a secret seed; if a key is inserted many \
                  times, count its copies outside the filter"
+            ),
+            Self::Fixed => f.write_str(
+                "a fuse filter takes no keys after it was built: build a new one from all keys, or take a filter of \
+                 another kind",
             ),
         }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::file::{save, write};
 use super::{
-    AnyFilter, BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, Full, GrowingBloom, InsertError, Mismatch,
+    AnyFilter, BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, Full, Fuse, GrowingBloom, InsertError, Mismatch,
     QuotientFilter, RingedBloom, SplitBlockBloom, StableBloom, StableBloomLight,
 };
 use crate::format::{FormatError, Kind, Problem, ReadError, WriteError};
@@ -165,6 +165,7 @@ fn always<T>(inserted: Result<T, Full>) -> T {
 queries!(Bloom);
 queries!(BlockedBloom);
 queries!(CountingBloom);
+queries!(Fuse);
 queries!(GrowingBloom);
 queries!(QuotientFilter);
 queries!(RingedBloom);
@@ -176,6 +177,7 @@ queries!(AnyFilter);
 files!(Bloom, Bloom);
 files!(BlockedBloom, Blocked);
 files!(CountingBloom, Counting);
+files!(Fuse, Fuse);
 files!(GrowingBloom, Growing);
 files!(QuotientFilter, Quotient);
 files!(RingedBloom, Ringed);

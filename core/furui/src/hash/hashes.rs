@@ -93,6 +93,11 @@ impl Hashes {
     pub fn as_slice(&self) -> &[KeyHash] {
         &self.keys
     }
+
+    /// The bare hashes, in the order in which they were added, for a structure that keeps or sorts them.
+    pub fn into_vec(self) -> Vec<KeyHash> {
+        self.keys
+    }
 }
 
 impl KeyHasher {

@@ -24,8 +24,8 @@ pub enum FilterCommand {
 /// the same key options, such as -f, -d and --url, or are refused (see --as-is). It does not record -0. Without
 /// --capacity, files are read twice, first to estimate how many different lines there are. From a pipe, a bloom filter
 /// grows as it fills, a stable or cascade one needs --capacity, and for the other kinds the hashes are kept in memory
-/// until the input ends. A cascade filter that was not finished, because of an error or a kill, lacks lines: insert
-/// them again, or remove its directory.
+/// until the input ends, as they always are for a fuse filter. A cascade filter that was not finished, because of an
+/// error or a kill, lacks lines: insert them again, or remove its directory.
 #[derive(Args)]
 pub struct BuildOptions {
     #[command(flatten)]
@@ -52,6 +52,12 @@ pub struct BuildOptions {
     /// lines, counting repeats. See above for a filter without --capacity
     #[arg(short, long, value_name = "N", value_parser = text::count, help_heading = headings::FILTER)]
     pub capacity: Option<u64>,
+    /// Build from the lines in a store of `furui seen`, not from FILEs
+    ///
+    /// The store has hashes of the lines: the filter has their hash and seed, and the store's key options
+    #[arg(long, value_name = "STORE", value_hint = ValueHint::DirPath, value_parser = place::anywhere(),
+          conflicts_with_all = ["files", "bits", "hash", "hash_seed", "seed_file"], help_heading = headings::INPUT)]
+    pub store: Option<PathBuf>,
     /// In place of --capacity and --fpr: the bits of the table
     ///
     /// This needs --probes, too. A counter of a counting filter takes 4 of the bits, one of a stable filter 2. Filters
@@ -74,6 +80,13 @@ pub struct BuildOptions {
     /// Lines with the same fingerprint share one copy. Without this, each line has a copy of its own
     #[arg(long, help_heading = headings::FILTER)]
     pub no_remove: bool,
+    /// For a quotient filter: how often it may double and keep --fpr
+    ///
+    /// `furui filter insert` doubles a filter that is full, and with it the rate of a full filter. With this, the rate
+    /// is that of --fpr, or a lower one, until the filter has doubled N times. A line takes N bits more at first, one
+    /// less after each time, and none more at the end
+    #[arg(long, value_name = "N", value_parser = number::between::<u32>(0, 40), help_heading = headings::FILTER)]
+    pub doublings: Option<u32>,
     /// With --kind cascade: memory for the newest lines, as in 64MiB
     ///
     /// The other lines are on storage [default: a quarter of the machine's]
@@ -135,6 +148,9 @@ pub enum FilterKind {
     Cascade,
     /// The Bloom filter of Parquet files, in a furui file: a power of two blocks, at most 128 MiB
     Parquet,
+    /// For hints that are shipped: the least space of all kinds, but nothing can be added, removed or united later. The
+    /// rate is rounded down to a power of ½
+    Fuse,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -99,6 +99,7 @@ const NOTES: &[Notes] = &[
         examples: &[
             ("furui filter build -o urls.filter urls.txt", "a Bloom filter of the lines of a file, wrong at a rate of 1 %"),
             ("furui filter build -o urls.filter -k blocked -c 10M --fpr 0.1%", "a filter for 10 million lines of standard input"),
+            ("furui filter build -o hint -k fuse --store urls", "a filter to be shipped, of the lines in a store, in the least space"),
             ("furui filter build -o urls -k cascade -c 10G --rate 0.1% --memory 64MiB", "a filter larger than memory, in the directory urls"),
         ],
     },

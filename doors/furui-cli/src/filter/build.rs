@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use furui::filter::{
-    AnyFilter, BlockedBloom, Bloom, ConfigError, CountingBloom, Estimate, FilterMut, Full, Gamma, GrowingBloom,
+    AnyFilter, BlockedBloom, Bloom, ConfigError, CountingBloom, Estimate, FilterMut, Full, Fuse, Gamma, GrowingBloom,
     InsertError, QuotientFilter, RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
 };
 use furui::format::is_still;
-use furui::{HashAlgorithm, HashSpec, Hashes};
+use furui::{HashAlgorithm, HashSpec, Hashes, KeyHash};
 
 use super::file::{Label, refuse_unwritable, replace};
 use super::gather::{Gathered, RepeatedKeys};
@@ -18,10 +18,14 @@ use crate::complain;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::{Keys, form};
+use crate::memory;
+use crate::opening::open_to_read;
 use crate::say::number::figure;
 use crate::say::progress::{self, Progress};
 use crate::streams::standard_input;
 
+/// How readers of Parquet files hash.
+const PARQUET_HASH: HashSpec = HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 };
 /// The number of bits of each counter of a counting filter.
 const COUNTING_BITS: u32 = 4;
 /// The number of bits of each counter of a stable filter.
@@ -43,6 +47,9 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     refuse_strays(options)?;
     refuse_to_replace_input(options)?;
     refuse_unwritable(&options.output)?;
+    if let Some(store) = &options.store {
+        return from_store(options, store);
+    }
     let (spec, label) = hash_spec(options)?;
     let mut keys = Keys::new(spec, &options.lines)?;
     if options.capacity.is_none() && options.bits.is_none() {
@@ -52,6 +59,7 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     let filter = match options.capacity {
         _ if options.bits.is_some() => filled(sized(options, keys.hasher().spec())?, options, &mut keys)?,
         Some(0) => return Err(Error::Message("--capacity 0: a filter is for at least one line".into())),
+        _ if options.kind == FilterKind::Fuse => gathered(options, &mut keys)?,
         // Each line is inserted once, however often it occurs, so that one removal removes it.
         _ if options.kind == FilterKind::Quotient && !options.no_remove => gathered(options, &mut keys)?,
         Some(capacity) => filled(new_filter(options, keys.hasher().spec(), capacity)?, options, &mut keys)?,
@@ -76,6 +84,41 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Builds a filter of the hashes in a store.
+fn from_store(options: &BuildOptions, path: &Path) -> Result<ExitCode, Error> {
+    let refuse = |reason: &str| Err(Error::Message(format!("--store: {reason}")));
+    if !form(&options.lines)?.is_empty() {
+        return refuse("the keys were made when the store was: leave out the options that say how");
+    }
+    if matches!(options.kind, FilterKind::Stable | FilterKind::StableLight) {
+        return refuse("a store does not have its lines in the order of a stream, by which a stable filter forgets");
+    }
+    let set = open_to_read(path, memory::quarter())?;
+    let spec = set.hash_spec();
+    if options.kind == FilterKind::Parquet && spec != PARQUET_HASH {
+        return refuse("readers of Parquet need lines that are hashed by xxh64 with seed 0: make such a store");
+    }
+    drop(new_filter(options, spec, 1)?);
+    let remedy = "build the filter on a machine with more memory, or a cascade filter from the lines";
+    let mut all = Gathered::new(RepeatedKeys::Dropped, remedy);
+    let (mut keys, mut hashes) = (set.sorted()?, Hashes::new(&spec.hasher()));
+    loop {
+        let some = keys.next_keys()?;
+        if some.is_empty() {
+            break;
+        }
+        hashes.clear();
+        // A store records the hash 0 as 1, so whichever of them was meant is to be found.
+        some.iter().filter(|&&key| key == 1).for_each(|_| hashes.push_hash(KeyHash::new(0)));
+        some.iter().for_each(|&key| hashes.push_hash(KeyHash::new(key)));
+        all.take(&hashes)?;
+    }
+    let filter = filter_of(options, spec, all)?;
+    replace(&filter, &options.output, Label::new(None, set.manifest().form))?;
+    warn_if_too_full(&filter, &options.output);
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Returns an error if there is an option that a filter of this kind does not have.
 pub fn refuse_strays(options: &BuildOptions) -> Result<(), Error> {
     let refuse = |reason: &str| Err(Error::Message(reason.into()));
@@ -85,8 +128,19 @@ pub fn refuse_strays(options: &BuildOptions) -> Result<(), Error> {
     if options.no_remove && options.kind != FilterKind::Quotient {
         return refuse("--no-remove is for --kind quotient: of the other kinds only counting can remove lines");
     }
+    if options.doublings.is_some() && options.kind != FilterKind::Quotient {
+        return refuse("--doublings is for --kind quotient: no other filter doubles");
+    }
     if options.kind != FilterKind::Ringed && (options.delta.is_some() || options.gamma.is_some()) {
         return refuse("--delta and --gamma go with --kind ringed: no other filter has windows");
+    }
+    if options.kind == FilterKind::Fuse && options.capacity.is_some() {
+        return refuse(
+            "--kind fuse takes no --capacity: it is made for the lines that it is given, and takes no others",
+        );
+    }
+    if options.kind == FilterKind::Cascade && options.store.is_some() {
+        return refuse("--store is for filters in memory: --kind cascade is built from lines");
     }
     match (options.kind, options.bits, options.decrements) {
         (_, None, _) => Ok(()),
@@ -106,6 +160,7 @@ pub fn refuse_strays(options: &BuildOptions) -> Result<(), Error> {
             "--bits and --probes are for filters of bits or counters, and this kind holds fingerprints: say --capacity and \
                     --fpr; `furui filter resize --slots` changes the slots of a quotient filter",
         ),
+        (FilterKind::Fuse, ..) => refuse("--kind fuse has no --bits and --probes: its size follows from --fpr"),
         (FilterKind::Parquet, ..) => refuse(
             "--kind parquet takes no --bits and --probes: it has eight probes and 2^n blocks; say --capacity and --fpr",
         ),
@@ -147,7 +202,7 @@ fn hash_spec(options: &BuildOptions) -> Result<(HashSpec, Label), Error> {
     let secret = read_or_made(options.seed_file.as_deref())?;
     let seed = secret.or(options.hash_seed).unwrap_or(0);
     let spec = HashSpec { algorithm: options.hash.unwrap_or(default), seed };
-    if options.kind == FilterKind::Parquet && spec != (HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 }) {
+    if options.kind == FilterKind::Parquet && spec != PARQUET_HASH {
         let reason = "--kind parquet needs --hash xxh64 and no --hash-seed: readers of Parquet support no other hash";
         return Err(Error::Message(reason.into()));
     }
@@ -181,10 +236,12 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
             AnyFilter::Ringed(filter.hashed_by(hash))
         }
         FilterKind::Quotient => {
-            let filter = QuotientFilter::with_rate(capacity, rate)?.hashed_by(hash);
+            let filter = QuotientFilter::growing(capacity, rate, options.doublings.unwrap_or(0))?.hashed_by(hash);
             AnyFilter::Quotient(if options.no_remove { filter } else { filter.counting() })
         }
         FilterKind::Parquet => AnyFilter::SplitBlock(SplitBlockBloom::for_parquet(capacity, rate)?.hashed_by(hash)),
+        // It is built from all lines at once, and this one is of none.
+        FilterKind::Fuse => AnyFilter::Fuse(Fuse::from_hashes(hash, vec![], rate)?),
         FilterKind::Cascade => unreachable!("a cascade filter is built on storage"),
     })
 }
@@ -259,12 +316,21 @@ fn gathered(options: &BuildOptions, keys: &mut Keys) -> Result<AnyFilter, Error>
             RepeatedKeys::Dropped,
             "say --no-remove, with which no hashes are kept, or unite filters of parts of the input",
         ),
+        FilterKind::Fuse => (RepeatedKeys::Dropped, "build a filter of another kind, with --capacity"),
         _ => (RepeatedKeys::Dropped, "say with --capacity how many different ones there will be"),
     };
     let mut all = Gathered::new(repeats, remedy);
     each_block(&options.input, &options.lines, keys, "reading", |hashes| all.take(hashes))?;
+    filter_of(options, keys.hasher().spec(), all)
+}
+
+/// Builds a filter of gathered hashes, for exactly their number unless the capacity is given.
+fn filter_of(options: &BuildOptions, hash: HashSpec, all: Gathered) -> Result<AnyFilter, Error> {
     let (all, distinct) = all.finish();
-    let mut filter = new_filter(options, keys.hasher().spec(), options.capacity.unwrap_or(distinct).max(1))?;
+    if options.kind == FilterKind::Fuse {
+        return Ok(AnyFilter::Fuse(Fuse::from_hashes(hash, all, options.fpr)?));
+    }
+    let mut filter = new_filter(options, hash, options.capacity.unwrap_or(distinct).max(1))?;
     filter.insert_all(&all).map_err(|full| not_inserted(&options.output, full.into()))?;
     Ok(filter)
 }

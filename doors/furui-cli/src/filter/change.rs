@@ -30,6 +30,9 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
     let mut held = Held::open(&options.filter, given(&options.seed, [&options.filter])?)?;
     let path = &options.filter;
     keys::check(path.display(), held.label.form, &options.lines)?;
+    if let AnyFilter::Fuse(_) = held.filter {
+        return Err(not_inserted(path, Full::Fixed.into()));
+    }
     if let AnyFilter::Quotient(filter) = &mut held.filter {
         let slots = filter.slots();
         insert_into(filter, options)?;

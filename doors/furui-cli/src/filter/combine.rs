@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use furui::filter::{AnyFilter, Mismatch, SeedlessFilter};
+use furui::format::Kind;
 use furui::store::cascade::Combination;
 
 use super::build::{warn_if_too_full, warn_of_rate};
@@ -69,6 +70,9 @@ pub fn seedless_mismatch(a: &Path, b: &Path, error: &Mismatch) -> Error {
 
 /// The error for two files that cannot be combined.
 pub fn mismatch(a: &Path, b: &Path, error: &Mismatch) -> Error {
-    let hint = "build both with the same --kind, --capacity, --fpr and --hash";
+    let hint = match error {
+        Mismatch::Unsupported(Kind::Fuse) => "build one filter from the lines of both, or from a union of their stores",
+        _ => "build both with the same --kind, --capacity, --fpr and --hash",
+    };
     Error::Message(format!("{} and {}: {error} ({hint})", a.display(), b.display()))
 }

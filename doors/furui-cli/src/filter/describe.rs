@@ -34,6 +34,9 @@ pub fn details(path: &Path, filter: &AnyFilter, form: KeyForm, bytes: u64) -> St
     if matches!(filter, AnyFilter::Quotient(filter) if !filter.is_counting()) {
         rows.push(("removal", "refused: lines with the same fingerprint share one copy".into()));
     }
+    if matches!(filter, AnyFilter::Fuse(_)) {
+        rows.push(("insertion", "refused: it was built for these lines alone".into()));
+    }
     if filter.forgets() {
         rows.push(("forgets", "old lines are forgotten: a no proves nothing".into()));
     }
@@ -125,6 +128,9 @@ fn parameters(filter: &AnyFilter) -> Vec<(&'static str, u64)> {
         AnyFilter::SplitBlock(filter) => vec![("blocks", filter.blocks())],
         AnyFilter::Growing(filter) => {
             vec![("parts", filter.parts() as u64), ("bits", filter.bits()), ("keys", filter.len())]
+        }
+        AnyFilter::Fuse(filter) => {
+            vec![("shards", filter.shards()), ("fingerprint_bits", filter.fingerprint_bits().into())]
         }
     };
     if filter.capacity() > 0 {

@@ -32,6 +32,12 @@ impl Observer {
         }
         let held = Held::open(path, None)?;
         keys::check(path.display(), held.label.form, options)?;
+        if let AnyFilter::Fuse(_) = held.filter {
+            return Err(Error::Message(format!(
+                "{}: a fuse filter, which takes no new lines; `furui has -v` prints the lines that it does not have",
+                path.display()
+            )));
+        }
         Ok(Self { path: path.into(), slots: slots(&held.filter), held })
     }
 

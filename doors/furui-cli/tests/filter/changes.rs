@@ -11,6 +11,15 @@ fn what_is_inserted_later_is_there_and_what_is_removed_is_not() {
     let filter = dir.join("f");
     for (kind, more) in KINDS {
         build(kind, &[more, &["--fpr", "1e-4"]].concat(), &filter, &text(&lines(900, 3)));
+        if kind == "fuse" {
+            let before = fs::read(&filter).unwrap();
+            let message = failure(&["filter", "insert", &filter], b"new\n");
+            assert!(message.contains("build a new one from all keys"), "{message}");
+            let message = failure(&["seen", "--filter", &filter], b"new\n");
+            assert!(message.contains("furui has -v"), "{message}");
+            assert_eq!(fs::read(&filter).unwrap(), before);
+            continue;
+        }
         // A quotient filter that was built for these lines alone grows, and says so.
         assert!(run(&["filter", "insert", &filter], b"new\nnewer\n").status.success(), "{kind}");
         assert_eq!(stdout(&["has", &filter], b"new\nnewer\n"), b"new\nnewer\n", "{kind}");
@@ -98,4 +107,22 @@ fn a_quotient_filter_grows_when_it_is_full_and_shrinks_when_asked() {
         let message = failure(&[command, &[&bloom]].concat(), b"");
         assert!(message.contains("a growing") || message.contains("a Bloom filter"), "{message}");
     }
+}
+
+#[test]
+fn a_quotient_filter_that_was_made_to_double_keeps_its_rate() {
+    let dir = TempDir::new();
+    let filter = dir.join("f");
+    let numbers = |from: u32, to: u32| (from..to).map(|i| format!("{i}\n")).collect::<String>().into_bytes();
+    build("quotient", &["--capacity", "100", "--fpr", "0.01", "--doublings", "10"], &filter, &numbers(0, 100));
+    for (from, to) in [(100, 5000), (5000, 60_000)] {
+        let grown = run(&["filter", "insert", &filter], &numbers(from, to));
+        assert!(grown.status.success());
+        assert!(String::from_utf8(grown.stderr).unwrap().contains("slots"), "it says that it has grown");
+    }
+    assert_eq!(stdout(&["has", "--count", &filter], &numbers(0, 60_000)), b"60000\n");
+    let rate: f64 = info(&filter, "false_positive_rate").parse().unwrap();
+    assert!(rate < 0.01, "{rate}");
+    let message = failure(&["filter", "build", "-k", "bloom", "--doublings", "3", "-o", &filter], b"x\n");
+    assert!(message.contains("--kind quotient"), "{message}");
 }

@@ -10,7 +10,7 @@ mod several;
 use crate::support::stdout;
 
 /// Every kind, with the options that it needs to be built from a pipe.
-const KINDS: [(&str, &[&str]); 8] = [
+const KINDS: [(&str, &[&str]); 9] = [
     ("bloom", &[]),
     ("blocked", &[]),
     ("counting", &[]),
@@ -19,6 +19,7 @@ const KINDS: [(&str, &[&str]); 8] = [
     ("ringed", &[]),
     ("quotient", &[]),
     ("parquet", &[]),
+    ("fuse", &[]),
 ];
 
 /// Builds a filter from standard input.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::filter::build;
+use crate::filter::{build, info};
 use crate::support::{TempDir, failure, stdout};
 
 #[test]
@@ -63,5 +63,50 @@ fn what_does_not_fit_together_is_named_on_both_sides() {
         }
         let message = failure(&["filter", "compare", &a, &b], b"");
         assert!(message.contains(&a) && message.contains(&b), "{kind} {more:?}: {message}");
+    }
+}
+
+#[test]
+fn fuse_filters_are_not_united_but_built_from_both_inputs_or_from_a_union_of_stores() {
+    let dir = TempDir::new();
+    let (a, b, out) = (dir.join("a"), dir.join("b"), dir.join("out"));
+    build("fuse", &[], &a, b"1\n2\n");
+    build("fuse", &[], &b, b"2\n3\n");
+    for args in [&["union", &a, &b, "-o", &out][..], &["intersect", &a, &b, "-o", &out], &["filter", "compare", &a, &b]]
+    {
+        let message = failure(args, b"");
+        assert!(message.contains("build one filter from the lines of both"), "{args:?}: {message}");
+        assert!(!fs::exists(&out).unwrap(), "nothing is written");
+    }
+}
+
+#[test]
+fn a_filter_is_built_from_a_store_with_its_hash_and_its_key_options() {
+    let dir = TempDir::new();
+    let (store, filter) = (dir.join("store"), dir.join("filter"));
+    let rows: String = (0..5000).map(|i| format!("{i},x{i}\n")).collect();
+    stdout(&["seen", "-q", "-d", ",", "-f", "2", "--store", &store], rows.as_bytes());
+    let more: String = (5000..9000).map(|i| format!("{i},x{i}\n")).collect();
+    for kind in ["fuse", "bloom", "blocked", "counting", "ringed", "quotient"] {
+        let args = ["filter", "build", "-k", kind, "--fpr", "1e-4", "--store", &store, "-o", &filter];
+        assert_eq!(stdout(&args, b""), b"", "{kind}");
+        assert_eq!(info(&filter, "seed"), info(&store, "seed"), "{kind}");
+        let found = stdout(&["has", "-d", ",", "-f", "2", &filter], (rows.clone() + &more).as_bytes());
+        assert!(found.starts_with(rows.as_bytes()), "{kind}");
+        assert!(found.len() < rows.len() + 200, "{kind}: {} bytes more", found.len() - rows.len());
+        assert!(failure(&["has", &filter], b"x1\n").contains("--field 2"), "{kind}");
+    }
+    for (more, reason) in [
+        (&["-f", "2", "-d", ","][..], "leave out the options"),
+        (&["-k", "stable", "-c", "9"], "order of a stream"),
+        (&["-k", "cascade", "-c", "9"], "built from lines"),
+        (&["-k", "parquet"], "xxh64 with seed 0"),
+        (&["-k", "fuse", "--hash", "siphash"], "--hash"),
+        (&["-k", "fuse", "in"], "cannot be used with"),
+    ] {
+        let out = dir.join("none");
+        let message = failure(&[&["filter", "build", "--store", &store, "-o", &out], more].concat(), b"");
+        assert!(message.contains(reason), "{more:?}: {message}");
+        assert!(!fs::exists(&out).unwrap(), "{more:?}");
     }
 }

@@ -229,6 +229,13 @@ class QuotientFilter(Filter):
     def remove(self, key: _Key) -> bool: ...
 
 @final
+class Fuse(Filter):
+    @staticmethod
+    def from_keys(
+        batch: _Objects | _Columns, rate: float, *, hash: str | None = None, like: _Like | None = None
+    ) -> Fuse: ...
+
+@final
 class RingedBloom(Filter):
     @staticmethod
     def with_rate(n: int, rate: float, *, hash: str | None = None, like: _Like | None = None) -> RingedBloom: ...

@@ -4,7 +4,8 @@ mod kinds;
 mod state;
 
 pub use kinds::{
-    BlockedBloom, Bloom, CountingBloom, QuotientFilter, RingedBloom, ScalableBloom, SplitBlockBloom, StableBloomLight,
+    BlockedBloom, Bloom, CountingBloom, Fuse, QuotientFilter, RingedBloom, ScalableBloom, SplitBlockBloom,
+    StableBloomLight,
 };
 
 use std::path::PathBuf;
@@ -99,7 +100,7 @@ impl Filter {
 
     /// Insert a key. Return True if it is certainly new, and False if it may have been inserted before.
     ///
-    /// Raises FullError if a filter of fixed size is full.
+    /// Raises FullError if a filter of fixed size is full, ConfigError if it is a Fuse, which takes no keys later.
     fn add(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let mut state = self.write(py);
         let filter = state.owned(py)?;

@@ -119,6 +119,7 @@ impl GrowingQuotient {
             Full::AtCapacity { .. } => Refusal::because("Filter is full"),
             // The hash is public, so clients can choose keys that collide.
             Full::Crowded { .. } => Refusal::because("Filter is full: it has too many fingerprints like this one"),
+            fixed @ Full::Fixed => Refusal::because(fixed.to_string()),
         })
     }
 

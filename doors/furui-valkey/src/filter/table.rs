@@ -111,7 +111,7 @@ impl Table {
                     "the filter is full at {capacity} keys: SIEVE.RESERVE a larger one, and SIEVE.MERGE \
                      this one into it"
                 )),
-                crowded @ Full::Crowded { .. } => Refusal::because(crowded.to_string()),
+                full @ (Full::Crowded { .. } | Full::Fixed) => Refusal::because(full.to_string()),
             }),
         }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::file::{FilterSource, Stored, save};
 use super::{
-    BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, Full, GrowingBloom, QuotientFilter, RingedBloom,
+    BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, Full, Fuse, GrowingBloom, QuotientFilter, RingedBloom,
     SplitBlockBloom, StableBloom, StableBloomLight, sizing,
 };
 use crate::bits::Buffer;
@@ -49,11 +49,14 @@ pub enum AnyFilter<M = Buffer> {
     SplitBlock(SplitBlockBloom<M>),
     /// A growing chain of Bloom filters.
     Growing(GrowingBloom<M>),
+    /// A fuse filter, which is built once from all keys, in the least space.
+    Fuse(Fuse<M>),
 }
 
-/// The filter inside an [`AnyFilter`], as a trait object of whichever trait the context asks for.
+/// The filter inside an [`AnyFilter`], as a trait object of whichever trait the context asks for. For a fuse filter,
+/// into which nothing can be inserted, the context says what to do.
 macro_rules! inside {
-    ($any:expr) => {
+    ($any:expr, $fuse:pat => $otherwise:expr) => {
         match $any {
             AnyFilter::Bloom(filter) => filter,
             AnyFilter::Blocked(filter) => filter,
@@ -64,6 +67,7 @@ macro_rules! inside {
             AnyFilter::Quotient(filter) => filter,
             AnyFilter::SplitBlock(filter) => filter,
             AnyFilter::Growing(filter) => filter,
+            $fuse => $otherwise,
         }
     };
 }
@@ -195,6 +199,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Kind::QuotientFilter => QuotientFilter::read(source).map(Self::Quotient),
             Kind::SplitBlockBloom => SplitBlockBloom::read(source).map(Self::SplitBlock),
             Kind::GrowingBloom => GrowingBloom::read(source).map(Self::Growing),
+            Kind::Fuse => Fuse::read(source).map(Self::Fuse),
             kind => Err(envelope.error(0, Problem::NotAFilter(kind)).into()),
         }
     }
@@ -289,6 +294,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Self::Quotient(filter) => filter.capacity(),
             Self::SplitBlock(filter) => filter.capacity(),
             Self::Growing(_) => 0,
+            Self::Fuse(filter) => filter.len(),
         }
     }
 
@@ -304,6 +310,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Self::Quotient(filter) => filter.bits(),
             Self::SplitBlock(filter) => 256 * filter.blocks(),
             Self::Growing(filter) => filter.bits(),
+            Self::Fuse(filter) => filter.bits(),
         };
         bits.div_ceil(8)
     }
@@ -322,11 +329,12 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Self::Ringed(filter) => filter.params().expected_rate(keys).ok(),
             Self::Quotient(filter) => Some(keys as f64 / (filter.last_fingerprint() as f64 + 1.0)),
             Self::SplitBlock(filter) => Some(SplitBlockBloom::rate_with(keys, filter.blocks())),
+            Self::Fuse(filter) => Some(filter.false_positive_rate()),
         }
     }
 
     fn filter(&self) -> &dyn Stored<M> {
-        inside!(self)
+        inside!(self, AnyFilter::Fuse(filter) => filter)
     }
 }
 
@@ -343,13 +351,15 @@ impl<M> AnyFilter<M> {
             Self::Quotient(_) => Kind::QuotientFilter,
             Self::SplitBlock(_) => Kind::SplitBlockBloom,
             Self::Growing(_) => Kind::GrowingBloom,
+            Self::Fuse(_) => Kind::Fuse,
         }
     }
 }
 
 impl AnyFilter {
-    fn filter_mut(&mut self) -> &mut dyn FilterMut {
-        inside!(self)
+    /// The filter, for insertions; an error if it takes none.
+    fn filter_mut(&mut self) -> Result<&mut dyn FilterMut, Full> {
+        Ok(inside!(self, AnyFilter::Fuse(_) => return Err(Full::Fixed)))
     }
 }
 
@@ -377,10 +387,10 @@ impl<M: Deref<Target = [u8]>> Filter for AnyFilter<M> {
 
 impl FilterMut for AnyFilter {
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
-        self.filter_mut().insert_hash(key)
+        self.filter_mut()?.insert_hash(key)
     }
 
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
-        self.filter_mut().insert_all(keys)
+        self.filter_mut()?.insert_all(keys)
     }
 }

@@ -18,6 +18,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Self::Ringed(filter) => Some(filter.cardinality()),
             Self::Quotient(filter) => Some(filter.cardinality()),
             Self::SplitBlock(filter) => Some(filter.cardinality()),
+            Self::Fuse(filter) => Some(filter.cardinality()),
             _ => None,
         }
     }

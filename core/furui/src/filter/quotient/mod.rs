@@ -129,7 +129,37 @@ impl QuotientFilter {
     /// If `rate` is outside (0, 1) or too low for 64-bit hashes of this many keys, or if the table does not fit in
     /// memory.
     pub fn with_rate(capacity: u64, rate: f64) -> Result<Self, ConfigError> {
-        Self::with_shape(Shape::with_rate(capacity, rate)?)
+        Self::growing(capacity, rate, 0)
+    }
+
+    /// The smallest empty filter that holds `capacity` keys, and that still has a false-positive rate of at most `rate`
+    /// when it is full after [`with_slots`](Self::with_slots) has doubled it `doublings` times.
+    ///
+    /// The fingerprints are made long enough for the last size: each doubling moves a bit of every remainder into the
+    /// quotient, and doubles the rate of a full filter. So a key takes `doublings` bits more in the first table, one
+    /// less after each doubling, and none more in the last and largest one. (InfiniFilter, Dayan et al., SIGMOD 2023,
+    /// needs no number of doublings, but takes a bit or two a key for the lengths of fingerprints and, to bound the
+    /// rate, 2 log₂ of the doublings more, in every table.)
+    ///
+    /// ```
+    /// use furui::filter::QuotientFilter;
+    ///
+    /// let mut seen = QuotientFilter::growing(1000, 0.01, 10)?;
+    /// for key in 0..500_000u32 {
+    ///     if seen.len() == seen.capacity() {
+    ///         seen = seen.with_slots(2 * seen.slots())?;
+    ///     }
+    ///     seen.insert(key.to_le_bytes())?;
+    /// }
+    /// assert!(seen.false_positive_rate() < 0.01);
+    /// # Ok::<(), furui::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`with_rate`](Self::with_rate) for the rate of the first table, `rate` / 2^`doublings`.
+    pub fn growing(capacity: u64, rate: f64, doublings: u32) -> Result<Self, ConfigError> {
+        let first = rate * 0.5f64.powi(i32::try_from(doublings).unwrap_or(i32::MAX));
+        Self::with_shape(Shape::with_rate(capacity, first)?)
     }
 
     fn with_shape(shape: Shape) -> Result<Self, ConfigError> {

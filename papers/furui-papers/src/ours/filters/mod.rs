@@ -8,6 +8,7 @@ mod against_exact;
 mod blocked;
 mod bloom;
 mod floor;
+mod fuse;
 mod growing;
 mod huge;
 mod kinds;
@@ -203,7 +204,7 @@ fn report(title: &str, n: usize, base: &str, rows: impl Fn() -> Result<Vec<Row>>
 type Run = fn(usize) -> Result<()>;
 
 /// The names of the kinds of filters, each with the function that measures them.
-const KINDS: [(&str, Run); 7] = [
+const KINDS: [(&str, Run); 8] = [
     ("blocked", blocked::run),
     ("bloom", bloom::run),
     ("ringed", ringed::run),
@@ -211,6 +212,7 @@ const KINDS: [(&str, Run); 7] = [
     ("split-block", split_block::run),
     ("kinds", kinds::run),
     ("threads", threads::run),
+    ("fuse", fuse::run),
 ];
 
 /// Measures one kind of filter, or all, with `n` keys, or with 1 M and 50 M if none are given; with `huge`, measures
