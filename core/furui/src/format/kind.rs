@@ -45,6 +45,8 @@ pub enum Kind {
     SplitBlockBloom = 23,
     /// A [`GrowingBloom`](crate::filter::GrowingBloom): a chain of Bloom filters.
     GrowingBloom = 24,
+    /// A [`WindowBloom`](crate::filter::WindowBloom) filter: the keys of a window.
+    WindowBloom = 25,
     /// A path-compressed trie of keys and numbers without a filter.
     Trie = 64,
     /// A part of a dictionary: a trie and its filter, and its values if they are byte strings.
@@ -59,7 +61,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind that this version knows.
-    const ALL: [Self; 20] = [
+    const ALL: [Self; 21] = [
         Self::Manifest,
         Self::Run,
         Self::Journal,
@@ -75,6 +77,7 @@ impl Kind {
         Self::QuotientFilter,
         Self::SplitBlockBloom,
         Self::GrowingBloom,
+        Self::WindowBloom,
         Self::Trie,
         Self::FilteredTrie,
         Self::LoudsTrie,
@@ -123,6 +126,7 @@ impl Kind {
             Self::QuotientFilter => "quotient",
             Self::SplitBlockBloom => "parquet",
             Self::GrowingBloom => "growing",
+            Self::WindowBloom => "window",
             Self::Trie => "trie",
             Self::FilteredTrie => "filtered-trie",
             Self::LoudsTrie => "louds-trie",
@@ -150,6 +154,7 @@ impl fmt::Display for Kind {
             Self::QuotientFilter => "a quotient filter",
             Self::SplitBlockBloom => "a split-block Bloom filter, as in Parquet files",
             Self::GrowingBloom => "a growing chain of Bloom filters",
+            Self::WindowBloom => "a filter with a window",
             Self::Trie => "a compact trie",
             Self::FilteredTrie => "a trie of a dictionary, with its filter",
             Self::LoudsTrie => "a LOUDS trie",

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::file::{FilterSource, Stored, save};
 use super::{
     BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, Full, GrowingBloom, QuotientFilter, RingedBloom,
-    SplitBlockBloom, StableBloom, StableBloomLight, sizing,
+    SplitBlockBloom, StableBloom, StableBloomLight, WindowBloom, sizing,
 };
 use crate::bits::Buffer;
 use crate::format::{Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Seal, WriteError};
@@ -49,6 +49,8 @@ pub enum AnyFilter<M = Buffer> {
     SplitBlock(SplitBlockBloom<M>),
     /// A growing chain of Bloom filters.
     Growing(GrowingBloom<M>),
+    /// A filter of the keys of a window, which all are surely there.
+    Window(WindowBloom<M>),
 }
 
 /// The filter inside an [`AnyFilter`], as a trait object of whichever trait the context asks for.
@@ -64,6 +66,7 @@ macro_rules! inside {
             AnyFilter::Quotient(filter) => filter,
             AnyFilter::SplitBlock(filter) => filter,
             AnyFilter::Growing(filter) => filter,
+            AnyFilter::Window(filter) => filter,
         }
     };
 }
@@ -195,6 +198,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Kind::QuotientFilter => QuotientFilter::read(source).map(Self::Quotient),
             Kind::SplitBlockBloom => SplitBlockBloom::read(source).map(Self::SplitBlock),
             Kind::GrowingBloom => GrowingBloom::read(source).map(Self::Growing),
+            Kind::WindowBloom => WindowBloom::read(source).map(Self::Window),
             kind => Err(envelope.error(0, Problem::NotAFilter(kind)).into()),
         }
     }
@@ -289,6 +293,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Self::Quotient(filter) => filter.capacity(),
             Self::SplitBlock(filter) => filter.capacity(),
             Self::Growing(_) => 0,
+            Self::Window(filter) => filter.capacity(),
         }
     }
 
@@ -304,6 +309,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Self::Quotient(filter) => filter.bits(),
             Self::SplitBlock(filter) => 256 * filter.blocks(),
             Self::Growing(filter) => filter.bits(),
+            Self::Window(filter) => filter.bits(),
         };
         bits.div_ceil(8)
     }
@@ -315,6 +321,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Self::Stable(filter) => Some(filter.stable_rate()),
             Self::StableLight(filter) => Some(filter.stable_rate()),
             Self::Growing(filter) => Some(filter.rate()),
+            Self::Window(filter) => Some(filter.rate()),
             _ if keys == 0 => None,
             Self::Bloom(filter) => Some(sizing::rate(filter.probes(), keys, filter.bits())),
             Self::Blocked(filter) => Some(filter.expected_rate(keys)),
@@ -343,6 +350,7 @@ impl<M> AnyFilter<M> {
             Self::Quotient(_) => Kind::QuotientFilter,
             Self::SplitBlock(_) => Kind::SplitBlockBloom,
             Self::Growing(_) => Kind::GrowingBloom,
+            Self::Window(_) => Kind::WindowBloom,
         }
     }
 }
