@@ -1,6 +1,6 @@
 //! Filters with a window: what they remember and forget, their rate at every moment, and their files.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::num::NonZeroU64;
 
@@ -49,7 +49,7 @@ fn file_of(filter: &WindowBloom) -> Vec<u8> {
 struct Model {
     span: Window,
     now: u64,
-    last: HashMap<u64, u64>,
+    last: BTreeMap<u64, u64>,
 }
 
 impl Model {
@@ -93,7 +93,7 @@ fn at_every_moment_the_window_is_known_and_the_rest_at_the_rate_that_was_asked_f
         let name = format!("{span}, {capacity} at {rate}");
         let mut chance = Chance(capacity ^ distinct);
         let mut filter = WindowBloom::with_rate(span, capacity, rate).unwrap();
-        let mut model = Model { span, now: 0, last: HashMap::new() };
+        let mut model = Model { span, now: 0, last: BTreeMap::new() };
         let (moments, mut hits, mut expected) = (60, 0.0, 0.0);
         for _ in 0..moments {
             // Two windows pass, in steps that are no divisors of slices; then there is a pause.
@@ -128,7 +128,7 @@ fn random_operations_agree_with_the_last_tick_of_each_key() {
         let ticks = 1 + chance.below([3, 40, 1000][seed as usize % 3]);
         let span = if chance.below(2) == 0 { of_keys(ticks) } else { of_time(ticks) };
         let mut filter = WindowBloom::with_rate(span, 1 + chance.below(600), 1e-9).unwrap();
-        let mut model = Model { span, now: 0, last: HashMap::new() };
+        let mut model = Model { span, now: 0, last: BTreeMap::new() };
         for _ in 0..400 {
             let number = chance.below(200);
             match chance.below(8) {
