@@ -18,7 +18,7 @@ enum Can {
 use Can::{Intersect, Remember, Remove, Unite};
 
 /// The name of each filter, how it is built, and what it can do.
-const KINDS: [(&str, &str, &[Can]); 13] = [
+const KINDS: [(&str, &str, &[Can]); 14] = [
     ("bloom", "--kind bloom --capacity 12000", &[Remember, Unite, Intersect]),
     ("bloom-sha1", "--kind bloom --hash sha1 --hash-seed 5 --capacity 12000", &[Remember, Unite, Intersect]),
     ("growing", "--kind bloom", &[Remember, Unite]),
@@ -28,6 +28,7 @@ const KINDS: [(&str, &str, &[Can]); 13] = [
     ("counting", "--kind counting --capacity 12000", &[Remember, Unite, Remove]),
     ("stable", "--kind stable --capacity 12000", &[]),
     ("stable-light", "--kind stable-light --capacity 12000", &[]),
+    ("window-filter", "--kind window --capacity 12000", &[]),
     ("ringed", "--kind ringed --capacity 12000", &[Remember, Unite, Intersect]),
     ("quotient", "--kind quotient --hash siphash --capacity 12000", &[Remember, Unite, Intersect, Remove]),
     ("quotient-set", "--kind quotient --no-remove --capacity 12000", &[Remember, Unite, Intersect]),
