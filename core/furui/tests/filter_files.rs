@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use furui::filter::{
     AnyFilter, BlockedBloom, Bloom, CheckedFilter, ConfigError, CountingBloom, Filter, FilterMut, FilterRef, Fuse,
     Gamma, GrowingBloom, QuotientFilter, RingedBloom, RingedParams, SeedlessFilter, SplitBlockBloom, StableBloom,
-    StableBloomLight,
+    StableBloomLight, WindowBloom,
 };
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, ReadError, Tag};
 use furui::{HashAlgorithm, HashSpec, KeyHash};
@@ -220,6 +220,7 @@ fn filled_others() -> Vec<AnyFilter> {
         AnyFilter::Ringed(RingedBloom::with_size(params, 30_000).unwrap()),
         AnyFilter::SplitBlock(SplitBlockBloom::with_rate(30_000, 0.01).unwrap()),
         AnyFilter::Growing(GrowingBloom::with_rate(0.01).unwrap()),
+        AnyFilter::Window(WindowBloom::for_last(3200, 0.01).unwrap()),
         AnyFilter::Bloom(Bloom::with_rate(9000, 0.001).unwrap()),
     ];
     for filter in &mut filters {

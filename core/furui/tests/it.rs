@@ -43,6 +43,7 @@ mod storage;
 mod support;
 mod tiers;
 mod trie;
+mod window_filter;
 mod window_runs;
 mod windows;
 mod write_buffer;

@@ -4,6 +4,7 @@
 use furui::filter::{
     AnyFilter, BlockedBloom, Bloom, Concurrent, ConfigError, CountingBloom, FilterMut, Gamma, GrowingBloom,
     InsertError, Mismatch, QuotientFilter, RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
+    WindowBloom,
 };
 use furui::seen::Recent;
 use furui::{HashAlgorithm, HashSpec, Hashes, KeyHash};
@@ -29,6 +30,8 @@ const FILTERS: &[(&str, Maker)] = &[
     ("RingedBloom, n-divided", || Box::new(ringed(RATE, Gamma::Bits(30.5), 1, ROOM).unwrap())),
     ("StableBloom", || Box::new(StableBloom::with_rate(100_000, 2, RATE).unwrap())),
     ("StableBloomLight", || Box::new(StableBloomLight::with_rate(100_000, RATE).unwrap())),
+    ("WindowBloom", || Box::new(WindowBloom::for_last(ROOM, RATE).unwrap())),
+    ("WindowBloom, of time", || Box::new(WindowBloom::with_rate("1h".parse().unwrap(), ROOM / 20, RATE).unwrap())),
     ("Recent<u16, 8>", || Box::new(Recent::<u16, 8>::new(8192).unwrap())),
     ("Recent<u32>", || Box::new(Recent::<u32>::new(8192).unwrap())),
     ("Recent<u64, 1>", || Box::new(Recent::<u64, 1>::new(8192).unwrap())),
@@ -87,6 +90,12 @@ const REFUSALS: &[(&str, Refusal)] = &[
     ("StableBloomLight, P above m", || StableBloomLight::from_parts(1000, 4, 1001).err()),
     ("CountingBloom, more than any memory", || CountingBloom::from_parts(1 << 40, 3, 8).err()),
     ("StableBloomLight, too many counters", || StableBloomLight::with_rate(1 << 50, RATE).err()),
+    ("WindowBloom, no keys", || WindowBloom::for_last(0, RATE).err()),
+    ("WindowBloom, rate 0", || WindowBloom::for_last(ROOM, 0.0).err()),
+    ("WindowBloom, rate 1", || WindowBloom::for_last(ROOM, 1.0).err()),
+    ("WindowBloom, rate beyond the hash", || WindowBloom::for_last(ROOM, 1e-17).err()),
+    ("WindowBloom, too many keys", || WindowBloom::for_last(1 << 50, RATE).err()),
+    ("WindowBloom, more than any memory", || WindowBloom::for_last(1 << 38, RATE).err()),
     ("Recent, more than any memory", || Recent::<u64>::new(1 << 40).err()),
     ("Recent, one set", || Recent::<u16>::new(4).err()),
 ];
@@ -266,6 +275,7 @@ fn hashes_of_another_spec_are_an_error_for_every_kind_of_filter() {
     assert_own_hashes_only!(StableBloom::with_rate(100_000, 2, RATE).unwrap());
     assert_own_hashes_only!(StableBloomLight::with_rate(100_000, RATE).unwrap());
     assert_own_hashes_only!(GrowingBloom::with_rate(RATE).unwrap());
+    assert_own_hashes_only!(WindowBloom::for_last(ROOM, RATE).unwrap());
     assert_own_hashes_only!(QuotientFilter::with_rate(ROOM, RATE).unwrap());
     assert_own_hashes_only!(Concurrent::new(Bloom::with_rate(ROOM, RATE).unwrap()).unwrap());
     assert_own_hashes_only!(Concurrent::new(BlockedBloom::with_rate(ROOM, RATE).unwrap()).unwrap());

@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::support::{TempDir, distinct, failure, lines, run, stdout, text};
+use furui::filter::WindowBloom;
 use furui::seen::{Seen, SeenOptions};
 use furui::store::{Directory, Window};
 
@@ -146,7 +147,7 @@ fn a_filter_of_every_kind_prints_each_line_once_and_learns_it() {
     let dir = TempDir::new();
     let input = text(&lines(3000, 7));
     let each = text(&distinct(&lines(3000, 7)));
-    for kind in ["bloom", "blocked", "counting", "stable", "stable-light", "ringed", "quotient", "parquet"] {
+    for kind in ["bloom", "blocked", "counting", "stable", "stable-light", "window", "ringed", "quotient", "parquet"] {
         let path = dir.join(&format!("{kind}.filter"));
         let built = run(&["filter", "build", "-k", kind, "-c", "100000", "--fpr", "0.0001", "-o", &path], b"");
         assert!(built.status.success(), "{kind}: {}", String::from_utf8_lossy(&built.stderr));
@@ -189,4 +190,35 @@ fn a_filter_is_asked_for_the_keys_it_was_made_of_and_options_of_sets_are_refused
     let cascade = dir.join("cascade");
     stdout(&["filter", "build", "-k", "cascade", "-c", "1000", "-o", &cascade], b"a\n");
     assert!(failure(&["seen", "--filter", &cascade], b"a\n").contains("cascade"));
+}
+
+#[test]
+fn a_filter_with_a_window_has_the_last_lines_for_sure_and_forgets_the_others() {
+    let dir = TempDir::new();
+    let (path, first, all) = (dir.join("w.filter"), numbers(0..1000), numbers(0..5000));
+    stdout(&["filter", "build", "-k", "window", "--window", "1600", "--fpr", "1e-6", "-o", &path], &first);
+    assert_eq!(stdout(&["has", &path], &all), first);
+    assert_eq!(stdout(&["seen", "--filter", &path], &numbers(900..2600)), numbers(1000..2600));
+    stdout(&["filter", "insert", &path, "-"], &numbers(2600..2700));
+    assert_eq!(stdout(&["has", &path], &all), numbers(1100..2700), "1600 lines, at a border of slices");
+    let info = String::from_utf8(stdout(&["info", &path], b"")).unwrap();
+    assert!(info.contains("did not come within the last 1600 lines"), "{info}");
+    let json = String::from_utf8(stdout(&["info", "--json", &path], b"")).unwrap();
+    assert!(json.contains("\"kind\":\"window\"") && json.contains("\"window\":\"1600 lines\""), "{json}");
+
+    // In a window of time, the clock decides: the lines of a filter that is two hours old are forgotten.
+    let kinds: &[&str] = &["filter", "build", "-k", "window", "--window", "1h", "-c", "1000", "--fpr", "1e-6"];
+    stdout(&[kinds, &["-o", &path]].concat(), &first);
+    assert_eq!(stdout(&["has", &path], &all), first);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64;
+    let mut old = WindowBloom::with_rate("1h".parse().unwrap(), 1000, 1e-6).unwrap();
+    old.tell_time(now - 2 * HOUR);
+    old.insert("1").unwrap();
+    old.tell_time(now - HOUR / 2);
+    old.insert("2").unwrap();
+    old.save(&path).unwrap();
+    assert_eq!(stdout(&["has", &path], b"1\n2\n"), b"2\n");
+    assert_eq!(stdout(&["seen", "--filter", &path], b"1\n2\n3\n"), b"1\n3\n");
+    assert_eq!(stdout(&["has", &path], b"1\n2\n3\n"), b"1\n2\n3\n");
+    failure(&["filter", "build", "-k", "window", "--window", "1h", "-o", &path], b"a\n");
 }

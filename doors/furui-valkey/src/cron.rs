@@ -106,7 +106,7 @@ fn drop_faded(context: *mut raw::RedisModuleCtx, name: *mut raw::RedisModuleStri
         set.tell_time(now);
         set.settle();
     } else if let Ok(Some(filter)) = key.value_mut::<Filter>() {
-        let Ok(()) = filter.tell_time(now) else { return };
+        filter.tell_time(now);
         filter.settle();
     } else {
         return;

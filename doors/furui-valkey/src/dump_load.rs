@@ -14,7 +14,6 @@ use crate::dict::Dictionary;
 use crate::files::Files;
 use crate::filter::Filter;
 use crate::filter::settings::SETTINGS;
-use crate::filter::window::WINDOW;
 use crate::io::{Commands, In, Out, PIECE};
 use crate::limits::{self, Account, Held, Holder};
 use crate::rdb::{VERSION, Value, methods};
@@ -163,7 +162,7 @@ fn kind_of(files: &Files) -> Result<ValueKind, Refusal> {
             other => Err(Refusal::because(format!("{other} cannot be loaded"))),
         };
     }
-    if files.get(WINDOW).or(files.get(SETTINGS)).is_some() {
+    if files.get(SETTINGS).is_some() {
         return Ok(ValueKind::Filter);
     }
     let Some((name, bytes)) = files.only() else {

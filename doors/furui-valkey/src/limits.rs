@@ -45,7 +45,8 @@ pub struct Held {
     pub bytes: usize,
     /// The members of sets, the keys of filters with a window, and the fields of dictionaries.
     pub members: usize,
-    /// The number of slices of windows of time, which a timer drops when they are old.
+    /// The number of slices of sets with windows of time, and of filters with keys in such windows. A timer drops what
+    /// is old.
     pub slices: usize,
 }
 

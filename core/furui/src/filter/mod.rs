@@ -37,6 +37,7 @@ mod split_block;
 mod stable;
 mod stable_light;
 pub(crate) mod stable_point;
+mod window;
 
 pub use any::{AnyFilter, FilterRef};
 pub use blocked::{BlockedBloom, FINEST_BLOCKED_RATE, MAX_BLOCKED_PROBES};
@@ -57,6 +58,7 @@ pub use split_block::{FINEST_SPLIT_BLOCK_RATE, MAX_PARQUET_BYTES, ParquetError, 
 pub use stable::StableBloom;
 pub use stable_light::StableBloomLight;
 pub(crate) use stable_point::stable_decrements;
+pub use window::WindowBloom;
 
 /// A set whose "yes" may be wrong, at a stated rate, and whose "no" is certain, unless the filter
 /// [`forgets`](Self::forgets).

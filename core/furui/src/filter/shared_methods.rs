@@ -7,7 +7,7 @@ use std::path::Path;
 use super::file::{save, write};
 use super::{
     AnyFilter, BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, Full, Fuse, GrowingBloom, InsertError, Mismatch,
-    QuotientFilter, RingedBloom, SplitBlockBloom, StableBloom, StableBloomLight,
+    QuotientFilter, RingedBloom, SplitBlockBloom, StableBloom, StableBloomLight, WindowBloom,
 };
 use crate::format::{FormatError, Kind, Problem, ReadError, WriteError};
 use crate::hash::{HashSpec, Hashes};
@@ -172,6 +172,7 @@ queries!(RingedBloom);
 queries!(SplitBlockBloom);
 queries!(StableBloom);
 queries!(StableBloomLight);
+queries!(WindowBloom);
 queries!(AnyFilter);
 
 files!(Bloom, Bloom);
@@ -184,6 +185,7 @@ files!(RingedBloom, Ringed);
 files!(SplitBlockBloom, SplitBlock);
 files!(StableBloom, Stable);
 files!(StableBloomLight, StableLight);
+files!(WindowBloom, Window);
 
 insertions!(Bloom);
 insertions!(BlockedBloom);
@@ -198,6 +200,10 @@ impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
 }
 
 impl GrowingBloom {
+    insertions_with_room!();
+}
+
+impl WindowBloom {
     insertions_with_room!();
 }
 

@@ -45,6 +45,8 @@ pub enum Kind {
     SplitBlockBloom = 23,
     /// A [`GrowingBloom`](crate::filter::GrowingBloom): a chain of Bloom filters.
     GrowingBloom = 24,
+    /// A [`WindowBloom`](crate::filter::WindowBloom) filter: the keys of a window.
+    WindowBloom = 25,
     /// A [`Fuse`](crate::filter::Fuse) filter, which is built once from all keys.
     Fuse = 26,
     /// A path-compressed trie of keys and numbers without a filter.
@@ -61,7 +63,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind that this version knows.
-    const ALL: [Self; 21] = [
+    const ALL: [Self; 22] = [
         Self::Manifest,
         Self::Run,
         Self::Journal,
@@ -77,6 +79,7 @@ impl Kind {
         Self::QuotientFilter,
         Self::SplitBlockBloom,
         Self::GrowingBloom,
+        Self::WindowBloom,
         Self::Fuse,
         Self::Trie,
         Self::FilteredTrie,
@@ -126,6 +129,7 @@ impl Kind {
             Self::QuotientFilter => "quotient",
             Self::SplitBlockBloom => "parquet",
             Self::GrowingBloom => "growing",
+            Self::WindowBloom => "window",
             Self::Fuse => "fuse",
             Self::Trie => "trie",
             Self::FilteredTrie => "filtered-trie",
@@ -154,6 +158,7 @@ impl fmt::Display for Kind {
             Self::QuotientFilter => "a quotient filter",
             Self::SplitBlockBloom => "a split-block Bloom filter, as in Parquet files",
             Self::GrowingBloom => "a growing chain of Bloom filters",
+            Self::WindowBloom => "a filter with a window",
             Self::Fuse => "a fuse filter",
             Self::Trie => "a compact trie",
             Self::FilteredTrie => "a trie of a dictionary, with its filter",

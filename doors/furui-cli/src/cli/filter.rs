@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
+use furui::store::Window;
 use furui::{HashAlgorithm, text};
 
 use super::{InputOptions, LineOptions, PrintOptions, SeedOptions, WaitOptions, hash_name, headings, memory};
@@ -23,9 +24,9 @@ pub enum FilterCommand {
 /// Lines are bytes. The filter records how keys are hashed and how they are made from lines: later commands must have
 /// the same key options, such as -f, -d and --url, or are refused (see --as-is). It does not record -0. Without
 /// --capacity, files are read twice, first to estimate how many different lines there are. From a pipe, a bloom filter
-/// grows as it fills, a stable or cascade one needs --capacity, and for the other kinds the hashes are kept in memory
-/// until the input ends, as they always are for a fuse filter. A cascade filter that was not finished, because of an
-/// error or a kill, lacks lines: insert them again, or remove its directory.
+/// grows as it fills, one that forgets or is a cascade needs --capacity, and for the other kinds the hashes are kept in
+/// memory until the input ends, as they always are for a fuse filter. A cascade filter that was not finished, because of
+/// an error or a kill, lacks lines: insert them again, or remove its directory.
 #[derive(Args)]
 pub struct BuildOptions {
     #[command(flatten)]
@@ -49,7 +50,8 @@ pub struct BuildOptions {
     /// The number of different lines to make room for
     ///
     /// With up to N different lines the filter keeps the rate of --fpr. A stable filter remembers about the last N
-    /// lines, counting repeats. See above for a filter without --capacity
+    /// lines, counting repeats, and one with a window that many exactly, or those of --window. See above for a filter
+    /// without --capacity
     #[arg(short, long, value_name = "N", value_parser = text::count, help_heading = headings::FILTER)]
     pub capacity: Option<u64>,
     /// Build from the lines in a store of `furui seen`, not from FILEs
@@ -58,6 +60,13 @@ pub struct BuildOptions {
     #[arg(long, value_name = "STORE", value_hint = ValueHint::DirPath, value_parser = place::anywhere(),
           conflicts_with_all = ["files", "bits", "hash", "hash_seed", "seed_file"], help_heading = headings::INPUT)]
     pub store: Option<PathBuf>,
+    /// With --kind window: remember the last SPAN, as in 12h or 1000000
+    ///
+    /// SPAN is a time, as in 500ms, 90s, 30m, 12h or 7d, by the system's clock, or a number of lines. --capacity is then
+    /// the number of lines that are expected within it; if more come, the filter grows [default: as many lines as
+    /// --capacity says]
+    #[arg(long, value_name = "SPAN", help_heading = headings::FILTER)]
+    pub window: Option<Window>,
     /// In place of --capacity and --fpr: the bits of the table
     ///
     /// This needs --probes, too. A counter of a counting filter takes 4 of the bits, one of a stable filter 2. Filters
@@ -138,6 +147,9 @@ pub enum FilterKind {
     Stable,
     /// For endless streams, and faster: the oldest lines are forgotten
     StableLight,
+    /// The last lines, or those of the last hours: within the window a no is certain, a sixteenth later the line is
+    /// forgotten. Twice the space of bloom
+    Window,
     /// For filters of many sizes in which the same keys are looked up: the positions of a key do not depend on the size
     Ringed,
     /// Can remove lines, grow and shrink; holds sorted fingerprints. A line that occurs repeatedly in the input is

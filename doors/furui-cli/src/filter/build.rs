@@ -6,13 +6,16 @@ use std::process::ExitCode;
 use furui::filter::{
     AnyFilter, BlockedBloom, Bloom, ConfigError, CountingBloom, Estimate, FilterMut, Full, Fuse, Gamma, GrowingBloom,
     InsertError, QuotientFilter, RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
+    WindowBloom,
 };
 use furui::format::is_still;
+use furui::store::Window;
 use furui::{HashAlgorithm, HashSpec, Hashes, KeyHash};
 
 use super::file::{Label, refuse_unwritable, replace};
 use super::gather::{Gathered, RepeatedKeys};
 use super::seed::read_or_made;
+use super::window::tell_time;
 use crate::cli::{BuildOptions, FilterKind, GammaName, InputOptions, LineOptions};
 use crate::complain;
 use crate::error::Error;
@@ -63,6 +66,9 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
         // Each line is inserted once, however often it occurs, so that one removal removes it.
         _ if options.kind == FilterKind::Quotient && !options.no_remove => gathered(options, &mut keys)?,
         Some(capacity) => filled(new_filter(options, keys.hasher().spec(), capacity)?, options, &mut keys)?,
+        None if let Some(Window::Keys(lines)) = options.window => {
+            filled(new_filter(options, keys.hasher().spec(), lines.get())?, options, &mut keys)?
+        }
         None if progress::total(&options.input.files).is_some() => {
             let capacity = count(options, &mut keys)?;
             filled(new_filter(options, keys.hasher().spec(), capacity)?, options, &mut keys)?
@@ -72,8 +78,8 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
                 let growing = GrowingBloom::with_rate(options.fpr)?.hashed_by(keys.hasher().spec());
                 filled(AnyFilter::Growing(growing), options, &mut keys)?
             }
-            FilterKind::Stable | FilterKind::StableLight => {
-                let reason = "a stable filter forgets: say with --capacity how many lines it is to remember";
+            FilterKind::Stable | FilterKind::StableLight | FilterKind::Window => {
+                let reason = "this filter forgets: say with --capacity how many lines it is to remember";
                 return Err(Error::Message(reason.into()));
             }
             _ => gathered(options, &mut keys)?,
@@ -142,6 +148,9 @@ pub fn refuse_strays(options: &BuildOptions) -> Result<(), Error> {
     if options.kind == FilterKind::Cascade && options.store.is_some() {
         return refuse("--store is for filters in memory: --kind cascade is built from lines");
     }
+    if options.kind != FilterKind::Window && options.window.is_some() {
+        return refuse("--window goes with --kind window: no other filter forgets by time or by lines");
+    }
     match (options.kind, options.bits, options.decrements) {
         (_, None, _) => Ok(()),
         (FilterKind::Stable | FilterKind::StableLight, _, None) => refuse(
@@ -161,6 +170,10 @@ pub fn refuse_strays(options: &BuildOptions) -> Result<(), Error> {
                     --fpr; `furui filter resize --slots` changes the slots of a quotient filter",
         ),
         (FilterKind::Fuse, ..) => refuse("--kind fuse has no --bits and --probes: its size follows from --fpr"),
+        (FilterKind::Window, ..) => refuse(
+            "--kind window has no --bits and --probes, because it has a table for any number of lines: say --window, \
+             --capacity and --fpr",
+        ),
         (FilterKind::Parquet, ..) => refuse(
             "--kind parquet takes no --bits and --probes: it has eight probes and 2^n blocks; say --capacity and --fpr",
         ),
@@ -225,6 +238,13 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
             AnyFilter::Stable(StableBloom::with_rate(counters, STABLE_BITS, rate)?.hashed_by(hash))
         }
         FilterKind::StableLight => AnyFilter::StableLight(StableBloomLight::for_last(capacity, rate)?.hashed_by(hash)),
+        FilterKind::Window => {
+            let filter = match options.window {
+                Some(window) => WindowBloom::with_rate(window, capacity, rate)?,
+                None => WindowBloom::for_last(capacity, rate)?,
+            };
+            AnyFilter::Window(filter.hashed_by(hash))
+        }
         FilterKind::Ringed => {
             let delta = options.delta.unwrap_or(DELTA);
             let filter = match options.gamma {
@@ -280,15 +300,16 @@ fn sized(options: &BuildOptions, hash: HashSpec) -> Result<AnyFilter, Error> {
 /// Inserts all lines of the input into a filter, and returns it.
 fn filled(mut filter: AnyFilter, options: &BuildOptions, keys: &mut Keys) -> Result<AnyFilter, Error> {
     each_block(&options.input, &options.lines, keys, "building", |hashes| {
+        tell_time(&mut filter);
         filter.insert_hashes(hashes).map(drop).map_err(|error| not_inserted(&options.output, error))
     })?;
     Ok(filter)
 }
 
 /// Reads the input once, and estimates the number of different lines that a filter must hold. The estimate is very
-/// rarely too small. For a stable filter, repeats count as well, because each insertion makes it forget.
+/// rarely too small. For a filter that forgets, repeats count as well, because each insertion makes it forget.
 pub fn count(options: &BuildOptions, keys: &mut Keys) -> Result<u64, Error> {
-    if matches!(options.kind, FilterKind::Stable | FilterKind::StableLight) {
+    if matches!(options.kind, FilterKind::Stable | FilterKind::StableLight | FilterKind::Window) {
         let mut lines: u64 = 0;
         each_block(&options.input, &options.lines, keys, "counting", |hashes| {
             lines += hashes.len() as u64;

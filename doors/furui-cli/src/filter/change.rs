@@ -10,6 +10,7 @@ use super::file::{Held, save};
 use super::gather::{Gathered, RepeatedKeys};
 use super::resize::{double, tell};
 use super::seed::given;
+use super::window::tell_time;
 use crate::cli::{ChangeOptions, InsertOptions};
 use crate::complain;
 use crate::error::Error;
@@ -42,6 +43,7 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
     } else {
         let spec = held.filter.hash_spec();
         each_change(options, spec, |hashes| {
+            tell_time(&mut held.filter);
             held.filter.insert_hashes(hashes).map(drop).map_err(|error| not_inserted(path, error))
         })?;
     }

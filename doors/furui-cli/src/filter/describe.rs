@@ -11,6 +11,7 @@ use crate::keys;
 use crate::say::number::{figure, grouped};
 use crate::say::report::Report;
 use crate::say::size;
+use crate::say::windows::{of_lines, said};
 
 /// Describes a filter in the file at `path`, which has `bytes` bytes, as text.
 pub fn details(path: &Path, filter: &AnyFilter, form: KeyForm, bytes: u64) -> String {
@@ -37,7 +38,9 @@ pub fn details(path: &Path, filter: &AnyFilter, form: KeyForm, bytes: u64) -> St
     if matches!(filter, AnyFilter::Fuse(_)) {
         rows.push(("insertion", "refused: it was built for these lines alone".into()));
     }
-    if filter.forgets() {
+    if let AnyFilter::Window(filter) = filter {
+        rows.push(("forgets", format!("lines that did not come within {}", said(Some(filter.span())))));
+    } else if filter.forgets() {
         rows.push(("forgets", "old lines are forgotten: a no proves nothing".into()));
     }
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
@@ -63,6 +66,9 @@ pub fn fields(path: &Path, filter: &AnyFilter, form: KeyForm, bytes: u64) -> Str
     if let Some(gamma) = gamma(filter) {
         report.number("gamma", gamma);
     }
+    if let AnyFilter::Window(filter) = filter {
+        report.text("window", &of_lines(filter.span()));
+    }
     if let Some(held) = filter.cardinality() {
         report.estimate("keys", "keys_error", held);
     }
@@ -86,6 +92,7 @@ fn may_be_intersection(filter: &AnyFilter) -> bool {
 fn error_rate(filter: &AnyFilter) -> f64 {
     let held = match filter {
         AnyFilter::Growing(filter) => filter.len() as f64,
+        AnyFilter::Window(filter) => filter.len() as f64,
         _ => filter.cardinality().map_or(0.0, |held| held.value),
     };
     let by_hash = if held.is_finite() { held * 2f64.powi(-64) } else { 0.0 };
@@ -126,6 +133,9 @@ fn parameters(filter: &AnyFilter) -> Vec<(&'static str, u64)> {
             ("greatest_fingerprint", filter.last_fingerprint()),
         ],
         AnyFilter::SplitBlock(filter) => vec![("blocks", filter.blocks())],
+        AnyFilter::Window(filter) => {
+            vec![("tables", filter.parts() as u64), ("bits", filter.bits()), ("keys", filter.len())]
+        }
         AnyFilter::Growing(filter) => {
             vec![("parts", filter.parts() as u64), ("bits", filter.bits()), ("keys", filter.len())]
         }

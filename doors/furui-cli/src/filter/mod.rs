@@ -12,6 +12,7 @@ mod list;
 mod observe;
 mod resize;
 mod seed;
+mod window;
 
 use std::process::ExitCode;
 
@@ -22,6 +23,7 @@ pub use describe::{details, fields};
 pub use file::{form_of, open, refuse_pipe};
 pub use observe::Observer;
 pub use seed::given as given_seed;
+pub use window::tell_time;
 
 /// Runs a subcommand of `furui filter`.
 pub fn run(command: &FilterCommand) -> Result<ExitCode, Error> {

@@ -9,6 +9,7 @@ use furui::{HashSpec, KeyHash};
 use super::build::{not_inserted, warn_if_too_full};
 use super::file::{Held, is_cascade, save};
 use super::resize::{double, tell};
+use super::window::tell_time;
 use crate::cli::LineOptions;
 use crate::error::Error;
 use crate::keys;
@@ -55,6 +56,7 @@ impl Observer {
     /// there are verdicts on the keys before it.
     pub fn observe(&mut self, keys: &[KeyHash], verdicts: &mut Vec<Verdict>) -> Result<(), Error> {
         let filter = &mut self.held.filter;
+        tell_time(filter);
         // These filters count how often a key was inserted, so a key that they contain is not inserted again.
         let counts = matches!(filter, AnyFilter::Counting(_) | AnyFilter::Quotient(_));
         for &key in keys {

@@ -130,7 +130,10 @@ impl Set {
             _ => keys.hash_all(block, hashes),
         }
         match &mut self.source {
-            Source::Filter(filter) => filter.contains_hashes(hashes, out)?,
+            Source::Filter(filter) => {
+                filter::tell_time(filter);
+                filter.contains_hashes(hashes, out)?;
+            }
             Source::Cascade(filter) => filter.contains_hashes(hashes, out)?,
             Source::Store(seen) => seen.contains_hashes(hashes, out)?,
             Source::Text(seen) => seen.contains_hashes(hashes, out)?,

@@ -90,7 +90,7 @@ fn info_says_what_a_filter_is() {
         build(kind, more, &filter, &text(&lines(3000, 4)));
         let said = String::from_utf8(stdout(&["info", &filter], b"")).unwrap();
         assert!(said.contains("xxh") && said.contains("wrongly at a rate of"), "{kind}: {said}");
-        assert_eq!(info(&filter, "forgets"), kind.starts_with("stable").to_string(), "{kind}");
+        assert_eq!(info(&filter, "forgets"), (kind.starts_with("stable") || kind == "window").to_string(), "{kind}");
         let rate: f64 = info(&filter, "false_positive_rate").parse().unwrap();
         assert!(rate > 0.0 && rate < 0.011, "{kind}: {rate}");
         assert_eq!(info(&filter, "bytes"), fs::metadata(&filter).unwrap().len().to_string());
@@ -171,7 +171,7 @@ fn a_stable_filter_of_a_file_remembers_it_whatever_its_repeats() {
     let all: Vec<String> = (0..4).flat_map(|_| lines(9000, 1)).collect();
     let file = dir.file("lines", &text(&all));
     let once = text(&distinct(&lines(9000, 1)));
-    for kind in ["stable", "stable-light"] {
+    for kind in ["stable", "stable-light", "window"] {
         assert_eq!(stdout(&["filter", "build", "-k", kind, "-o", &filter, &file], b""), b"");
         assert!(stdout(&["has", &filter], &once).len() > once.len() / 100 * 95, "{kind}");
     }
@@ -220,6 +220,8 @@ fn a_filter_has_the_bits_the_probes_and_the_decrements_that_are_asked_for() {
         (&[&two[..], &["-k", "stable"]].concat(), "--decrements"),
         (&[&two[..], &["-k", "stable-light"]].concat(), "--decrements"),
         (&[&two[..], &["-k", "ringed"]].concat(), "for each line"),
+        (&[&two[..], &["-k", "window"]].concat(), "--window"),
+        (&["-k", "stable", "--window", "1h"], "--kind window"),
         (&[&two[..], &["-k", "quotient"]].concat(), "fingerprints"),
         (&[&two[..], &["-k", "cascade"]].concat(), "fingerprints"),
         (&[&two[..], &["-k", "parquet"]].concat(), "eight probes"),

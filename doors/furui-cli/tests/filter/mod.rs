@@ -10,12 +10,13 @@ mod several;
 use crate::support::stdout;
 
 /// Every kind, with the options that it needs to be built from a pipe.
-const KINDS: [(&str, &[&str]); 9] = [
+const KINDS: [(&str, &[&str]); 10] = [
     ("bloom", &[]),
     ("blocked", &[]),
     ("counting", &[]),
     ("stable", &["--capacity", "10000"]),
     ("stable-light", &["--capacity", "10000"]),
+    ("window", &["--capacity", "10000"]),
     ("ringed", &[]),
     ("quotient", &[]),
     ("parquet", &[]),

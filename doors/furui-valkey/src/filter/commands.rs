@@ -86,7 +86,7 @@ fn add(call: &Call<'_>) -> Result<(), Refusal> {
     let mut key = call.open(1, WRITE)?;
     let filter = changed(&mut key)?;
     let now = call.now();
-    filter.tell_time(now)?;
+    filter.tell_time(now);
     let has_new = insert(call, filter, 2)?;
     if filter.table.is_timed() {
         call.replicate_at(c"SIEVE.AT", now);
@@ -101,7 +101,7 @@ fn add_at(call: &Call<'_>) -> Result<(), Refusal> {
     let time = call.number(2, "time")?;
     let mut key = call.open(1, WRITE)?;
     let filter = changed(&mut key)?;
-    filter.tell_time(time)?;
+    filter.tell_time(time);
     insert(call, filter, 3)?;
     call.replicate();
     Ok(())

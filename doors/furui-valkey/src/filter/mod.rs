@@ -6,7 +6,6 @@ mod kind;
 mod plan;
 pub mod settings;
 pub mod table;
-pub mod window;
 
 use furui::{HashSpec, KeyForm, KeyHash, KeyHasher};
 use valkey_module::digest::Digest;
@@ -50,7 +49,7 @@ impl Filter {
         match &self.table {
             Table::Chain(_) => Some(Dialect::Bf),
             Table::Copies(_) => Some(Dialect::Cf),
-            Table::Whole(_) | Table::Window(_) => None,
+            Table::Whole(_) => None,
         }
     }
 
@@ -77,19 +76,15 @@ impl Filter {
 
     /// Sets the time of a filter with a window of time, in milliseconds. An earlier time than the current one is
     /// ignored.
-    ///
-    /// # Errors
-    /// If there is not enough memory.
-    pub fn tell_time(&mut self, milliseconds: u64) -> Result<(), Refusal> {
-        match &mut self.table {
-            Table::Window(filter) => filter.tell_time(milliseconds),
-            _ => Ok(()),
+    pub fn tell_time(&mut self, milliseconds: u64) {
+        if let Some(filter) = self.table.window_mut() {
+            filter.tell_time(milliseconds);
         }
     }
 
     /// True if slices have left the window, which is one of time, by this time in milliseconds.
     pub fn has_faded(&self, milliseconds: u64) -> bool {
-        matches!(&self.table, Table::Window(filter) if filter.has_faded(milliseconds))
+        self.table.window().is_some_and(|filter| filter.has_faded(milliseconds))
     }
 
     /// Checks that the filter may grow by this number of keys.
@@ -143,10 +138,8 @@ impl Filter {
 
     /// Updates the counted memory of the module to the present size of the filter.
     pub fn settle(&mut self) {
-        let (members, slices) = match &self.table {
-            Table::Window(filter) => (filter.len() as usize, filter.timed_slices()),
-            _ => (0, 0),
-        };
+        let members = self.table.window().map_or(0, |filter| filter.len() as usize);
+        let slices = usize::from(self.table.is_timed() && members > 0);
         self.account.settle(Held { bytes: self.bytes(), members, slices });
     }
 }

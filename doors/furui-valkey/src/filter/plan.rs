@@ -1,12 +1,11 @@
 //! The parameters from which `SIEVE.RESERVE` creates a filter.
 
 use furui::HashSpec;
-use furui::filter::{BlockedBloom, Bloom, CountingBloom, GrowingBloom, QuotientFilter, StableBloomLight};
+use furui::filter::{BlockedBloom, Bloom, CountingBloom, GrowingBloom, QuotientFilter, StableBloomLight, WindowBloom};
 use furui::store::Window;
 
 use super::kind::Kind;
 use super::table::Table;
-use super::window::WindowFilter;
 use crate::limits;
 use crate::refusal::Refusal;
 
@@ -49,21 +48,23 @@ impl Plan {
             Kind::Quotient => QuotientFilter::with_rate(capacity, rate)?.counting().hashed_by(hash).into(),
             Kind::Counting => CountingBloom::with_rate(capacity, rate)?.hashed_by(hash).into(),
             Kind::StableLight => StableBloomLight::for_last(capacity, rate)?.hashed_by(hash).into(),
-            Kind::Window => {
-                let last = std::num::NonZeroU64::new(self.capacity).map(Window::Keys);
-                let window = self.window.or(last).ok_or_else(|| Refusal::because("CAPACITY must be at least 1"))?;
-                return Ok(Table::Window(WindowFilter::new(window, capacity, rate, hash)?));
-            }
+            Kind::Window => match self.window {
+                Some(window) => WindowBloom::with_rate(window, capacity, rate)?.hashed_by(hash).into(),
+                None => WindowBloom::for_last(capacity, rate)?.hashed_by(hash).into(),
+            },
         })))
     }
 
     /// The memory of the filter in bytes. It is extrapolated from a smaller filter, because sizes are proportional to
-    /// capacities.
+    /// capacities; but the rate of a filter with a window depends on whether it has room for the whole window.
     fn bytes(&self) -> Result<usize, Refusal> {
+        if let (Kind::Window, Some(window)) = (self.kind, self.window) {
+            let bytes = WindowBloom::bytes_with_rate(window, self.capacity, self.rate);
+            return Ok(usize::try_from(bytes).unwrap_or(usize::MAX));
+        }
         let sample = self.capacity.min(SAMPLE);
         let bytes = self.make(sample)?.bytes() as f64 * (self.capacity as f64 / sample as f64);
-        let slices = if self.kind == Kind::Window { (Window::SLICES + 1) as f64 } else { 1.0 };
         // A filter for more keys has longer fingerprints or more probes, by a few bits.
-        Ok((bytes * slices * 1.1) as usize)
+        Ok((bytes * 1.1) as usize)
     }
 }

@@ -1,6 +1,6 @@
 //! The part of a filter that holds its keys, for filters of any kind.
 
-use furui::filter::{AnyFilter, Filter as _, FilterMut, Full, GrowingBloom};
+use furui::filter::{AnyFilter, Filter as _, FilterMut, Full, GrowingBloom, WindowBloom};
 use furui::format::{Envelope, EnvelopeWriter};
 use furui::store::Window;
 use furui::{HashSpec, KeyForm, KeyHash};
@@ -8,15 +8,13 @@ use furui::{HashSpec, KeyForm, KeyHash};
 use super::growing_quotient::GrowingQuotient;
 use super::kind::Kind;
 use super::settings::{Dialect, SETTINGS, Settings, damaged};
-use super::window::{WINDOW, WindowFilter};
 use crate::files::Files;
 use crate::refusal::Refusal;
 
 #[derive(Clone)]
 pub enum Table {
-    /// A filter of `SIEVE` without a window.
+    /// A filter of `SIEVE`.
     Whole(Box<AnyFilter>),
-    Window(WindowFilter),
     /// A filter of the commands `BF.*`.
     Chain(Box<GrowingBloom>),
     /// A filter of the commands `CF.*`.
@@ -35,7 +33,6 @@ impl Table {
     /// The memory that the table takes, in bytes.
     pub fn bytes(&self) -> usize {
         let bytes = match self {
-            Self::Window(filter) => return filter.bytes(),
             Self::Copies(filter) => return filter.bytes(),
             Self::Chain(filter) => filter.bits().div_ceil(8),
             Self::Whole(filter) => filter.bytes(),
@@ -47,7 +44,6 @@ impl Table {
     /// and `CF.*` check their limits themselves when they grow.
     pub fn growth(&self, keys: usize) -> usize {
         match self {
-            Self::Window(filter) => filter.growth(keys),
             Self::Whole(filter) => match &**filter {
                 AnyFilter::Growing(filter) if filter.len() + keys as u64 > filter.capacity() => {
                     // A new part of the chain has `expansion` times the capacity of the last one, at half of its
@@ -55,6 +51,7 @@ impl Table {
                     let part = self.bytes().saturating_mul(filter.expansion() as usize);
                     part.saturating_add(part / 2).max(keys.saturating_mul(16))
                 }
+                AnyFilter::Window(filter) => usize::try_from(filter.growth(keys as u64)).unwrap_or(usize::MAX),
                 _ => 0,
             },
             Self::Chain(_) | Self::Copies(_) => 0,
@@ -66,7 +63,6 @@ impl Table {
         match self {
             Self::Whole(filter) if matches!(**filter, AnyFilter::Growing(_)) => Kind::Scalable.name(),
             Self::Whole(filter) => filter.kind().name(),
-            Self::Window(_) => Kind::Window.name(),
             Self::Chain(_) => Dialect::Bf.name(),
             Self::Copies(_) => Dialect::Cf.name(),
         }
@@ -75,7 +71,6 @@ impl Table {
     pub fn hash(&self) -> HashSpec {
         match self {
             Self::Whole(filter) => filter.hash_spec(),
-            Self::Window(filter) => filter.hash,
             Self::Chain(filter) => filter.hash_spec(),
             Self::Copies(filter) => filter.hash(),
         }
@@ -92,7 +87,6 @@ impl Table {
         admit: impl FnOnce(usize, usize) -> Result<(), Refusal>,
     ) -> Result<bool, Refusal> {
         match self {
-            Self::Window(filter) => filter.insert(key),
             Self::Chain(filter) => {
                 let more = filter.growth();
                 if more > 0 && !filter.contains_hash(key) {
@@ -119,8 +113,10 @@ impl Table {
     /// True if a key may be in the filter, at this time in milliseconds. Only a window of time depends on the time.
     pub fn contains_at(&self, key: KeyHash, milliseconds: u64) -> bool {
         match self {
-            Self::Window(filter) => filter.contains_at(key, milliseconds),
-            Self::Whole(filter) => filter.contains_hash(key),
+            Self::Whole(filter) => match &**filter {
+                AnyFilter::Window(filter) => filter.contains_hash_at(key, milliseconds),
+                filter => filter.contains_hash(key),
+            },
             Self::Chain(filter) => filter.contains_hash(key),
             Self::Copies(filter) => filter.contains(key),
         }
@@ -173,7 +169,6 @@ impl Table {
     pub fn union_with(&mut self, other: &Self) -> Result<(), Refusal> {
         match (self, other) {
             (Self::Whole(table), Self::Whole(other)) => Ok(table.union_with(other)?),
-            (Self::Window(_), _) | (_, Self::Window(_)) => Err(Refusal::because("filters of windows cannot be merged")),
             _ => Err(Refusal::because("filters of BF.* and CF.* cannot be merged")),
         }
     }
@@ -184,9 +179,9 @@ impl Table {
             Self::Whole(filter) => match &**filter {
                 AnyFilter::Growing(filter) => Some(filter.len()),
                 AnyFilter::Quotient(filter) => Some(filter.len()),
+                AnyFilter::Window(filter) => Some(filter.len()),
                 filter => Some(filter.cardinality()?.value as u64),
             },
-            Self::Window(filter) => Some(filter.len()),
             Self::Chain(filter) => Some(filter.len()),
             Self::Copies(filter) => Some(filter.len()),
         }
@@ -201,9 +196,9 @@ impl Table {
                     AnyFilter::Growing(filter) => filter.capacity(),
                     filter => filter.capacity(),
                 };
-                (capacity, filter.intended_rate(), filter.false_positive_rate(), None)
+                let window = self.window().map(WindowBloom::span);
+                (capacity, filter.intended_rate(), filter.false_positive_rate(), window)
             }
-            Self::Window(filter) => (filter.capacity, Some(filter.rate), filter.false_positive_rate(), filter.window()),
             Self::Chain(filter) => (filter.capacity(), Some(filter.rate()), filter.false_positive_rate(), None),
             Self::Copies(filter) => (filter.capacity(), None, filter.false_positive_rate(), None),
         }
@@ -217,13 +212,35 @@ impl Table {
                 AnyFilter::Bloom(_) | AnyFilter::Blocked(_) | AnyFilter::SplitBlock(_) | AnyFilter::Growing(_)
             ),
             Self::Chain(_) => false,
-            Self::Window(_) | Self::Copies(_) => true,
+            Self::Copies(_) => true,
         }
     }
 
     /// True if the filter has a window of time.
     pub fn is_timed(&self) -> bool {
-        matches!(self, Self::Window(filter) if filter.is_timed())
+        self.window().is_some_and(|filter| matches!(filter.span(), Window::Milliseconds(_)))
+    }
+
+    /// The filter, if it is one with a window.
+    pub fn window(&self) -> Option<&WindowBloom> {
+        match self {
+            Self::Whole(filter) => match &**filter {
+                AnyFilter::Window(filter) => Some(filter),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The filter, if it is one with a window.
+    pub fn window_mut(&mut self) -> Option<&mut WindowBloom> {
+        match self {
+            Self::Whole(filter) => match &mut **filter {
+                AnyFilter::Window(filter) => Some(filter),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// The files of a filter with this table. `form` says how its keys were made.
@@ -232,7 +249,6 @@ impl Table {
     /// If there is not enough memory.
     pub fn files(&self, form: &KeyForm) -> Result<Files, Refusal> {
         match self {
-            Self::Window(filter) => filter.files(),
             Self::Copies(filter) => filter.files(),
             Self::Chain(filter) => {
                 let mut files = Files::of(SETTINGS, Settings::new(Dialect::Bf).text().into_bytes());
@@ -255,9 +271,6 @@ impl Table {
     /// # Errors
     /// If a file is damaged or missing.
     pub fn open(files: &Files) -> Result<(Self, KeyForm), Refusal> {
-        if files.get(WINDOW).is_some() {
-            return Ok((Self::Window(WindowFilter::open(files)?), KeyForm::default()));
-        }
         if let Some(text) = files.get(SETTINGS) {
             let settings = Settings::read(text)?;
             let table = match settings.dialect {

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::file::{FilterSource, Stored, save};
 use super::{
     BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, Full, Fuse, GrowingBloom, QuotientFilter, RingedBloom,
-    SplitBlockBloom, StableBloom, StableBloomLight, sizing,
+    SplitBlockBloom, StableBloom, StableBloomLight, WindowBloom, sizing,
 };
 use crate::bits::Buffer;
 use crate::format::{Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Seal, WriteError};
@@ -49,6 +49,8 @@ pub enum AnyFilter<M = Buffer> {
     SplitBlock(SplitBlockBloom<M>),
     /// A growing chain of Bloom filters.
     Growing(GrowingBloom<M>),
+    /// A filter of the keys of a window, which all are surely there.
+    Window(WindowBloom<M>),
     /// A fuse filter, which is built once from all keys, in the least space.
     Fuse(Fuse<M>),
 }
@@ -67,6 +69,7 @@ macro_rules! inside {
             AnyFilter::Quotient(filter) => filter,
             AnyFilter::SplitBlock(filter) => filter,
             AnyFilter::Growing(filter) => filter,
+            AnyFilter::Window(filter) => filter,
             $fuse => $otherwise,
         }
     };
@@ -199,6 +202,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Kind::QuotientFilter => QuotientFilter::read(source).map(Self::Quotient),
             Kind::SplitBlockBloom => SplitBlockBloom::read(source).map(Self::SplitBlock),
             Kind::GrowingBloom => GrowingBloom::read(source).map(Self::Growing),
+            Kind::WindowBloom => WindowBloom::read(source).map(Self::Window),
             Kind::Fuse => Fuse::read(source).map(Self::Fuse),
             kind => Err(envelope.error(0, Problem::NotAFilter(kind)).into()),
         }
@@ -294,6 +298,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Self::Quotient(filter) => filter.capacity(),
             Self::SplitBlock(filter) => filter.capacity(),
             Self::Growing(_) => 0,
+            Self::Window(filter) => filter.capacity(),
             Self::Fuse(filter) => filter.len(),
         }
     }
@@ -310,6 +315,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Self::Quotient(filter) => filter.bits(),
             Self::SplitBlock(filter) => 256 * filter.blocks(),
             Self::Growing(filter) => filter.bits(),
+            Self::Window(filter) => filter.bits(),
             Self::Fuse(filter) => filter.bits(),
         };
         bits.div_ceil(8)
@@ -322,6 +328,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Self::Stable(filter) => Some(filter.stable_rate()),
             Self::StableLight(filter) => Some(filter.stable_rate()),
             Self::Growing(filter) => Some(filter.rate()),
+            Self::Window(filter) => Some(filter.rate()),
             _ if keys == 0 => None,
             Self::Bloom(filter) => Some(sizing::rate(filter.probes(), keys, filter.bits())),
             Self::Blocked(filter) => Some(filter.expected_rate(keys)),
@@ -351,6 +358,7 @@ impl<M> AnyFilter<M> {
             Self::Quotient(_) => Kind::QuotientFilter,
             Self::SplitBlock(_) => Kind::SplitBlockBloom,
             Self::Growing(_) => Kind::GrowingBloom,
+            Self::Window(_) => Kind::WindowBloom,
             Self::Fuse(_) => Kind::Fuse,
         }
     }

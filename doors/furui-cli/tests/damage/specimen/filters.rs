@@ -19,7 +19,7 @@ enum Can {
 use Can::{Insert, Intersect, Remember, Remove, Unite};
 
 /// The name of each filter, how it is built, and what it can do.
-const KINDS: [(&str, &str, &[Can]); 14] = [
+const KINDS: [(&str, &str, &[Can]); 15] = [
     ("bloom", "--kind bloom --capacity 12000", &[Remember, Unite, Intersect, Insert]),
     ("bloom-sha1", "--kind bloom --hash sha1 --hash-seed 5 --capacity 12000", &[Remember, Unite, Intersect, Insert]),
     ("growing", "--kind bloom", &[Remember, Unite, Insert]),
@@ -33,6 +33,7 @@ const KINDS: [(&str, &str, &[Can]); 14] = [
     ("quotient", "--kind quotient --hash siphash --capacity 12000", &[Remember, Unite, Intersect, Remove, Insert]),
     ("quotient-set", "--kind quotient --no-remove --capacity 12000", &[Remember, Unite, Intersect, Insert]),
     ("parquet", "--kind parquet --capacity 12000", &[Remember, Unite, Intersect, Insert]),
+    ("window-filter", "--kind window --capacity 12000", &[Insert]),
     ("fuse", "--kind fuse", &[Remember]),
 ];
 
