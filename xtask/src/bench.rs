@@ -1,8 +1,8 @@
 //! `cargo xtask bench ROW`: measures a row of README's table "What it costs" again, both sides in turn.
 //!
-//! What measures is `bench/pipelines.py` for whole programs and `furui-papers` for libraries; here stands which figures of
-//! their tables make a row. The inputs are made up, and smaller than those of the recorded runs, so a figure may differ from
-//! README's; both are printed.
+//! What measures is `bench/pipelines.py` for whole programs and `furui-papers` for libraries; here stands which figures
+//! of their tables make a row. The inputs are made up, and smaller than those of the recorded runs, so a figure may
+//! differ from README's; both are printed.
 
 use std::collections::hash_map::{Entry, HashMap};
 use std::fs::{self, OpenOptions};
