@@ -25,8 +25,8 @@ pub enum FilterCommand {
 /// the same key options, such as -f, -d and --url, or are refused (see --as-is). It does not record -0. Without
 /// --capacity, files are read twice, first to estimate how many different lines there are. From a pipe, a bloom filter
 /// grows as it fills, one that forgets or is a cascade needs --capacity, and for the other kinds the hashes are kept in
-/// memory until the input ends. A cascade filter that was not finished, because of an error or a kill, lacks lines: insert
-/// them again, or remove its directory.
+/// memory until the input ends. A cascade filter that was not finished, because of an error or a kill, lacks lines:
+/// insert them again, or remove its directory.
 #[derive(Args)]
 pub struct BuildOptions {
     #[command(flatten)]
@@ -56,8 +56,8 @@ pub struct BuildOptions {
     pub capacity: Option<u64>,
     /// With --kind window: remember the last SPAN, as in 12h or 1000000
     ///
-    /// SPAN is a time, as in 500ms, 90s, 30m, 12h or 7d, by the system's clock, or a number of lines. --capacity is then
-    /// the number of lines that are expected within it; if more come, the filter grows [default: as many lines as
+    /// SPAN is a time, as in 500ms, 90s, 30m, 12h or 7d, by the system's clock, or a number of lines. --capacity is
+    /// then the number of lines that are expected within it; if more come, the filter grows [default: as many lines as
     /// --capacity says]
     #[arg(long, value_name = "SPAN", help_heading = headings::FILTER)]
     pub window: Option<Window>,

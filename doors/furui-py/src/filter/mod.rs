@@ -5,6 +5,7 @@ mod state;
 
 pub use kinds::{
     BlockedBloom, Bloom, CountingBloom, QuotientFilter, RingedBloom, ScalableBloom, SplitBlockBloom, StableBloomLight,
+    WindowBloom,
 };
 
 use std::path::PathBuf;
