@@ -34,7 +34,9 @@ fuzz_target!(|bytes: &[u8]| {
             // If something is excluded, the document may not fit the query. If it fits, the query finds the document by
             // its words too.
             if fit.fits(&record) {
-                assert!(query.clauses().iter().any(|clause| clause.must.iter().all(|word| words.contains(&*list_of(word)))));
+                assert!(
+                    query.clauses().iter().any(|clause| clause.must.iter().all(|word| words.contains(&*list_of(word))))
+                );
             }
         }
         Err(error) => {

@@ -321,7 +321,7 @@ fn golden() -> Vec<u8> {
             let y = hash.wrapping_mul(2_862_933_555_777_941_757u64.pow(i));
             let line = 8 * u64::from(i) + (y >> 61);
             for j in 0..2 {
-                let cell = 15 * (y >> (8 + 10 * j) & 1023) >> 10;
+                let cell = 15 * (y >> (8 + 10 * j) & 1023) / 1024;
                 let bit = line * 512 + j * 256 + cell * 17 + tick as u64 / 2;
                 table[bit as usize / 8] |= 1 << (bit % 8);
             }

@@ -9,6 +9,7 @@
 //! The interpreter's lock is released while a batch is looked up, and while anything waits for storage.
 
 mod batch;
+mod clock;
 mod dict;
 mod errors;
 mod files;
@@ -42,7 +43,7 @@ mod _furui {
     #[pymodule_export]
     use crate::filter::{
         BlockedBloom, Bloom, CountingBloom, Filter, Fuse, QuotientFilter, RingedBloom, ScalableBloom, SplitBlockBloom,
-        StableBloomLight,
+        StableBloomLight, WindowBloom,
     };
     #[pymodule_export]
     use crate::fork::after_fork;

@@ -1,6 +1,5 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use furui::error::StoreProblem;
 use furui::format::Printable;
@@ -14,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::batch::{Column, Taken, hash_batch};
+use crate::clock;
 use crate::errors::{OrRaise, config, raise};
 use crate::files::Files;
 use crate::guard::Guarded;
@@ -181,8 +181,7 @@ impl Opened {
     }
 
     fn tell_time(&mut self) {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-        self.set_mut().set_time(u64::try_from(now).unwrap_or(u64::MAX));
+        self.set_mut().set_time(clock::now());
     }
 }
 

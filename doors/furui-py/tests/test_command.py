@@ -15,6 +15,7 @@ KINDS = {
     "quotient": furui.QuotientFilter,
     "ringed": furui.RingedBloom,
     "stable-light": furui.StableBloomLight,
+    "window": furui.WindowBloom,
     "parquet": furui.SplitBlockBloom,
 }
 

@@ -20,10 +20,11 @@ SIZED: dict[str, Maker] = {
     "quotient": furui.QuotientFilter.with_rate,
     "ringed": furui.RingedBloom.with_rate,
     "stable-light": furui.StableBloomLight.with_rate,
+    "window": furui.WindowBloom.with_rate,
     "parquet": furui.SplitBlockBloom.with_rate,
 }
 ALL: dict[str, Maker] = SIZED | {"scalable": furui.ScalableBloom.with_rate}
-UNITED = {name: make for name, make in ALL.items() if name != "stable-light"}
+UNITED = {name: make for name, make in ALL.items() if name not in ("stable-light", "window")}
 COMMON = {name: make for name, make in UNITED.items() if name not in ("counting", "scalable")}
 REMOVING = {name: ALL[name] for name in ("counting", "quotient")}
 
@@ -228,3 +229,21 @@ def test_a_filter_never_denies_a_key(name: str, keys: list[str | int]) -> None:
         words.add(key)
         assert key in words
     assert words.has_many(keys) == [True] * len(keys)
+
+
+def test_a_filter_with_a_window_has_its_last_keys_for_sure() -> None:
+    last = furui.WindowBloom.with_rate(1600, 1e-6)
+    assert last.update(range(2000)) == 2000
+    assert all(last.has_many(list(range(400, 2000))))
+    assert sum(last.has_many(list(range(300)))) == 0
+    day = furui.WindowBloom.with_rate(100, 0.001, window="1d")
+    assert day.update(range(20_000)) > 19_900, "more than were expected: it grows"
+    assert all(day.has_many(list(range(20_000)))) and 7 in day
+    assert sum(day.has_many([f"x{i}" for i in range(20_000)])) < 20 + 3 * 4.5
+    assert day.rate < 0.001
+    few = furui.WindowBloom.with_rate(10, 1e-6, window=16)
+    few.update(range(100))
+    assert 99 in few and 50 not in few
+    for window in ["1w", "0", 0, -1]:
+        with pytest.raises(furui.ConfigError, match="window"):
+            furui.WindowBloom.with_rate(100, 0.01, window=window)

@@ -62,8 +62,8 @@ pub struct BuildOptions {
     pub store: Option<PathBuf>,
     /// With --kind window: remember the last SPAN, as in 12h or 1000000
     ///
-    /// SPAN is a time, as in 500ms, 90s, 30m, 12h or 7d, by the system's clock, or a number of lines. --capacity is then
-    /// the number of lines that are expected within it; if more come, the filter grows [default: as many lines as
+    /// SPAN is a time, as in 500ms, 90s, 30m, 12h or 7d, by the system's clock, or a number of lines. --capacity is
+    /// then the number of lines that are expected within it; if more come, the filter grows [default: as many lines as
     /// --capacity says]
     #[arg(long, value_name = "SPAN", help_heading = headings::FILTER)]
     pub window: Option<Window>,

@@ -86,9 +86,9 @@ pub struct SeenOptions {
     /// The set is this filter; insert all lines into it
     ///
     /// Print the lines that the filter in FILE does not have, and insert all lines: no set is made. At its rate the
-    /// filter takes new lines for repeats. Any kind of `furui filter build` but cascade works; stable, stable-light
-    /// and window never fill up. FILE is replaced at the end, whole or not at all: after a crash it is as before, and the next run
-    /// prints these lines again
+    /// filter takes new lines for repeats. Any kind of `furui filter build` but cascade works; stable, stable-light and
+    /// window never fill up. FILE is replaced at the end, whole or not at all: after a crash it is as before, and the
+    /// next run prints these lines again
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath,
           conflicts_with_all = ["store", "sync", "wait", "pending", "window", "reset_clock", "memory", "no_mmap", "threads", "cache", "fpr", "protect",
                                 "TierOptions", "hash", "hash_seed", "like"], help_heading = headings::SET)]

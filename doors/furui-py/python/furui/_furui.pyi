@@ -251,6 +251,18 @@ class ScalableBloom(Filter):
     def with_rate(n: int, rate: float, *, hash: str | None = None, like: _Like | None = None) -> ScalableBloom: ...
 
 @final
+class WindowBloom(Filter):
+    @staticmethod
+    def with_rate(
+        n: int,
+        rate: float,
+        *,
+        window: int | str | None = None,
+        hash: str | None = None,
+        like: _Like | None = None,
+    ) -> WindowBloom: ...
+
+@final
 class SplitBlockBloom(Filter):
     @staticmethod
     def with_rate(n: int, rate: float, *, hash: str | None = None, like: _Like | None = None) -> SplitBlockBloom: ...

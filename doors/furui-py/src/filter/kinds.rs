@@ -1,5 +1,6 @@
 use furui::filter::{self, AnyFilter};
 use furui::format::Kind;
+use furui::store::Window;
 use furui::{HashAlgorithm, HashSpec};
 use pyo3::PyClass;
 use pyo3::prelude::*;
@@ -9,7 +10,7 @@ use pyo3::types::{PyBytes, PyType};
 use super::{Filter, State};
 use crate::batch::hash_batch;
 use crate::errors::{OrRaise, config};
-use crate::options::Made;
+use crate::options::{Made, parse};
 
 /// Makes the class of a kind of filter: a subclass of [`Filter`] without fields of its own. `make` creates an empty
 /// filter from a number of keys and a rate; `hash` is the default hash function and seed.
@@ -149,6 +150,38 @@ impl QuotientFilter {
     }
 }
 
+/// A filter of the last keys, or those of the last hours: within its window a "no" is certain, and a sixteenth of it
+/// later a key is forgotten. A repeat counts, so the window of its key begins anew. The time is that of the system's
+/// clock; a filter from open() has the time of its last insertion.
+#[pyclass(extends = Filter, frozen, module = "furui")]
+pub struct WindowBloom;
+
+#[pymethods]
+impl WindowBloom {
+    /// Make an empty filter of the last n keys, repeats included, which says yes to another key with probability rate.
+    ///
+    /// window: remember the keys of this time, as in "12h", or this many last keys (int). n is then the number of keys
+    /// that are expected in the window; if more come, the filter grows, and keeps the rate.
+    /// hash: how keys are hashed, as in "xxh3:0", which is the default. like: another filter or set, or the path of
+    /// one, whose hash is taken.
+    #[staticmethod]
+    #[pyo3(signature = (n, rate, *, window=None, hash=None, like=None))]
+    fn with_rate<'py>(
+        py: Python<'py>,
+        n: u64,
+        rate: f64,
+        window: Option<&Bound<'py, PyAny>>,
+        hash: Option<&str>,
+        like: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let filter = match window.map(|window| parse(window, str::parse::<Window>)).transpose()? {
+            Some(window) => filter::WindowBloom::with_rate(window, n, rate),
+            None => filter::WindowBloom::for_last(n, rate),
+        };
+        new(py, filter.or_raise(py)?.hashed_by(Made::read(py, hash, like)?.hash.unwrap_or(XXH3)), Self)
+    }
+}
+
 /// A fuse filter: the least memory of all, 8.6 bits a key at a rate of 0.39 %, for a set that is known as a whole.
 /// Nothing is added to it, removed or united later.
 #[pyclass(extends = Filter, frozen, module = "furui")]
@@ -199,6 +232,7 @@ pub fn wrap<'py>(class: &Bound<'py, PyType>, state: State) -> PyResult<Bound<'py
         Kind::RingedBloom => Bound::new(py, (RingedBloom, filter))?.into_any(),
         Kind::StableBloomLight => Bound::new(py, (StableBloomLight, filter))?.into_any(),
         Kind::GrowingBloom => Bound::new(py, (ScalableBloom, filter))?.into_any(),
+        Kind::WindowBloom => Bound::new(py, (WindowBloom, filter))?.into_any(),
         Kind::SplitBlockBloom => Bound::new(py, (SplitBlockBloom, filter))?.into_any(),
         Kind::Fuse => Bound::new(py, (Fuse, filter))?.into_any(),
         _ => Bound::new(py, filter)?.into_any(),

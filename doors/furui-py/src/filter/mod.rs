@@ -5,7 +5,7 @@ mod state;
 
 pub use kinds::{
     BlockedBloom, Bloom, CountingBloom, Fuse, QuotientFilter, RingedBloom, ScalableBloom, SplitBlockBloom,
-    StableBloomLight,
+    StableBloomLight, WindowBloom,
 };
 
 use std::path::PathBuf;

@@ -5,6 +5,8 @@ use furui::format::{FormatError, Kind, WriteError};
 use furui::{Error, HashSpec, Hashes, KeyHash};
 use pyo3::prelude::*;
 
+use crate::clock::now;
+
 /// A filter in memory, or in a mapped file.
 pub enum State {
     Owned(Box<AnyFilter>),
@@ -22,10 +24,16 @@ macro_rules! whole {
 }
 
 impl State {
-    /// The filter in memory, for changes. An error if the filter is mapped from a file.
+    /// The filter in memory, for changes; one with a window of time is told the time. An error if the filter is mapped
+    /// from a file.
     pub fn owned(&mut self, py: Python<'_>) -> PyResult<&mut AnyFilter> {
         match self {
-            Self::Owned(filter) => Ok(filter),
+            Self::Owned(filter) => {
+                if let AnyFilter::Window(filter) = &mut **filter {
+                    filter.tell_time(now());
+                }
+                Ok(filter)
+            }
             Self::Mapped(_) => Err(super::read_only(py)),
         }
     }
@@ -68,7 +76,10 @@ impl State {
     #[inline]
     pub fn contains(&self, key: KeyHash) -> Result<bool, FormatError> {
         match self {
-            Self::Owned(filter) => Ok(filter.contains_hash(key)),
+            Self::Owned(filter) => Ok(match &**filter {
+                AnyFilter::Window(filter) => filter.contains_hash_at(key, now()),
+                filter => filter.contains_hash(key),
+            }),
             Self::Mapped(filter) => filter.contains_hash(key),
         }
     }
@@ -76,7 +87,13 @@ impl State {
     pub fn contains_all(&self, keys: &Hashes) -> Result<Vec<bool>, FormatError> {
         let mut found = vec![];
         match self {
-            Self::Owned(filter) => filter.contains_all(keys.as_slice(), &mut found),
+            Self::Owned(filter) => match &**filter {
+                AnyFilter::Window(filter) => {
+                    let now = now();
+                    found.extend(keys.as_slice().iter().map(|&key| filter.contains_hash_at(key, now)));
+                }
+                filter => filter.contains_all(keys.as_slice(), &mut found),
+            },
             Self::Mapped(filter) => filter.contains_hashes(keys, &mut found)?,
         }
         Ok(found)

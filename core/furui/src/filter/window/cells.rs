@@ -22,6 +22,15 @@ pub(super) type Line = [u8; 2 * HALF];
 /// Borrowed from the blocked filter.
 const NEAR: usize = 1 << 20;
 
+/// How a table is divided: a key has a line in each range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Ranges {
+    /// The number of ranges.
+    pub(super) count: usize,
+    /// The number of lines of each range.
+    pub(super) lines: usize,
+}
+
 /// The byte at which four bytes with a cell begin, and the number of bits before the cell in these bytes. The cell is
 /// the one that the state of a key chooses in this half of a line.
 #[inline(always)]
@@ -53,29 +62,39 @@ fn set(line: &mut Line, state: u64, slice: u32) -> u32 {
     write(0) & write(1)
 }
 
-/// The lines of a key, of which it has one in each of `ranges` equal ranges of the table, with its state for each.
+/// The lines of a key, one in each range, with its state for each.
 #[inline(always)]
-fn lines_of(key: KeyHash, lines: usize, ranges: usize) -> impl Iterator<Item = (usize, u64)> {
-    let (mut state, each) = (key.get(), lines / ranges);
-    (0..ranges).map(move |range| {
+fn lines_of(key: KeyHash, ranges: Ranges) -> impl Iterator<Item = (usize, u64)> {
+    let mut state = key.get();
+    (0..ranges.count).map(move |range| {
         let now = state;
         state = state.wrapping_mul(MULTIPLIER);
-        (range * each + scale(now, each), now)
+        (range * ranges.lines + scale(now, ranges.lines), now)
     })
 }
 
 /// Calls `see` with each line in which `key` has cells.
-pub(super) fn each_line(table: &[Line], ranges: usize, key: KeyHash, mut see: impl FnMut(&Line)) {
-    lines_of(key, table.len(), ranges).for_each(|(line, _)| see(&table[line]));
+pub(super) fn each_line(table: &[Line], ranges: Ranges, key: KeyHash, mut see: impl FnMut(&Line)) {
+    lines_of(key, ranges).for_each(|(line, _)| see(&table[line]));
 }
 
 /// Those of the slices `live` in which `key` may be.
 #[inline(always)]
-pub(super) fn slices_of(table: &[Line], ranges: usize, key: KeyHash, live: u32) -> u32 {
+pub(super) fn slices_of(table: &[Line], ranges: Ranges, key: KeyHash, live: u32) -> u32 {
+    // The most common number of ranges has a loop of its own, in which it is a constant.
+    if ranges.count == 3 {
+        test_all(table, Ranges { count: 3, ..ranges }, key, live)
+    } else {
+        test_all(table, ranges, key, live)
+    }
+}
+
+#[inline(always)]
+fn test_all(table: &[Line], ranges: Ranges, key: KeyHash, live: u32) -> u32 {
     let mut slices = live;
-    for (i, (line, state)) in lines_of(key, table.len(), ranges).enumerate() {
+    for (i, (line, state)) in lines_of(key, ranges).enumerate() {
         slices &= test(&table[line], state);
-        // Of 17 slices one is left after the first line in most misses, and after the second in one of eight.
+        // In most misses a slice is left after the first line, and in one of eight after the second.
         if i > 0 && slices == 0 {
             return 0;
         }
@@ -85,14 +104,27 @@ pub(super) fn slices_of(table: &[Line], ranges: usize, key: KeyHash, live: u32) 
 
 /// Puts `key` into `slice`, which is one bit. Returns those of the slices `live` in which it may have been before.
 #[inline(always)]
-pub(super) fn put(table: &mut [Line], ranges: usize, key: KeyHash, live: u32, slice: u32) -> u32 {
-    lines_of(key, table.len(), ranges).fold(live, |slices, (line, state)| slices & set(&mut table[line], state, slice))
+pub(super) fn put(table: &mut [Line], ranges: Ranges, key: KeyHash, live: u32, slice: u32) -> u32 {
+    if ranges.count == 3 {
+        set_all(table, Ranges { count: 3, ..ranges }, key, live, slice)
+    } else {
+        set_all(table, ranges, key, live, slice)
+    }
+}
+
+#[inline(always)]
+fn set_all(table: &mut [Line], ranges: Ranges, key: KeyHash, live: u32, slice: u32) -> u32 {
+    let mut slices = live;
+    for (line, state) in lines_of(key, ranges) {
+        slices &= set(&mut table[line], state, slice);
+    }
+    slices
 }
 
 /// Calls `each` with the index of every key and what [`slices_of`] returns for it.
 pub(super) fn slices_of_all(
     table: &[Line],
-    ranges: usize,
+    ranges: Ranges,
     keys: &[KeyHash],
     live: u32,
     mut each: impl FnMut(usize, u32),
@@ -100,33 +132,67 @@ pub(super) fn slices_of_all(
     Cpu::detect().run(
         #[inline(always)]
         |_| {
-            let fetch = |table: &&[Line], key| {
-                lines_of(key, table.len(), ranges).for_each(|(line, _)| prefetch(&table[line]));
-            };
-            batch::for_each(table, size_of_val(table) > NEAR, keys, fetch, |table, i, key| {
-                each(i, slices_of(table, ranges, key, live));
-            });
+            if ranges.count == 3 {
+                test_each(table, Ranges { count: 3, ..ranges }, keys, live, &mut each);
+            } else {
+                test_each(table, ranges, keys, live, &mut each);
+            }
         },
     );
 }
 
+#[inline(always)]
+fn test_each(table: &[Line], ranges: Ranges, keys: &[KeyHash], live: u32, each: &mut impl FnMut(usize, u32)) {
+    let fetch = |table: &&[Line], key| {
+        for (line, _) in lines_of(key, ranges) {
+            prefetch(&table[line]);
+        }
+    };
+    batch::for_each(
+        table,
+        size_of_val(table) > NEAR,
+        keys,
+        fetch,
+        #[inline(always)]
+        |table, i, key| each(i, test_all(table, ranges, key, live)),
+    );
+}
+
 /// Works like [`put`] for every key. Returns how many were in no live slice, and how many were not in `slice`.
-pub(super) fn put_all(table: &mut [Line], ranges: usize, keys: &[KeyHash], live: u32, slice: u32) -> (u64, u64) {
+pub(super) fn put_all(table: &mut [Line], ranges: Ranges, keys: &[KeyHash], live: u32, slice: u32) -> (u64, u64) {
     Cpu::detect().run(
         #[inline(always)]
         |_| {
-            let fetch = |table: &&mut [Line], key| {
-                lines_of(key, table.len(), ranges).for_each(|(line, _)| prefetch_for_write(table, line));
-            };
-            let (far, mut new, mut added) = (size_of_val(table) > NEAR, 0, 0);
-            batch::for_each(table, far, keys, fetch, |table, _, key| {
-                let slices = put(table, ranges, key, live, slice);
-                new += u64::from(slices == 0);
-                added += u64::from(slices & slice == 0);
-            });
-            (new, added)
+            if ranges.count == 3 {
+                set_each(table, Ranges { count: 3, ..ranges }, keys, live, slice)
+            } else {
+                set_each(table, ranges, keys, live, slice)
+            }
         },
     )
+}
+
+#[inline(always)]
+fn set_each(table: &mut [Line], ranges: Ranges, keys: &[KeyHash], live: u32, slice: u32) -> (u64, u64) {
+    let fetch = |table: &&mut [Line], key| {
+        for (line, _) in lines_of(key, ranges) {
+            prefetch_for_write(table, line);
+        }
+    };
+    let (far, mut new, mut added) = (size_of_val(table) > NEAR, 0, 0);
+    batch::for_each(
+        table,
+        far,
+        keys,
+        fetch,
+        #[inline(always)]
+        |table, _, key| {
+            let slices = set_all(table, ranges, key, live, slice);
+            new += u64::from(slices == 0);
+            added += u64::from(slices & slice == 0);
+        },
+    );
+    (new, added)
 }
 
 /// The words of a line in which these bits are set in every cell.

@@ -1,7 +1,7 @@
 use std::io::{self, Write};
 use std::ops::Deref;
 
-use super::cells::{ALL, Line, SLICES, each_line};
+use super::cells::{ALL, Line, Ranges, SLICES, each_line};
 use super::part::{MAX_LINES, MAX_RANGES, Part};
 use super::{MAX_TABLES, WindowBloom};
 use crate::filter::file::{FilterSource, FilterWriter, META, Stored};
@@ -34,7 +34,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for WindowBloom<M> {
         for (entry, part) in meta[HEAD..].chunks_mut(ENTRY).zip(&self.parts) {
             put(entry, 0, (part.lines().len() as u64).to_le_bytes());
             put(entry, 8, part.room.to_le_bytes());
-            put(entry, 16, part.ranges.to_le_bytes());
+            put(entry, 16, (part.ranges.count as u32).to_le_bytes());
             put(entry, 20, part.stale.to_le_bytes());
             for (i, keys) in part.keys.iter().enumerate() {
                 put(entry, 24 + 8 * i, keys.to_le_bytes());
@@ -50,7 +50,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for WindowBloom<M> {
     }
 
     fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8])) {
-        self.parts.iter().for_each(|part| each_line(part.lines(), part.ranges as usize, key, |line| see(line)));
+        self.parts.iter().for_each(|part| each_line(part.lines(), part.ranges, key, |line| see(line)));
     }
 
     fn read(source: &FilterSource<'_, M>) -> Result<Self, ReadError> {
@@ -83,11 +83,13 @@ impl<M: Deref<Target = [u8]>> Stored<M> for WindowBloom<M> {
                 return Err(source.invalid(META, "a table of a filter cannot have this size, or these numbers of keys"));
             }
             let table = source.table(tag(i), lines * size_of::<Line>() as u64)?;
+            let ranges = Ranges { count: ranges as usize, lines: (lines / u64::from(ranges)) as usize };
             parts.push(Part { table, ranges, room, keys, stale });
         }
         if unused.iter().any(|&byte| byte != 0) {
             return Err(source.invalid(META, "it describes a table that does not exist"));
         }
-        Ok(Self { span, now, slice, capacity, rate, parts, hash: source.envelope.hash() })
+        let end = span.end_of(span.slice_of(now));
+        Ok(Self { span, now, end, slice, capacity, rate, parts, hash: source.envelope.hash() })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use super::cells::{self, ALL, CELLS, Line, SLICES};
+use super::cells::{self, ALL, CELLS, Line, Ranges, SLICES};
 use crate::bits::Buffer;
 use crate::filter::error::no_memory;
 use crate::filter::probes::{MAX_PROBES, own_rate};
@@ -17,15 +17,15 @@ pub(super) const MAX_LINES: u64 = 1 << 34;
 /// would differ much from the mean.
 const MIN_ROOM: u64 = 64;
 /// A table may be larger than the smallest one by this fraction if keys then have fewer lines. Chosen: at 1 % a key has
-/// three lines in place of six, and takes 20.3 bits in place of 17.0.
+/// three lines in place of six, and takes 20.4 bits in place of 17.0.
 const FOR_FEWER_LINES: f64 = 1.2;
 
 /// A table of cells, and how many keys were put into it in each slice.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Part<M> {
-    /// Lines, in `ranges` ranges of equal length.
+    /// The lines of all ranges.
     pub(super) table: M,
-    pub(super) ranges: u32,
+    pub(super) ranges: Ranges,
     /// The number of keys that each slice has room for.
     pub(super) room: u64,
     /// The number of keys of each slice, by the slice's bit in the cells.
@@ -39,11 +39,11 @@ impl Part<Buffer> {
     /// room that is not smaller.
     pub(super) fn with_rate(room: u64, rate: f64) -> Result<Self, ConfigError> {
         let room = room.max(MIN_ROOM);
-        let (ranges, lines) = size(room, rate)?;
-        let bytes = usize::try_from(lines).ok().and_then(|lines| lines.checked_mul(size_of::<Line>()));
-        let table = bytes.and_then(|bytes| Buffer::zeroed(bytes).ok());
-        let table =
-            table.ok_or_else(|| no_memory(usize::try_from(lines).unwrap_or(usize::MAX), "lines of 64 bytes"))?;
+        let (count, lines) = size(room, rate)?;
+        let lines = usize::try_from(lines).unwrap_or(usize::MAX);
+        let table = lines.checked_mul(size_of::<Line>()).and_then(|bytes| Buffer::zeroed(bytes).ok());
+        let table = table.ok_or_else(|| no_memory(lines, "lines of 64 bytes"))?;
+        let ranges = Ranges { count: count as usize, lines: lines / count as usize };
         Ok(Self { table, ranges, room, keys: [0; SLICES], stale: 0 })
     }
 
@@ -84,19 +84,19 @@ impl<M: Deref<Target = [u8]>> Part<M> {
     /// Those of the slices `asked` in which `key` may be.
     #[inline(always)]
     pub(super) fn slices_of(&self, key: KeyHash, asked: u32) -> u32 {
-        cells::slices_of(self.lines(), self.ranges as usize, key, self.live() & asked)
+        cells::slices_of(self.lines(), self.ranges, key, self.live() & asked)
     }
 
     /// Makes the answer of each key that may be in a slice true.
     pub(super) fn find_all(&self, keys: &[KeyHash], answers: &mut [bool]) {
         let found = |i: usize, slices: u32| answers[i] |= slices != 0;
-        cells::slices_of_all(self.lines(), self.ranges as usize, keys, self.live(), found);
+        cells::slices_of_all(self.lines(), self.ranges, keys, self.live(), found);
     }
 
     /// For each slice, the probability that a key is in it by chance.
     pub(super) fn rates(&self) -> impl Iterator<Item = f64> {
         let lines = self.lines();
-        let ranges = lines.chunks(lines.len() / self.ranges as usize).map(cells::shares);
+        let ranges = lines.chunks(self.ranges.lines).map(cells::shares);
         let rates = ranges.fold([1.0; SLICES], |rates, shares| std::array::from_fn(|i| rates[i] * shares[i]));
         let live = self.live();
         rates.into_iter().enumerate().map(move |(i, rate)| if live >> i & 1 == 1 { rate } else { 0.0 })
@@ -109,7 +109,7 @@ impl<M: DerefMut<Target = [u8]>> Part<M> {
     pub(super) fn put(&mut self, key: KeyHash, slice: usize) -> bool {
         self.clear(slice);
         let live = self.live();
-        let before = cells::put(self.table.as_chunks_mut().0, self.ranges as usize, key, live, 1 << slice);
+        let before = cells::put(self.table.as_chunks_mut().0, self.ranges, key, live, 1 << slice);
         self.keys[slice] += u64::from(before >> slice & 1 == 0);
         before == 0
     }
@@ -120,7 +120,7 @@ impl<M: DerefMut<Target = [u8]>> Part<M> {
         self.clear(slice);
         let live = self.live();
         let table = self.table.as_chunks_mut().0;
-        let (new, added) = cells::put_all(table, self.ranges as usize, keys, live, 1 << slice);
+        let (new, added) = cells::put_all(table, self.ranges, keys, live, 1 << slice);
         self.keys[slice] += added;
         new
     }
