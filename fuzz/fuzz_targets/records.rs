@@ -52,17 +52,19 @@ fuzz_target!(|input: (u8, u8, String, Vec<u8>)| {
         }
         start = end as usize + 1;
     }
-    // The pointer is one of the above, or any other. The text is an object with the name "a", or any bytes.
-    let text = POINTERS.get(usize::from(choice % 8)).map_or(pointer.as_str(), |text| *text);
+    // The pointers are some of the above, and any other. The text is an object with the name "a", or any bytes.
+    let texts = [&POINTERS[usize::from(choice % 8)..], &[pointer.as_str()]].concat();
     let bytes = if choice < 128 { [b"{\"a\":", bytes.as_slice(), b"}"].concat() } else { bytes };
-    let Ok(pointer) = json::Pointer::parse(text) else { return };
-    let found = pointer.find(&bytes);
-    // If another reader of JSON can read all of the text, it finds the same value.
+    let Ok(pointers) = json::Pointers::parse(&texts) else { return };
+    let found = pointers.find(&bytes);
+    // If another reader of JSON can read all of the text, it finds the same values.
     if let Ok(value) = serde_json::from_slice::<serde_json::Value>(&bytes) {
-        let found = found.as_ref().expect("it is JSON").map(|raw| serde_json::from_str(raw.get()).expect("a part"));
-        assert_eq!(found.as_ref(), value.pointer(text));
+        for (text, found) in texts.iter().zip(found.as_ref().expect("it is JSON").as_ref()) {
+            let found = found.map(|raw| serde_json::from_str(raw.get()).expect("a part"));
+            assert_eq!(found.as_ref(), value.pointer(text));
+        }
     }
-    if let Ok(Some(value)) = found {
+    for value in found.iter().flat_map(|found| found.as_ref()).flatten() {
         let key = json_key(value);
         assert!(key.len() <= value.get().len() + 60);
         // The key of a number is the number in another form.
