@@ -25,8 +25,8 @@ pub enum FilterCommand {
 /// the same key options, such as -f, -d and --url, or are refused (see --as-is). It does not record -0. Without
 /// --capacity, files are read twice, first to estimate how many different lines there are. From a pipe, a bloom filter
 /// grows as it fills, one that forgets or is a cascade needs --capacity, and for the other kinds the hashes are kept in
-/// memory until the input ends, as they always are for a fuse filter. A cascade filter that was not finished, because of
-/// an error or a kill, lacks lines: insert them again, or remove its directory.
+/// memory until the input ends, as they always are for a fuse filter. A cascade filter that was not finished, because
+/// of an error or a kill, lacks lines: insert them again, or remove its directory.
 #[derive(Args)]
 pub struct BuildOptions {
     #[command(flatten)]

@@ -9,7 +9,7 @@ use crate::hash::KeyHash;
 const MULTIPLIERS: usize = 16;
 
 /// Builds the blocks of shards, one after the other, with the same working memory of about 21 bytes a key.
-pub(super) struct Builder {
+pub(super) struct Construction {
     shape: Shape,
     /// For each place, the number of keys that have it (upper 32 bits), and the XOR of their indices (lower 32 bits),
     /// which for a single key is its index.
@@ -20,7 +20,7 @@ pub(super) struct Builder {
     order: Vec<(u32, u32)>,
 }
 
-impl Builder {
+impl Construction {
     pub(super) fn new(shape: Shape) -> Self {
         Self { shape, cells: vec![0; shape.places()], single: vec![], order: vec![] }
     }

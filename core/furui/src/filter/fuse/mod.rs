@@ -9,7 +9,7 @@ use super::probes::own_rate;
 use super::{ConfigError, Estimate, Filter};
 use crate::bits::{Buffer, Cpu, prefetch};
 use crate::hash::{HashSpec, KeyHash};
-use build::Builder;
+use build::Construction;
 use shape::{Places, Shape, WIDEST};
 
 /// A table of at most this size, in bytes, is not prefetched: the processor overlaps the loads of keys by itself.
@@ -186,7 +186,7 @@ impl<M: Deref<Target = [u8]>> Filter for Fuse<M> {
 fn build_table(keys: &[KeyHash], width: u32, room: f64) -> Result<(Buffer, Shape), ConfigError> {
     let shape = Shape::for_keys(keys, width, room)?;
     let mut table = Buffer::zeroed(shape.bytes()).map_err(|_| no_memory(shape.bytes(), "bytes"))?;
-    let (mut builder, mut rest) = (Builder::new(shape), keys);
+    let (mut builder, mut rest) = (Construction::new(shape), keys);
     for (shard, block) in table.chunks_exact_mut(shape.block()).enumerate() {
         let (of_shard, others) = rest.split_at(rest.partition_point(|&key| shape.shard(key) <= shard));
         builder.build(of_shard, block)?;

@@ -16,7 +16,7 @@ pub(super) const CELLS: usize = 15;
 const HALF: usize = 32;
 
 /// A cache line: two halves of 32 bytes, each of which has 15 cells of 17 bits and an unused bit.
-pub(super) type Line = [u8; 2 * HALF];
+pub(super) type CellLine = [u8; 2 * HALF];
 
 /// A table of at most this size, in bytes, is not prefetched: the processor overlaps the loads of keys by itself.
 /// Borrowed from the blocked filter.
@@ -42,7 +42,7 @@ fn place(state: u64, half: usize) -> (usize, u32) {
 
 /// The slices whose bits are set in both cells of a key in `line`; bits above [`ALL`] mean nothing.
 #[inline(always)]
-fn test(line: &Line, state: u64) -> u32 {
+fn test(line: &CellLine, state: u64) -> u32 {
     let read = |half| {
         let (at, shift) = place(state, half);
         u32::from_le_bytes(std::array::from_fn(|i| line[at + i])) >> shift
@@ -52,7 +52,7 @@ fn test(line: &Line, state: u64) -> u32 {
 
 /// Sets the bit `slice` in both cells of a key in `line`, and returns what [`test`] returned before.
 #[inline(always)]
-fn set(line: &mut Line, state: u64, slice: u32) -> u32 {
+fn set(line: &mut CellLine, state: u64, slice: u32) -> u32 {
     let mut write = |half| {
         let (at, shift) = place(state, half);
         let old = u32::from_le_bytes(std::array::from_fn(|i| line[at + i]));
@@ -74,13 +74,13 @@ fn lines_of(key: KeyHash, ranges: Ranges) -> impl Iterator<Item = (usize, u64)> 
 }
 
 /// Calls `see` with each line in which `key` has cells.
-pub(super) fn each_line(table: &[Line], ranges: Ranges, key: KeyHash, mut see: impl FnMut(&Line)) {
+pub(super) fn each_line(table: &[CellLine], ranges: Ranges, key: KeyHash, mut see: impl FnMut(&CellLine)) {
     lines_of(key, ranges).for_each(|(line, _)| see(&table[line]));
 }
 
 /// Those of the slices `live` in which `key` may be.
 #[inline(always)]
-pub(super) fn slices_of(table: &[Line], ranges: Ranges, key: KeyHash, live: u32) -> u32 {
+pub(super) fn slices_of(table: &[CellLine], ranges: Ranges, key: KeyHash, live: u32) -> u32 {
     // The most common number of ranges has a loop of its own, in which it is a constant.
     if ranges.count == 3 {
         test_all(table, Ranges { count: 3, ..ranges }, key, live)
@@ -90,7 +90,7 @@ pub(super) fn slices_of(table: &[Line], ranges: Ranges, key: KeyHash, live: u32)
 }
 
 #[inline(always)]
-fn test_all(table: &[Line], ranges: Ranges, key: KeyHash, live: u32) -> u32 {
+fn test_all(table: &[CellLine], ranges: Ranges, key: KeyHash, live: u32) -> u32 {
     let mut slices = live;
     for (i, (line, state)) in lines_of(key, ranges).enumerate() {
         slices &= test(&table[line], state);
@@ -104,7 +104,7 @@ fn test_all(table: &[Line], ranges: Ranges, key: KeyHash, live: u32) -> u32 {
 
 /// Puts `key` into `slice`, which is one bit. Returns those of the slices `live` in which it may have been before.
 #[inline(always)]
-pub(super) fn put(table: &mut [Line], ranges: Ranges, key: KeyHash, live: u32, slice: u32) -> u32 {
+pub(super) fn put(table: &mut [CellLine], ranges: Ranges, key: KeyHash, live: u32, slice: u32) -> u32 {
     if ranges.count == 3 {
         set_all(table, Ranges { count: 3, ..ranges }, key, live, slice)
     } else {
@@ -113,7 +113,7 @@ pub(super) fn put(table: &mut [Line], ranges: Ranges, key: KeyHash, live: u32, s
 }
 
 #[inline(always)]
-fn set_all(table: &mut [Line], ranges: Ranges, key: KeyHash, live: u32, slice: u32) -> u32 {
+fn set_all(table: &mut [CellLine], ranges: Ranges, key: KeyHash, live: u32, slice: u32) -> u32 {
     let mut slices = live;
     for (line, state) in lines_of(key, ranges) {
         slices &= set(&mut table[line], state, slice);
@@ -123,7 +123,7 @@ fn set_all(table: &mut [Line], ranges: Ranges, key: KeyHash, live: u32, slice: u
 
 /// Calls `each` with the index of every key and what [`slices_of`] returns for it.
 pub(super) fn slices_of_all(
-    table: &[Line],
+    table: &[CellLine],
     ranges: Ranges,
     keys: &[KeyHash],
     live: u32,
@@ -142,8 +142,8 @@ pub(super) fn slices_of_all(
 }
 
 #[inline(always)]
-fn test_each(table: &[Line], ranges: Ranges, keys: &[KeyHash], live: u32, each: &mut impl FnMut(usize, u32)) {
-    let fetch = |table: &&[Line], key| {
+fn test_each(table: &[CellLine], ranges: Ranges, keys: &[KeyHash], live: u32, each: &mut impl FnMut(usize, u32)) {
+    let fetch = |table: &&[CellLine], key| {
         for (line, _) in lines_of(key, ranges) {
             prefetch(&table[line]);
         }
@@ -159,7 +159,7 @@ fn test_each(table: &[Line], ranges: Ranges, keys: &[KeyHash], live: u32, each: 
 }
 
 /// Works like [`put`] for every key. Returns how many were in no live slice, and how many were not in `slice`.
-pub(super) fn put_all(table: &mut [Line], ranges: Ranges, keys: &[KeyHash], live: u32, slice: u32) -> (u64, u64) {
+pub(super) fn put_all(table: &mut [CellLine], ranges: Ranges, keys: &[KeyHash], live: u32, slice: u32) -> (u64, u64) {
     Cpu::detect().run(
         #[inline(always)]
         |_| {
@@ -173,8 +173,8 @@ pub(super) fn put_all(table: &mut [Line], ranges: Ranges, keys: &[KeyHash], live
 }
 
 #[inline(always)]
-fn set_each(table: &mut [Line], ranges: Ranges, keys: &[KeyHash], live: u32, slice: u32) -> (u64, u64) {
-    let fetch = |table: &&mut [Line], key| {
+fn set_each(table: &mut [CellLine], ranges: Ranges, keys: &[KeyHash], live: u32, slice: u32) -> (u64, u64) {
+    let fetch = |table: &&mut [CellLine], key| {
         for (line, _) in lines_of(key, ranges) {
             prefetch_for_write(table, line);
         }
@@ -208,7 +208,7 @@ fn in_all_cells(slices: u32) -> [u64; 8] {
 }
 
 /// Clears the bits of these slices in all cells. Cost: one pass over the table.
-pub(super) fn clear(table: &mut [Line], slices: u32) {
+pub(super) fn clear(table: &mut [CellLine], slices: u32) {
     let kept = in_all_cells(slices).map(|word| !word);
     for line in table {
         for (word, kept) in line.as_chunks_mut::<8>().0.iter_mut().zip(kept) {
@@ -219,7 +219,7 @@ pub(super) fn clear(table: &mut [Line], slices: u32) {
 
 /// For each slice, the probability that a random cell of the first half and a random cell of the second half of a
 /// random line of `lines` have its bit.
-pub(super) fn shares(lines: &[Line]) -> [f64; SLICES] {
+pub(super) fn shares(lines: &[CellLine]) -> [f64; SLICES] {
     std::array::from_fn(|slice| {
         let mask = in_all_cells(1 << slice);
         let ones = |words: &[[u8; 8]], mask: &[u64]| {

@@ -1,7 +1,7 @@
 use std::io::{self, Write};
 use std::ops::Deref;
 
-use super::cells::{ALL, Line, Ranges, SLICES, each_line};
+use super::cells::{ALL, CellLine, Ranges, SLICES, each_line};
 use super::part::{MAX_LINES, MAX_RANGES, Part};
 use super::{MAX_TABLES, WindowBloom};
 use crate::filter::file::{FilterSource, FilterWriter, META, Stored};
@@ -76,13 +76,13 @@ impl<M: Deref<Target = [u8]>> Stored<M> for WindowBloom<M> {
             let is_sound = (1..=MAX_LINES).contains(&lines)
                 && (1..=MAX_RANGES).contains(&ranges)
                 && lines.is_multiple_of(ranges.into())
-                && (1..=lines * 8 * size_of::<Line>() as u64).contains(&room)
+                && (1..=lines * 8 * size_of::<CellLine>() as u64).contains(&room)
                 && keys.iter().all(|&keys| keys <= room)
                 && stale & !ALL == 0;
             if !is_sound {
                 return Err(source.invalid(META, "a table of a filter cannot have this size, or these numbers of keys"));
             }
-            let table = source.table(tag(i), lines * size_of::<Line>() as u64)?;
+            let table = source.table(tag(i), lines * size_of::<CellLine>() as u64)?;
             let ranges = Ranges { count: ranges as usize, lines: (lines / u64::from(ranges)) as usize };
             parts.push(Part { table, ranges, room, keys, stale });
         }

@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use super::cells::{self, ALL, CELLS, Line, Ranges, SLICES};
+use super::cells::{self, ALL, CELLS, CellLine, Ranges, SLICES};
 use crate::bits::Buffer;
 use crate::filter::error::no_memory;
 use crate::filter::probes::{MAX_PROBES, own_rate};
@@ -41,7 +41,7 @@ impl Part<Buffer> {
         let room = room.max(MIN_ROOM);
         let (count, lines) = size(room, rate)?;
         let lines = usize::try_from(lines).unwrap_or(usize::MAX);
-        let table = lines.checked_mul(size_of::<Line>()).and_then(|bytes| Buffer::zeroed(bytes).ok());
+        let table = lines.checked_mul(size_of::<CellLine>()).and_then(|bytes| Buffer::zeroed(bytes).ok());
         let table = table.ok_or_else(|| no_memory(lines, "lines of 64 bytes"))?;
         let ranges = Ranges { count: count as usize, lines: lines / count as usize };
         Ok(Self { table, ranges, room, keys: [0; SLICES], stale: 0 })
@@ -49,7 +49,7 @@ impl Part<Buffer> {
 
     /// The memory in bytes that [`with_rate`](Self::with_rate) takes; 0 if it refuses the rate.
     pub(super) fn bytes_with_rate(room: u64, rate: f64) -> u64 {
-        size(room.max(MIN_ROOM), rate).map_or(0, |(_, lines)| lines * size_of::<Line>() as u64)
+        size(room.max(MIN_ROOM), rate).map_or(0, |(_, lines)| lines * size_of::<CellLine>() as u64)
     }
 }
 
@@ -77,7 +77,7 @@ impl<M> Part<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Part<M> {
-    pub(super) fn lines(&self) -> &[Line] {
+    pub(super) fn lines(&self) -> &[CellLine] {
         self.table.as_chunks().0
     }
 

@@ -1,9 +1,9 @@
 //! One frozen trie: its size, the time to build it, and random hits and misses, one at a time and in batches, compared
 //! with the crates fst and rsmarisa where they are built in (feature `rivals`).
 //!
-//! The keys are lines of a file, or made-up paths for the name `made-up`, shuffled by a fixed seed. The value of a key is
-//! its position in that order, so values are as good as random. The next 500 000 lines are the misses. Keys are sorted
-//! before the clock starts, because fst requires sorted keys, and freezing a buffer sorts them anyway.
+//! The keys are lines of a file, or made-up paths for the name `made-up`, shuffled by a fixed seed. The value of a key
+//! is its position in that order, so values are as good as random. The next 500 000 lines are the misses. Keys are
+//! sorted before the clock starts, because fst requires sorted keys, and freezing a buffer sorts them anyway.
 
 use std::hint::black_box;
 
