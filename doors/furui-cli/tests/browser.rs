@@ -309,7 +309,7 @@ fn of_several_versions_of_a_page_one_is_shown_and_the_others_are_named(
 fn the_status_is_drawn(browser: &mut Chromium, url: &str) {
     browser.open(&format!("{url}/status"));
     assert_eq!(browser.text("h1"), "Status of this node");
-    assert!(browser.text(".figures").contains("Peers4 other nodes"), "{}", browser.text(".figures"));
+    assert!(browser.text(".figures").contains("Peers2 other nodes"), "{}", browser.text(".figures"));
     assert!(browser.text("main").contains(env!("CARGO_PKG_VERSION")));
     assert_eq!(browser.complaints(), [&Value::Null; 0]);
 }
