@@ -244,6 +244,7 @@ def test_a_filter_with_a_window_has_its_last_keys_for_sure() -> None:
     few = furui.WindowBloom.with_rate(10, 1e-6, window=16)
     few.update(range(100))
     assert 99 in few and 50 not in few
-    for window in ["1w", "0", 0, -1]:
+    wrong: list[int | str] = ["1w", "0", 0, -1]
+    for window in wrong:
         with pytest.raises(furui.ConfigError, match="window"):
             furui.WindowBloom.with_rate(100, 0.01, window=window)
