@@ -8,7 +8,8 @@ use crate::hash::KeyHash;
 pub(super) const PLACES: usize = 4;
 /// The binary logarithm of the number of places of the largest segment.
 const LARGEST_SEGMENT: u32 = 13;
-/// The same of the smallest: with smaller ones, too few places of a key depend on the multiplier.
+/// The binary logarithm of the number of places of the smallest segment. In smaller segments, too few places of a key
+/// would depend on the multiplier.
 const SMALLEST_SEGMENT: u32 = 3;
 /// The largest number of bits of a fingerprint: the bits of a product from which no place is taken.
 pub(super) const WIDEST: u32 = 64 - (PLACES as u32 - 1) * LARGEST_SEGMENT;

@@ -45,7 +45,7 @@ pub enum Instead {
     Forms {
         /// The forms.
         forms: Vec<String>,
-        /// The number of documents that have all words as they were asked for, and were found before.
+        /// The number of documents that come before these, because they have all words of the query.
         found: u64,
     },
     /// The documents have most of the words, and not all of them.
