@@ -64,8 +64,8 @@ impl Model {
     }
 }
 
-/// Asks about keys that are not in the window: never inserted, or forgotten. A "yes" must not be more frequent than
-/// the rate that was asked for. Returns the number of wrong answers, and the number expected at the rate that the filter
+/// Asks about keys that are not in the window: never inserted, or forgotten. A "yes" must not be more frequent than the
+/// rate that was asked for. Returns the number of wrong answers, and the number expected at the rate that the filter
 /// states.
 fn assert_rate(filter: &WindowBloom, model: &Model, name: &str) -> (f64, f64) {
     const TRIALS: u64 = 30_000;
